@@ -1,0 +1,50 @@
+# uuid9562: every UUID version of RFC 9562 for PostgreSQL
+#
+#	make && make install && make installcheck
+#
+# PG_CONFIG names the PostgreSQL to build for.
+
+EXTENSION = uuid9562
+EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" uuid9562.control)
+
+MODULE_big = uuid9562
+OBJS = \
+	src/core/entropy.o \
+	src/constants.o \
+	src/convert.o \
+	src/generate.o \
+	src/inspect.o \
+	src/named.o \
+	src/state.o \
+	src/uuid9562.o
+PGFILEDESC = "uuid9562 - every UUID version of RFC 9562"
+
+DATA = uuid9562--$(EXTVERSION).sql
+
+PG_CPPFLAGS = -DUUID9562_VERSION='"$(EXTVERSION)"'
+
+REGRESS = vectors inspect convert named custom settings errors nulls
+REGRESS_OPTS = --inputdir=. --load-extension=$(EXTENSION)
+
+CORE_TESTS = layout clock generator entropy
+CORE_PROGRAMS = $(CORE_TESTS:%=test/core/%)
+EXTRA_CLEAN = $(CORE_PROGRAMS) test/core/*.o
+
+PG_CONFIG ?= pg_config
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+
+$(OBJS): $(wildcard src/*.h src/core/*.h) uuid9562.control
+
+# The core's unit tests: the module's own object files, linked with cmocka.
+coretest: $(CORE_PROGRAMS)
+	prove --verbose --exec '' $(CORE_PROGRAMS)
+
+$(CORE_PROGRAMS): %: %.c test/core/support.h src/core/entropy.o $(wildcard src/core/*.h)
+	$(CC) -std=c11 $(CFLAGS) -Isrc/core -o $@ $< src/core/entropy.o -lcmocka
+
+# Properties over generated values, on a running server that has pgTAP.
+pgtap:
+	pg_prove $(wildcard test/pgtap/*.sql)
+
+.PHONY: coretest pgtap

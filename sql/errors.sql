@@ -1,0 +1,106 @@
+-- Bad input: each error with its SQLSTATE, and nothing returned.
+
+-- conversion of another version
+SELECT public.uuidv1_to_v6('919108f7-52d1-4320-9bac-f847db4148a8');
+\echo :SQLSTATE
+SELECT public.uuidv1_to_v6('1ec9414c-232a-6b00-b3c8-9f6bdeced846');
+\echo :SQLSTATE
+SELECT public.uuidv6_to_v1('c232ab00-9414-11ec-b3c8-9f6bdeced846');
+\echo :SQLSTATE
+SELECT public.uuidv6_to_v1('017f22e2-79b0-7cc3-98c4-dc0c0c07398f');
+\echo :SQLSTATE
+SELECT public.uuidv1_to_v6(public.nil_uuid());
+\echo :SQLSTATE
+SELECT public.uuidv6_to_v1(public.max_uuid());
+\echo :SQLSTATE
+
+-- custom fields below and above their range
+SELECT public.uuidv8_custom(-1, 0, 0);
+\echo :SQLSTATE
+SELECT public.uuidv8_custom(281474976710656, 0, 0);
+\echo :SQLSTATE
+SELECT public.uuidv8_custom(0, -1, 0);
+\echo :SQLSTATE
+SELECT public.uuidv8_custom(0, 4096, 0);
+\echo :SQLSTATE
+SELECT public.uuidv8_custom(0, 0, -1);
+\echo :SQLSTATE
+SELECT public.uuidv8_custom(0, 0, 4611686018427387904);
+\echo :SQLSTATE
+SELECT public.uuidv8_custom(9223372036854775807, 2147483647, 9223372036854775807);
+\echo :SQLSTATE
+
+-- too few octets
+SELECT public.uuidv8_custom('\x000102030405060708090a0b0c0d0e'::bytea);
+\echo :SQLSTATE
+SELECT public.uuidv8_custom(''::bytea);
+\echo :SQLSTATE
+
+-- hash algorithms and namespaces that do not exist
+SELECT public.uuidv8_name(public.nil_uuid(), 'name', 'sha3');
+\echo :SQLSTATE
+SELECT public.uuidv8_name(public.nil_uuid(), 'name'::bytea, 'md5');
+\echo :SQLSTATE
+SELECT public.uuidv8_name(public.nil_uuid(), 'name', '');
+\echo :SQLSTATE
+SELECT public.uuid_namespace('mail');
+\echo :SQLSTATE
+SELECT public.uuid_namespace('');
+\echo :SQLSTATE
+
+-- URNs
+SELECT public.uuid_from_urn('f81d4fae-7dec-11d0-a765-00a0c91e6bf6');
+\echo :SQLSTATE
+SELECT public.uuid_from_urn('');
+\echo :SQLSTATE
+SELECT public.uuid_from_urn('urn:uuid:');
+\echo :SQLSTATE
+SELECT public.uuid_from_urn('urn:isbn:f81d4fae-7dec-11d0-a765-00a0c91e6bf6');
+\echo :SQLSTATE
+SELECT public.uuid_from_urn('urn:uuid:f81d4fae7dec11d0a76500a0c91e6bf6');
+\echo :SQLSTATE
+SELECT public.uuid_from_urn('urn:uuid:{f81d4fae-7dec-11d0-a765-00a0c91e6bf6}');
+\echo :SQLSTATE
+SELECT public.uuid_from_urn('urn:uuid:g81d4fae-7dec-11d0-a765-00a0c91e6bf6');
+\echo :SQLSTATE
+SELECT public.uuid_from_urn('urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6 ');
+\echo :SQLSTATE
+SELECT public.uuid_from_urn('urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf');
+\echo :SQLSTATE
+
+-- timestamps out of the field of version 7
+SELECT public.uuidv7('-100 years');
+\echo :SQLSTATE
+SELECT public.uuidv7('9000 years');
+\echo :SQLSTATE
+SELECT public.uuidv7('300000 years');
+\echo :SQLSTATE
+
+-- node ids
+SELECT public.uuidv8_node();
+\echo :SQLSTATE
+SELECT public.uuidv8_node(-1);
+\echo :SQLSTATE
+SELECT public.uuidv8_node(65536);
+\echo :SQLSTATE
+
+-- settings: a value, a name
+SET uuid9562.node = 'zz';
+\echo :SQLSTATE
+SET uuid9562.node = '02:00:5e:10:00';
+\echo :SQLSTATE
+SET uuid9562.node = '02:00:5e:10:00:01:02:03';
+\echo :SQLSTATE
+SET uuid9562.node = ' ';
+\echo :SQLSTATE
+SHOW uuid9562.node;
+SET uuid9562.node_id = 65536;
+\echo :SQLSTATE
+SET uuid9562.node_id = -2;
+\echo :SQLSTATE
+SET uuid9562.node_id = 'one';
+\echo :SQLSTATE
+SET uuid9562.v7_method = sequence;
+\echo :SQLSTATE
+SET uuid9562.v7_metod = counter;
+\echo :SQLSTATE

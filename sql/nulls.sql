@@ -1,0 +1,17 @@
+-- NULL in, NULL out, in every argument of every function; none is called.
+\pset null NULL
+
+SELECT public.uuidv3(NULL, 'name'), public.uuidv3(public.nil_uuid(), NULL::text), public.uuidv3(public.nil_uuid(), NULL::bytea);
+SELECT public.uuidv5(NULL, 'name'), public.uuidv5(public.nil_uuid(), NULL::text), public.uuidv5(public.nil_uuid(), NULL::bytea);
+SELECT public.uuidv7(NULL);
+SELECT public.uuidv8_name(NULL, 'name'), public.uuidv8_name(public.nil_uuid(), NULL::text), public.uuidv8_name(public.nil_uuid(), 'name'::text, NULL);
+SELECT public.uuidv8_name(NULL, 'name'::bytea), public.uuidv8_name(public.nil_uuid(), NULL::bytea), public.uuidv8_name(public.nil_uuid(), 'name'::bytea, NULL);
+SELECT public.uuidv8_custom(NULL, 0, 0), public.uuidv8_custom(0, NULL, 0), public.uuidv8_custom(0, 0, NULL), public.uuidv8_custom(NULL::bytea);
+SELECT public.uuidv8_node(NULL), public.uuidv8_node_id(NULL);
+SELECT public.uuid_extract_version(NULL), public.uuid_extract_timestamp(NULL), public.uuid_extract_variant(NULL);
+SELECT public.uuid_extract_clock_seq(NULL), public.uuid_extract_node(NULL);
+SELECT public.uuidv1_timestamp(NULL), public.uuidv6_timestamp(NULL), public.uuidv7_timestamp(NULL), public.uuidv7_timestamp_micros(NULL), public.uuidv8_timestamp(NULL);
+SELECT * FROM public.uuid_inspect(NULL);
+SELECT public.uuidv1_to_v6(NULL), public.uuidv6_to_v1(NULL);
+SELECT public.uuid_to_urn(NULL), public.uuid_from_urn(NULL);
+SELECT public.uuid_namespace(NULL);

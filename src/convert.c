@@ -1,0 +1,111 @@
+/*
+ * convert.c
+ *		The same UUID in another form: v1 as v6 and back, and as a URN.
+ */
+#include "uuid9562.h"
+
+#include <ctype.h>
+
+#include "utils/builtins.h"
+
+PG_FUNCTION_INFO_V1(uuid9562_uuidv1_to_v6);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv6_to_v1);
+PG_FUNCTION_INFO_V1(uuid9562_uuid_to_urn);
+PG_FUNCTION_INFO_V1(uuid9562_uuid_from_urn);
+
+/* RFC 9562, 4, figure 4. */
+#define URN_PREFIX			"urn:uuid:"
+#define URN_PREFIX_LENGTH	(sizeof(URN_PREFIX) - 1)
+#define HEX_AND_DASH		"xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
+
+/* Lay the payload of a UUID of one version out as another version. */
+static Datum
+convert_version(const pg_uuid_t *given, int from, int to)
+{
+	int			version = uuid_layout_version(given->data);
+	pg_uuid_t  *uuid;
+
+	if (version < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("UUID has no version, so it cannot be converted to version %d", to),
+				 errdetail("Its variant is not that of RFC 9562."),
+				 errhint("Only version %d converts to version %d.", from, to)));
+	if (version != from)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("UUID has version %d, not version %d", version, from),
+				 errhint("Only version %d converts to version %d.", from, to)));
+
+	uuid = new_uuid();
+	uuid_layout_convert(uuid->data, to, given->data, from);
+	PG_RETURN_UUID_P(uuid);
+}
+
+/*
+ * uuidv1_to_v6(uuid) returns uuid
+ *
+ * The same time, clock sequence and node as version 6 (5.6); an error for any
+ * version but 1.
+ */
+Datum
+uuid9562_uuidv1_to_v6(PG_FUNCTION_ARGS)
+{
+	return convert_version(PG_GETARG_UUID_P(0), 1, 6);
+}
+
+/*
+ * uuidv6_to_v1(uuid) returns uuid
+ *
+ * The inverse of uuidv1_to_v6; an error for any version but 6.
+ */
+Datum
+uuid9562_uuidv6_to_v1(PG_FUNCTION_ARGS)
+{
+	return convert_version(PG_GETARG_UUID_P(0), 6, 1);
+}
+
+/*
+ * uuid_to_urn(uuid) returns text
+ *
+ * urn:uuid: and the text form in lower case (4, figure 4).
+ */
+Datum
+uuid9562_uuid_to_urn(PG_FUNCTION_ARGS)
+{
+	char	   *uuid = DatumGetCString(DirectFunctionCall1(uuid_out, PG_GETARG_DATUM(0)));
+
+	PG_RETURN_TEXT_P(cstring_to_text(psprintf(URN_PREFIX "%s", uuid)));
+}
+
+/* Does it have the form of RFC 9562, 4: 8-4-4-4-12 hexadecimal digits? */
+static bool
+is_hex_and_dash(const char *string)
+{
+	for (const char *form = HEX_AND_DASH; *form != '\0'; form++, string++)
+	{
+		if (*form == '-' ? *string != '-' : !isxdigit((unsigned char) *string))
+			return false;
+	}
+	return *string == '\0';
+}
+
+/*
+ * uuid_from_urn(urn text) returns uuid
+ *
+ * urn:uuid: and the hex-and-dash form, each in upper or lower case
+ * (RFC 9562, 4; RFC 8141, 3.1); an error for anything else.
+ */
+Datum
+uuid9562_uuid_from_urn(PG_FUNCTION_ARGS)
+{
+	char	   *urn = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	char	   *uuid = urn + URN_PREFIX_LENGTH;
+
+	if (pg_strncasecmp(urn, URN_PREFIX, URN_PREFIX_LENGTH) != 0 || !is_hex_and_dash(uuid))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("invalid input syntax for UUID URN: \"%s\"", urn),
+				 errhint("A UUID URN looks like \"urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6\".")));
+	return DirectFunctionCall1(uuid_in, CStringGetDatum(uuid));
+}

@@ -1,0 +1,57 @@
+/*
+ * entropy.h
+ *		A pool of random octets (RFC 9562, 6.9).
+ *
+ * A cryptographically secure source costs about the same for 8 octets as for
+ * 4096, so they are fetched 4096 at a time and handed out 8 at a time.
+ *
+ *	- No octet is handed out twice: each is erased in the pool as it is taken.
+ *	- The pool belongs to one process: after a fork, parent and child would
+ *	  hold the same octets, so whoever is not the owner starts afresh.
+ *	- When the source fails, nothing is handed out.
+ *
+ * Plain C11: no PostgreSQL, no I/O, no static state; the source is a callback.
+ */
+#ifndef UUID9562_CORE_ENTROPY_H
+#define UUID9562_CORE_ENTROPY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define UUID_ENTROPY_OCTETS	4096
+#define UUID_ENTROPY_WORDS	(UUID_ENTROPY_OCTETS / sizeof(uint64_t))
+
+/* Fills count octets with random ones; false when it cannot. */
+typedef bool (*UuidEntropySource) (void *octets, size_t count);
+
+/* A zeroed pool is an empty one. */
+typedef struct UuidEntropy
+{
+	int64_t		owner;			/* process id that filled the pool */
+	size_t		left;			/* words not yet handed out: the first ones */
+	uint64_t	words[UUID_ENTROPY_WORDS];
+} UuidEntropy;
+
+extern bool uuid_entropy_refill(UuidEntropy *pool, int64_t owner, UuidEntropySource source);
+
+/*
+ * Take 8 random octets out of the pool of the process with id owner.  They
+ * are in no byte order: use them as bits.  False, and *word untouched, when
+ * the pool had to be refilled and the source failed.
+ */
+static inline bool
+uuid_entropy_take(UuidEntropy *pool, int64_t owner, UuidEntropySource source, uint64_t *word)
+{
+	if (pool->left == 0 || pool->owner != owner)
+	{
+		if (!uuid_entropy_refill(pool, owner, source))
+			return false;
+	}
+	pool->left--;
+	*word = pool->words[pool->left];
+	pool->words[pool->left] = 0;
+	return true;
+}
+
+#endif							/* UUID9562_CORE_ENTROPY_H */

@@ -1,0 +1,136 @@
+/*
+ * uuid9562.c
+ *		The module: what PostgreSQL loads, and the settings.
+ */
+#include "uuid9562.h"
+
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/inet.h"
+#if PG_VERSION_NUM >= 160000
+#include "nodes/miscnodes.h"
+#endif
+
+#include "core/generator.h"
+
+#if PG_VERSION_NUM >= 180000
+PG_MODULE_MAGIC_EXT(.name = "uuid9562",.version = UUID9562_VERSION);
+#else
+PG_MODULE_MAGIC;
+#endif
+
+void		_PG_init(void);
+
+int			uuid9562_v7_method = UUID_METHOD_FRACTION;
+UuidStamp	uuid9562_node;
+int			uuid9562_node_id = UNSET_NODE_ID;
+
+/* What the user wrote for uuid9562.node; the hooks keep uuid9562_node. */
+static char *node_setting;
+
+static const struct config_enum_entry v7_methods[] = {
+	{"fraction", UUID_METHOD_FRACTION, false},
+	{"counter", UUID_METHOD_COUNTER, false},
+	{"random", UUID_METHOD_RANDOM, false},
+	{NULL, 0, false}
+};
+
+/* Read a MAC address in any form that macaddr takes; false when it is none. */
+static bool
+parse_macaddr(char *string, macaddr *mac)
+{
+#if PG_VERSION_NUM >= 160000
+	ErrorSaveContext escontext = {T_ErrorSaveContext};
+	Datum		result;
+
+	if (!DirectInputFunctionCallSafe(macaddr_in, string, InvalidOid, -1,
+									 (Node *) &escontext, &result))
+		return false;
+	*mac = *DatumGetMacaddrP(result);
+	return true;
+#else
+	MemoryContext context = CurrentMemoryContext;
+	volatile bool valid = true;
+
+	/* macaddr_in holds nothing but memory when it raises its error */
+	PG_TRY();
+	{
+		*mac = *DatumGetMacaddrP(DirectFunctionCall1(macaddr_in, CStringGetDatum(string)));
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		FlushErrorState();
+		valid = false;
+	}
+	PG_END_TRY();
+	return valid;
+#endif
+}
+
+/*
+ * uuid9562.node: empty for a random node, or a MAC address.  Hands the stamp
+ * to the assign hook.
+ */
+static bool
+check_node(char **newval, void **extra, GucSource source)
+{
+	UuidStamp	stamp = uuid_layout_random_node_stamp();
+
+	if ((*newval)[0] != '\0')
+	{
+		macaddr		mac;
+
+		if (!parse_macaddr(*newval, &mac))
+		{
+			GUC_check_errdetail("It is not a MAC address.");
+			GUC_check_errhint("Use a MAC address such as \"02:00:5e:10:00:01\", "
+							  "or an empty string for a random node in each UUID.");
+			return false;
+		}
+		stamp = uuid_layout_node_stamp((const uint8 *) &mac);
+	}
+
+#if PG_VERSION_NUM >= 160000
+	*extra = guc_malloc(LOG, sizeof(UuidStamp));
+#else
+	*extra = malloc(sizeof(UuidStamp));
+#endif
+	if (*extra == NULL)
+		return false;
+	memcpy(*extra, &stamp, sizeof(UuidStamp));
+	return true;
+}
+
+static void
+assign_node(const char *newval, void *extra)
+{
+	memcpy(&uuid9562_node, extra, sizeof(UuidStamp));
+}
+
+/* Define the settings, and refuse any other name under our prefix. */
+void
+_PG_init(void)
+{
+	StaticAssertStmt(sizeof(macaddr) == UUID_NODE_OCTETS, "a MAC address is six octets");
+
+	DefineCustomEnumVariable("uuid9562.v7_method",
+							 "How values of one moment are ordered by uuidv7().",
+							 "RFC 9562, 6.2: fraction is method 3, counter method 1, random method 2.",
+							 &uuid9562_v7_method,
+							 UUID_METHOD_FRACTION, v7_methods,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("uuid9562.node",
+							   "The node of uuidv1() and uuidv6(), a MAC address.",
+							   "Empty means a random node in each UUID (RFC 9562, 6.10).",
+							   &node_setting,
+							   "",
+							   PGC_USERSET, 0, check_node, assign_node, NULL);
+	DefineCustomIntVariable("uuid9562.node_id",
+							"The node id of uuidv8_node(), 0 to 65535.",
+							"-1 means that none is set.",
+							&uuid9562_node_id,
+							UNSET_NODE_ID, UNSET_NODE_ID, UUID_NODE_ID_MAX,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+	MarkGUCPrefixReserved("uuid9562");
+}

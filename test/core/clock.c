@@ -1,0 +1,287 @@
+/*
+ * The 60-bit time fields: units, epochs, both ends, both ways.
+ */
+#include "support.h"
+
+#include "clock.h"
+
+#define RANDOM_ROUNDS 1000000
+
+/* 2022-02-22 19:22:22 UTC, the moment of RFC 9562's examples */
+#define EXAMPLE_SEC INT64_C(1645557742)
+
+static uint64_t
+ticks_of(int version, int64_t sec, uint32_t nsec)
+{
+	uint64_t	ticks = 0;
+
+	if (!uuid_clock_ticks(version, sec, nsec, &ticks))
+		fail_msg("version %d refuses %" PRId64 " s, %" PRIu32 " ns", version, sec, nsec);
+	return ticks;
+}
+
+static uint64_t
+ticks_of_micros(int version, int64_t micros)
+{
+	int64_t		sec = micros / 1000000;
+	int64_t		rest = micros % 1000000;
+
+	if (rest < 0)
+	{
+		sec--;
+		rest += 1000000;
+	}
+	return ticks_of(version, sec, (uint32_t) rest * 1000);
+}
+
+static bool
+refuses(int version, int64_t sec, uint32_t nsec)
+{
+	uint64_t	ticks;
+
+	return !uuid_clock_ticks(version, sec, nsec, &ticks);
+}
+
+static void
+gives_the_times_of_the_vectors(void **state)
+{
+	(void) state;
+	/* A.1, A.5, A.6, B.1 */
+	assert_true(ticks_of(1, EXAMPLE_SEC, 0) == UINT64_C(0x1ec9414c232ab00));
+	assert_true(ticks_of(6, EXAMPLE_SEC, 0) == UINT64_C(0x1ec9414c232ab00));
+	assert_true(ticks_of(7, EXAMPLE_SEC, 0) == UINT64_C(0x017f22e279b0000));
+	assert_true(ticks_of(8, EXAMPLE_SEC, 0) == UINT64_C(0x2489e9ad2ee2e00));
+	assert_true(uuid_clock_unix_micros(1, UINT64_C(0x1ec9414c232ab00)) == EXAMPLE_SEC * 1000000);
+	assert_true(uuid_clock_unix_micros(6, UINT64_C(0x1ec9414c232ab00)) == EXAMPLE_SEC * 1000000);
+	assert_true(uuid_clock_unix_micros(7, UINT64_C(0x017f22e279b0cc3)) == EXAMPLE_SEC * 1000000);
+	assert_true(uuid_clock_unix_micros(8, UINT64_C(0x2489e9ad2ee2e00)) == EXAMPLE_SEC * 1000000);
+}
+
+/* RFC 9562, 6.2 method 3: 2023-01-01 12:34:56.1234567 gives 0x74e. */
+static void
+gives_the_fraction_of_the_example(void **state)
+{
+	(void) state;
+	assert_int_equal(ticks_of(7, 1672576496, 123456700) & UUID_SUBTIME_MAX, 0x74e);
+	assert_true(ticks_of(7, 1672576496, 123456700) >> UUID_SUBTIME_BITS == UINT64_C(1672576496123));
+}
+
+/* floor(nanoseconds of the millisecond * 4096 / 1000000), for any nanosecond */
+static void
+fraction_is_as_the_rfc_defines_it(void **state)
+{
+	(void) state;
+	for (int round = 0; round < RANDOM_ROUNDS; round++)
+	{
+		uint32_t	nsec = round < 4096 ? (uint32_t) (round * UINT64_C(1000000) / 4096) :
+			(uint32_t) (test_bits() % 1000000000);
+		uint64_t	expected;
+
+		/* 1 second: 1000 ms */
+		expected = (UINT64_C(1000) + nsec / 1000000) << 12 | (nsec % 1000000) * UINT64_C(4096) / 1000000;
+		assert_true(ticks_of(7, 1, nsec) == expected);
+	}
+}
+
+/* First and last moment of each field, and the ones outside (6.1). */
+static void
+refuses_a_time_outside_the_field(void **state)
+{
+	const int64_t gregorian = -INT64_C(12219292800);	/* 1582-10-15 */
+	const int64_t last_v6 = INT64_C(103072857660);	/* 5236-03-31 21:21:00 */
+	const int64_t last_v7 = INT64_C(281474976710);	/* 10889-08-02 05:31:50 */
+
+	(void) state;
+	for (int version = 1; version <= 6; version += 5)
+	{
+		assert_true(ticks_of(version, gregorian, 0) == 0);
+		assert_true(refuses(version, gregorian - 1, 999999999));
+		assert_true(ticks_of(version, last_v6, 684697599) == UUID_TIME_MAX);
+		assert_true(refuses(version, last_v6, 684697600));
+		assert_true(refuses(version, last_v6 + 1, 0));
+		assert_true(refuses(version, INT64_MAX, 0));
+		assert_true(refuses(version, INT64_MIN, 0));
+	}
+
+	assert_true(ticks_of(7, 0, 0) == 0);
+	assert_true(refuses(7, -1, 999999999));
+	assert_true(ticks_of(7, last_v7, 655999999) == UUID_TIME_MAX);
+	assert_true(refuses(7, last_v7, 656000000));
+	assert_true(refuses(7, last_v7 + 1, 0));
+	assert_true(refuses(7, INT64_MAX, 0));
+	assert_true(refuses(7, INT64_MIN, 0));
+
+	assert_true(ticks_of(8, 0, 0) == 0);
+	assert_true(refuses(8, -1, 999999999));
+	assert_true(refuses(8, INT64_MIN, 0));
+}
+
+/* RFC 9562, 6.1, truncating: the least significant 60 bits are kept. */
+static void
+v8_keeps_the_least_significant_bits(void **state)
+{
+	const int64_t round = INT64_C(11529215046);	/* 2^60 * 10 ns is this and 0.06846976 s */
+
+	(void) state;
+	assert_true(ticks_of(8, round, 68469759) == UUID_TIME_MAX);
+	assert_true(ticks_of(8, round, 68469760) == 0);
+	assert_true(ticks_of(8, round, 68469770) == 1);
+	assert_true(ticks_of(8, 3 * round, 205409280 + 420) == 42);
+}
+
+static void
+a_later_time_is_never_a_smaller_number(void **state)
+{
+	static const int versions[] = {1, 6, 7, 8};
+
+	(void) state;
+	for (int round = 0; round < RANDOM_ROUNDS; round++)
+	{
+		int			version = versions[round % 4];
+		int64_t		sec = (int64_t) (test_bits() % INT64_C(11529215046));
+		uint32_t	nsec = (uint32_t) (test_bits() % 999999999);
+
+		assert_true(ticks_of(version, sec, nsec) <= ticks_of(version, sec, nsec + 1));
+		assert_true(ticks_of(version, sec, 999999999) < ticks_of(version, sec + 1, 0));
+	}
+}
+
+/* A whole microsecond anywhere in the field, and the field's edges. */
+static void
+reads_back_every_whole_microsecond(void **state)
+{
+	const int64_t first_v6 = -INT64_C(12219292800000000);
+	const int64_t last_v6 = INT64_C(103072857660684697);
+	const int64_t last_v7 = INT64_C(281474976710655999);
+	const int64_t last_v8 = INT64_C(11529215046068469);
+
+	(void) state;
+	for (int round = 0; round < RANDOM_ROUNDS; round++)
+	{
+		int64_t		v6 = first_v6 + (int64_t) (test_bits() % (uint64_t) (last_v6 - first_v6 + 1));
+		int64_t		v7 = (int64_t) (test_bits() % (uint64_t) (last_v7 + 1));
+		int64_t		v8 = (int64_t) (test_bits() % (uint64_t) (last_v8 + 1));
+
+		if (round < 1000)
+		{
+			v6 = first_v6 + round;
+			v7 = round;
+			v8 = round;
+		}
+		else if (round < 2000)
+		{
+			v6 = last_v6 - (round - 1000);
+			v7 = last_v7 - (round - 1000);
+			v8 = last_v8 - (round - 1000);
+		}
+		assert_true(uuid_clock_unix_micros(1, ticks_of_micros(1, v6)) == v6);
+		assert_true(uuid_clock_unix_micros(6, ticks_of_micros(6, v6)) == v6);
+		assert_true(uuid_clock_v7_unix_micros(ticks_of_micros(7, v7)) == v7);
+		assert_true(uuid_clock_unix_micros(7, ticks_of_micros(7, v7)) == v7 / 1000 * 1000);
+		assert_true(uuid_clock_unix_micros(8, ticks_of_micros(8, v8)) == v8);
+	}
+}
+
+/* All 4096 fractions: rising, inside the millisecond, less than 1 us off. */
+static void
+v7_microseconds_stay_in_their_millisecond(void **state)
+{
+	int64_t		previous = 0;
+
+	(void) state;
+	for (uint64_t fraction = 0; fraction < 4096; fraction++)
+	{
+		int64_t		micros = uuid_clock_v7_unix_micros(UINT64_C(7) << 12 | fraction) - 7000;
+		double		begins = (double) fraction * 1000 / 4096;
+
+		assert_true(micros >= previous && micros <= 999);
+		assert_true(micros > begins - 1 && micros < begins + 1000.0 / 4096);
+		previous = micros;
+	}
+	assert_int_equal(previous, 999);
+}
+
+/* The time of 2022 moved by what a person would say, to the tick. */
+static void
+shifts_by_the_distance(void **state)
+{
+	const uint64_t start = UINT64_C(0x017f22e279b0cc3);
+	uint64_t	shifted;
+
+	(void) state;
+	assert_true(uuid_clock_v7_shift(start, 0, false, &shifted) && shifted == start);
+	assert_true(uuid_clock_v7_shift(start, 1000, false, &shifted) && shifted == start + 4096);
+	assert_true(uuid_clock_v7_shift(start, -1000, false, &shifted) && shifted == start - 4096);
+	assert_true(uuid_clock_v7_shift(start, 125, false, &shifted) && shifted == start + 512);
+	assert_true(uuid_clock_v7_shift(start, -125, false, &shifted) && shifted == start - 512);
+	/* 1 us is 4.096 ticks, -1 us is -4.096: rounded down */
+	assert_true(uuid_clock_v7_shift(start, 1, false, &shifted) && shifted == start + 4);
+	assert_true(uuid_clock_v7_shift(start, -1, false, &shifted) && shifted == start - 5);
+	/* whole milliseconds, rounded down: the last 12 bits stay */
+	assert_true(uuid_clock_v7_shift(start, 1999, true, &shifted) && shifted == start + 4096);
+	assert_true(uuid_clock_v7_shift(start, -1, true, &shifted) && shifted == start - 4096);
+	assert_true(uuid_clock_v7_shift(start, INT64_C(3600000000), true, &shifted) &&
+				shifted == start + UINT64_C(3600000) * 4096);
+}
+
+static void
+a_shift_out_of_the_field_is_refused(void **state)
+{
+	const int64_t field_micros = INT64_C(281474976710656000);
+	uint64_t	shifted;
+
+	(void) state;
+	assert_true(uuid_clock_v7_shift(4096, -1000, false, &shifted) && shifted == 0);
+	assert_false(uuid_clock_v7_shift(4095, -1000, false, &shifted));
+	assert_false(uuid_clock_v7_shift(4096, -1001, false, &shifted));
+	assert_true(uuid_clock_v7_shift(0, field_micros - 1000, false, &shifted) &&
+				shifted == UUID_TIME_MAX - 4095);
+	assert_false(uuid_clock_v7_shift(0, field_micros, false, &shifted));
+	assert_true(uuid_clock_v7_shift(UUID_TIME_MAX, -field_micros + 1000, false, &shifted) &&
+				shifted == 4095);
+	assert_false(uuid_clock_v7_shift(UUID_TIME_MAX, -field_micros, false, &shifted));
+	assert_false(uuid_clock_v7_shift(UUID_TIME_MAX, 1, false, &shifted));
+	assert_false(uuid_clock_v7_shift(0, INT64_MAX, false, &shifted));
+	assert_false(uuid_clock_v7_shift(UUID_TIME_MAX, INT64_MIN, false, &shifted));
+}
+
+/* One distance moves every value by the same number of ticks. */
+static void
+a_shift_keeps_the_order(void **state)
+{
+	(void) state;
+	for (int round = 0; round < RANDOM_ROUNDS; round++)
+	{
+		uint64_t	start = UUID_TIME_MAX / 4 + test_bits() % (UUID_TIME_MAX / 2);
+		int64_t		distance = (int64_t) (test_bits() % INT64_C(2000000000000)) - INT64_C(1000000000000);
+		bool		whole_ms = round % 2;
+		uint64_t	a;
+		uint64_t	b;
+
+		assert_true(uuid_clock_v7_shift(start, distance, whole_ms, &a));
+		assert_true(uuid_clock_v7_shift(start + 1, distance, whole_ms, &b));
+		assert_true(b == a + 1);
+		if (whole_ms)
+			assert_true((a & UUID_SUBTIME_MAX) == (start & UUID_SUBTIME_MAX));
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(gives_the_times_of_the_vectors),
+		cmocka_unit_test(gives_the_fraction_of_the_example),
+		cmocka_unit_test(fraction_is_as_the_rfc_defines_it),
+		cmocka_unit_test(refuses_a_time_outside_the_field),
+		cmocka_unit_test(v8_keeps_the_least_significant_bits),
+		cmocka_unit_test(a_later_time_is_never_a_smaller_number),
+		cmocka_unit_test(reads_back_every_whole_microsecond),
+		cmocka_unit_test(v7_microseconds_stay_in_their_millisecond),
+		cmocka_unit_test(shifts_by_the_distance),
+		cmocka_unit_test(a_shift_out_of_the_field_is_refused),
+		cmocka_unit_test(a_shift_keeps_the_order),
+	};
+
+	return run_core_tests(tests);
+}

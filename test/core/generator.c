@@ -1,0 +1,410 @@
+/*
+ * The generator's promise: the next value is greater, whatever the clock, the
+ * random source and the method do.
+ */
+#include "support.h"
+
+#include "clock.h"
+#include "generator.h"
+
+/* Steps of each long run. */
+#define STEPS 1000000
+
+#define FULL_COUNTER	(UINT64_C(0xf) << 58)
+
+/* 2026-01-01 in v7 ticks */
+#define START (UINT64_C(1767225600000) << 12)
+
+static const UuidMethod methods[] = {
+	UUID_METHOD_FRACTION, UUID_METHOD_COUNTER, UUID_METHOD_RANDOM
+};
+static const char *const method_names[] = {"fraction", "counter", "random"};
+
+/* Random sources, from none at all to a good one. */
+
+static uint64_t
+zeros(void)
+{
+	return 0;
+}
+
+static uint64_t
+ones(void)
+{
+	return UINT64_MAX;
+}
+
+typedef uint64_t (*Source) (void);
+
+static const Source sources[] = {zeros, ones, test_bits};
+static const char *const source_names[] = {"zeros", "ones", "pseudorandom"};
+
+static UuidRandom
+random_from(Source source)
+{
+	UuidRandom	random;
+
+	random.tail = source();
+	random.seed = source();
+	return random;
+}
+
+/* Clocks: the time at step i, in v7 ticks. */
+
+static uint64_t
+stands_still(uint64_t i)
+{
+	(void) i;
+	return START;
+}
+
+static uint64_t
+goes_back_one_tick(uint64_t i)
+{
+	return i < STEPS / 2 ? START : START - 1;
+}
+
+static uint64_t
+goes_back_an_hour(uint64_t i)
+{
+	return i < STEPS / 2 ? START + i * 40 : START - UINT64_C(3600000) * 4096 + i * 40;
+}
+
+static uint64_t
+goes_back_to_1970(uint64_t i)
+{
+	return i < STEPS / 2 ? START + i : 0;
+}
+
+static uint64_t
+jumps_forward(uint64_t i)
+{
+	/* a year ahead and back again, every thousand values */
+	return START + i + (i / 1000 % 2) * UINT64_C(31536000000) * 4096;
+}
+
+static uint64_t
+trembles(uint64_t i)
+{
+	return START + i / 4 + test_bits() % 64 - 32;
+}
+
+typedef uint64_t (*Clock) (uint64_t i);
+
+static const Clock clocks[] = {
+	stands_still, goes_back_one_tick, goes_back_an_hour, goes_back_to_1970,
+	jumps_forward, trembles
+};
+static const char *const clock_names[] = {
+	"stands_still", "goes_back_one_tick", "goes_back_an_hour", "goes_back_to_1970",
+	"jumps_forward", "trembles"
+};
+
+static bool
+greater(UuidPayload a, UuidPayload b)
+{
+	return a.time > b.time || (a.time == b.time && a.tail > b.tail);
+}
+
+/* Every method, clock and source: a million greater values, as octets too. */
+static void
+every_value_exceeds_the_one_before(void **state)
+{
+	(void) state;
+	for (size_t m = 0; m < 3; m++)
+		for (size_t s = 0; s < 3; s++)
+			for (size_t c = 0; c < 6; c++)
+			{
+				UuidPayload generator = {0, 0};
+				uint8_t		previous[UUID_OCTETS] = {0};
+
+				for (uint64_t i = 0; i < STEPS; i++)
+				{
+					uint8_t		octets[UUID_OCTETS];
+					UuidNext	outcome;
+
+					outcome = uuid_generator_next(&generator, clocks[c] (i),
+												  random_from(sources[s]), methods[m]);
+					if (outcome == UUID_NEXT_EXHAUSTED ||
+						generator.time > UUID_TIME_MAX || generator.tail > UUID_TAIL_MAX)
+						fail_msg("%s, %s, clock %s: no value at step %" PRIu64,
+								 method_names[m], source_names[s], clock_names[c], i);
+					uuid_layout_pack(octets, 7, generator);
+					if (memcmp(previous, octets, UUID_OCTETS) >= 0)
+						fail_msg("%s, %s, clock %s: not greater at step %" PRIu64,
+								 method_names[m], source_names[s], clock_names[c], i);
+					memcpy(previous, octets, UUID_OCTETS);
+				}
+			}
+}
+
+static void
+a_change_of_method_keeps_the_order(void **state)
+{
+	(void) state;
+	for (size_t s = 0; s < 3; s++)
+	{
+		UuidPayload generator = {0, 0};
+
+		for (uint64_t i = 0; i < STEPS; i++)
+		{
+			UuidPayload previous = generator;
+			UuidMethod	method = methods[test_bits() % 3];
+
+			assert_int_not_equal(uuid_generator_next(&generator, trembles(i), random_from(sources[s]), method),
+								 UUID_NEXT_EXHAUSTED);
+			assert_true(greater(generator, previous));
+		}
+	}
+}
+
+/* The low 58 bits of a value of method fraction are nobody's counter. */
+static void
+a_stamp_below_the_counter_keeps_the_order(void **state)
+{
+	UuidPayload generator = {0, 0};
+	UuidPayload with_node_id = {0, 0};
+	UuidPayload with_node = {0, 0};
+
+	(void) state;
+	for (uint64_t i = 0; i < STEPS; i++)
+	{
+		uint64_t	bits = test_bits();
+		uint8_t		node[UUID_OCTETS];
+		UuidPayload next;
+
+		uuid_generator_next(&generator, goes_back_an_hour(i), random_from(test_bits), UUID_METHOD_FRACTION);
+		next = uuid_layout_stamp(generator, uuid_layout_node_id_stamp(bits & UUID_NODE_ID_MAX));
+		assert_true(greater(next, with_node_id));
+		with_node_id = next;
+
+		uuid_layout_store64(node, bits);
+		next = uuid_layout_stamp(generator, uuid_layout_node_stamp(node));
+		assert_true(greater(next, with_node));
+		with_node = next;
+	}
+}
+
+static void
+a_later_time_is_taken_as_it_is(void **state)
+{
+	(void) state;
+	for (size_t m = 0; m < 3; m++)
+	{
+		UuidPayload generator = {START, FULL_COUNTER};
+		uint64_t	now = START + 4096 + 0x74e;
+
+		assert_int_equal(uuid_generator_next(&generator, now, random_from(zeros), methods[m]),
+						 UUID_NEXT_LATER);
+		/* method 1 counts whole milliseconds */
+		assert_true(generator.time == (methods[m] == UUID_METHOD_COUNTER ? START + 4096 : now));
+		assert_true(generator.tail == 0);
+	}
+}
+
+/* The guard: with all bits one, a fresh counter still has its top bit zero. */
+static void
+a_fresh_counter_leaves_its_guard_bit_zero(void **state)
+{
+	UuidPayload generator = {0, 0};
+
+	(void) state;
+	uuid_generator_next(&generator, START, random_from(ones), UUID_METHOD_FRACTION);
+	assert_true(generator.tail == UUID_TAIL_MAX >> 1);
+
+	generator = (UuidPayload){0, 0};
+	uuid_generator_next(&generator, START, random_from(ones), UUID_METHOD_RANDOM);
+	assert_true(generator.tail == UUID_TAIL_MAX >> 1);
+
+	/* 15 seeded bits: 0x7ff in the time's 12 bits, 0xf in the tail's 4 */
+	generator = (UuidPayload){0, 0};
+	uuid_generator_next(&generator, START, random_from(ones), UUID_METHOD_COUNTER);
+	assert_true(generator.time == START + 0x7ff);
+	assert_true(generator.tail == UUID_TAIL_MAX);
+}
+
+static void
+fraction_steps_a_four_bit_counter_by_one(void **state)
+{
+	UuidPayload generator = {START, UINT64_C(5) << 58 | 0x1234};
+
+	(void) state;
+	assert_int_equal(uuid_generator_next(&generator, START, random_from(ones), UUID_METHOD_FRACTION),
+					 UUID_NEXT_STEPPED);
+	assert_true(generator.time == START);
+	assert_true(generator.tail == (UINT64_C(6) << 58 | UUID_FIELD_MAX(58)));
+	assert_int_equal(uuid_generator_next(&generator, START, random_from(zeros), UUID_METHOD_FRACTION),
+					 UUID_NEXT_STEPPED);
+	assert_true(generator.tail == UINT64_C(7) << 58);
+}
+
+static void
+counter_steps_a_sixteen_bit_counter_by_one(void **state)
+{
+	UuidPayload generator = {START + 0x0fe, UINT64_C(0xf) << 58 | 0x1234};
+
+	(void) state;
+	/* 0x0fef to 0x0ff0: a carry from the tail's 4 bits to the time's 12 */
+	assert_int_equal(uuid_generator_next(&generator, START + 4095, random_from(ones), UUID_METHOD_COUNTER),
+					 UUID_NEXT_STEPPED);
+	assert_true(generator.time == START + 0x0ff);
+	assert_true(generator.tail == UUID_FIELD_MAX(58));
+	assert_int_equal(uuid_generator_next(&generator, START, random_from(zeros), UUID_METHOD_COUNTER),
+					 UUID_NEXT_STEPPED);
+	assert_true(generator.time == START + 0x0ff);
+	assert_true(generator.tail == UINT64_C(1) << 58);
+}
+
+static void
+random_grows_by_one_to_two_to_the_32(void **state)
+{
+	UuidPayload generator = {START, 1000};
+
+	(void) state;
+	assert_int_equal(uuid_generator_next(&generator, START, random_from(zeros), UUID_METHOD_RANDOM),
+					 UUID_NEXT_STEPPED);
+	assert_true(generator.tail == 1001);
+	assert_int_equal(uuid_generator_next(&generator, START, random_from(ones), UUID_METHOD_RANDOM),
+					 UUID_NEXT_STEPPED);
+	assert_true(generator.tail == 1001 + (UINT64_C(1) << 32));
+	assert_true(generator.time == START);
+}
+
+/* A full tail: one tick later, and the counter seeded anew (6.2). */
+static void
+rollover_takes_the_next_tick(void **state)
+{
+	UuidPayload generator = {START, FULL_COUNTER | 7};
+
+	(void) state;
+	assert_int_equal(uuid_generator_next(&generator, START, random_from(ones), UUID_METHOD_FRACTION),
+					 UUID_NEXT_AHEAD);
+	assert_true(generator.time == START + 1);
+	assert_true(generator.tail == UUID_TAIL_MAX >> 1);
+
+	generator = (UuidPayload){START + 4095, FULL_COUNTER | 7};
+	assert_int_equal(uuid_generator_next(&generator, START, random_from(zeros), UUID_METHOD_COUNTER),
+					 UUID_NEXT_AHEAD);
+	assert_true(generator.time == START + 4096);
+	assert_true(generator.tail == 0);
+
+	generator = (UuidPayload){START, UUID_TAIL_MAX};
+	assert_int_equal(uuid_generator_next(&generator, START, random_from(zeros), UUID_METHOD_RANDOM),
+					 UUID_NEXT_AHEAD);
+	assert_true(generator.time == START + 1);
+	assert_true(generator.tail == 0);
+
+	/* the last step that fits is taken, the first that does not is not */
+	generator = (UuidPayload){START, UUID_TAIL_MAX - 1};
+	assert_int_equal(uuid_generator_next(&generator, START, random_from(zeros), UUID_METHOD_RANDOM),
+					 UUID_NEXT_STEPPED);
+	assert_true(generator.time == START && generator.tail == UUID_TAIL_MAX);
+}
+
+/* How many values a tick gives before the next one is taken. */
+static int
+values_per_tick(UuidMethod method, Source source)
+{
+	UuidPayload generator = {0, 0};
+	int			values = 1;
+
+	uuid_generator_next(&generator, START, random_from(source), method);
+	while (uuid_generator_next(&generator, START, random_from(source), method) == UUID_NEXT_STEPPED)
+		values++;
+	return values;
+}
+
+static void
+a_tick_gives_as_many_values_as_its_counter_allows(void **state)
+{
+	(void) state;
+	assert_int_equal(values_per_tick(UUID_METHOD_FRACTION, zeros), 16);
+	assert_int_equal(values_per_tick(UUID_METHOD_FRACTION, ones), 9);
+	assert_int_equal(values_per_tick(UUID_METHOD_COUNTER, zeros), 65536);
+	assert_int_equal(values_per_tick(UUID_METHOD_COUNTER, ones), 32769);
+	/* 2^61 to go by 2^32 at the most */
+	assert_int_equal(values_per_tick(UUID_METHOD_RANDOM, ones), (1 << 29) + 1);
+}
+
+/* Once the clock has passed the ticks taken ahead, it leads again. */
+static void
+the_clock_leads_again_after_running_ahead(void **state)
+{
+	UuidPayload generator = {0, 0};
+
+	(void) state;
+	for (int i = 0; i < 1000; i++)
+		uuid_generator_next(&generator, START, random_from(zeros), UUID_METHOD_FRACTION);
+	/* 16 values a tick */
+	assert_true(generator.time == START + 999 / 16);
+	assert_int_equal(uuid_generator_next(&generator, START + 999 / 16 + 1, random_from(zeros), UUID_METHOD_FRACTION),
+					 UUID_NEXT_LATER);
+	assert_true(generator.time == START + 999 / 16 + 1);
+}
+
+/* The end of the field: no value and no change, rather than a smaller one. */
+static void
+at_the_end_of_the_field_there_is_no_next(void **state)
+{
+	(void) state;
+	for (size_t m = 0; m < 3; m++)
+	{
+		UuidPayload generator = {UUID_TIME_MAX, UUID_TAIL_MAX};
+
+		for (int i = 0; i < 3; i++)
+		{
+			assert_int_equal(uuid_generator_next(&generator, UUID_TIME_MAX, random_from(test_bits), methods[m]),
+							 UUID_NEXT_EXHAUSTED);
+			assert_true(generator.time == UUID_TIME_MAX);
+			assert_true(generator.tail == UUID_TAIL_MAX);
+		}
+	}
+}
+
+/* Fresh bits in every value: 58 of them, and 3 or 15 in a seed. */
+static void
+the_random_bits_reach_the_value(void **state)
+{
+	UuidRandom	random = {UINT64_C(0x6bcdef0123456789), UINT64_C(0xfffffffffffdabcd)};
+	UuidPayload generator = {0, 0};
+
+	(void) state;
+	uuid_generator_next(&generator, START, random, UUID_METHOD_FRACTION);
+	assert_true(generator.tail == UINT64_C(0x0bcdef0123456789));
+	uuid_generator_next(&generator, START, random, UUID_METHOD_FRACTION);
+	assert_true(generator.tail == (UINT64_C(3) << 58 | UINT64_C(0x03cdef0123456789)));
+
+	generator = (UuidPayload){0, 0};
+	uuid_generator_next(&generator, START, random, UUID_METHOD_COUNTER);
+	/* seed 0x2bcd */
+	assert_true(generator.time == START + 0x2bc);
+	assert_true(generator.tail == (UINT64_C(0xd) << 58 | UINT64_C(0x03cdef0123456789)));
+
+	generator = (UuidPayload){0, 0};
+	uuid_generator_next(&generator, START, random, UUID_METHOD_RANDOM);
+	assert_true(generator.tail == UINT64_C(0x0bcdef0123456789));
+	uuid_generator_next(&generator, START, random, UUID_METHOD_RANDOM);
+	assert_true(generator.tail == UINT64_C(0x0bcdef0123456789) + 0x23456789 + 1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_value_exceeds_the_one_before),
+		cmocka_unit_test(a_change_of_method_keeps_the_order),
+		cmocka_unit_test(a_stamp_below_the_counter_keeps_the_order),
+		cmocka_unit_test(a_later_time_is_taken_as_it_is),
+		cmocka_unit_test(a_fresh_counter_leaves_its_guard_bit_zero),
+		cmocka_unit_test(fraction_steps_a_four_bit_counter_by_one),
+		cmocka_unit_test(counter_steps_a_sixteen_bit_counter_by_one),
+		cmocka_unit_test(random_grows_by_one_to_two_to_the_32),
+		cmocka_unit_test(rollover_takes_the_next_tick),
+		cmocka_unit_test(a_tick_gives_as_many_values_as_its_counter_allows),
+		cmocka_unit_test(the_clock_leads_again_after_running_ahead),
+		cmocka_unit_test(at_the_end_of_the_field_there_is_no_next),
+		cmocka_unit_test(the_random_bits_reach_the_value),
+	};
+
+	return run_core_tests(tests);
+}

@@ -1,0 +1,312 @@
+/*
+ * Octets to fields and back: the vectors of RFC 9562 and the two drafts, the
+ * variants and versions of any octets, v1 to v6 to v1.
+ */
+#include "support.h"
+
+#define RANDOM_ROUNDS 1000000
+
+static void
+fill_random(uint8_t *octets)
+{
+	uuid_layout_store64(octets, test_bits());
+	uuid_layout_store64(octets + 8, test_bits());
+}
+
+/* A UUID, its version and its fields. */
+typedef struct Vector
+{
+	const char *uuid;
+	int			version;
+	uint64_t	time;
+	uint64_t	tail;
+} Vector;
+
+static const Vector vectors[] = {
+	/* A.1: clock_seq 0x33c8, node 9f:6b:de:ce:d8:46 */
+	{"c232ab00-9414-11ec-b3c8-9f6bdeced846", 1, UINT64_C(0x1ec9414c232ab00), UINT64_C(0x33c89f6bdeced846)},
+	/* A.5 */
+	{"1ec9414c-232a-6b00-b3c8-9f6bdeced846", 6, UINT64_C(0x1ec9414c232ab00), UINT64_C(0x33c89f6bdeced846)},
+	/* A.6: unix_ts_ms 0x017f22e279b0, rand_a 0xcc3, rand_b 0x18c4dc0c0c07398f */
+	{"017f22e2-79b0-7cc3-98c4-dc0c0c07398f", 7, UINT64_C(0x017f22e279b0cc3), UINT64_C(0x18c4dc0c0c07398f)},
+	/* B.1 */
+	{"2489e9ad-2ee2-8e00-8ec9-32d5f69181c0", 8, UINT64_C(0x2489e9ad2ee2e00), UINT64_C(0x0ec932d5f69181c0)},
+	/* draft 04, B.3 */
+	{"320c3d4d-cc00-875b-8ec9-32d5f69181c0", 8, UINT64_C(0x320c3d4dcc0075b), UINT64_C(0x0ec932d5f69181c0)},
+};
+
+static void
+packs_and_unpacks_the_vectors(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++)
+	{
+		const Vector *v = &vectors[i];
+		UuidPayload payload = {v->time, v->tail};
+		uint8_t		octets[UUID_OCTETS];
+
+		uuid_layout_pack(octets, v->version, payload);
+		assert_uuid_equal(octets, v->uuid);
+		payload = uuid_layout_unpack(octets, v->version);
+		assert_true(payload.time == v->time);
+		assert_true(payload.tail == v->tail);
+		assert_int_equal(uuid_layout_version(octets), v->version);
+	}
+}
+
+/* Octets that another program made, and the UUID of that version over them. */
+static void
+sets_version_and_variant_over_given_octets(void **state)
+{
+	static const struct
+	{
+		const char *given;
+		int			version;
+		const char *uuid;
+	}			cases[] = {
+		/* A.2: MD5 of DNS and www.example.com */
+		{"5df418813aed051548a72f4a814cf09e", 3, "5df41881-3aed-3515-88a7-2f4a814cf09e"},
+		/* A.3 */
+		{"919108f752d133205bacf847db4148a8", 4, "919108f7-52d1-4320-9bac-f847db4148a8"},
+		/* A.4: SHA-1 of the same, left 128 bits */
+		{"2ed6657de927468b55e12665a8aea6a2", 5, "2ed6657d-e927-568b-95e1-2665a8aea6a2"},
+		/* B.2: SHA-256 of the same, left 128 bits */
+		{"5c146b143c524afd938a375d0df1fbf6", 8, "5c146b14-3c52-8afd-938a-375d0df1fbf6"},
+		{"00000000000000000000000000000000", 8, "00000000-0000-8000-8000-000000000000"},
+		{"ffffffffffffffffffffffffffffffff", 8, "ffffffff-ffff-8fff-bfff-ffffffffffff"},
+	};
+
+	(void) state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	{
+		uint8_t		given[UUID_OCTETS];
+		uint8_t		octets[UUID_OCTETS];
+
+		octets_from_text(cases[i].given, given, UUID_OCTETS);
+		uuid_layout_pack_octets(octets, cases[i].version, given);
+		assert_uuid_equal(octets, cases[i].uuid);
+	}
+}
+
+/* RFC 9562, 4.1, table 1: octet 8 from 0x0_ to 0xf_. */
+static void
+names_the_variant_of_any_octets(void **state)
+{
+	(void) state;
+	for (int octet = 0; octet < 256; octet++)
+	{
+		uint8_t		octets[UUID_OCTETS];
+		int			msb0to3 = octet >> 4;
+		UuidVariant expected = msb0to3 <= 0x7 ? UUID_VARIANT_NCS :
+			msb0to3 <= 0xb ? UUID_VARIANT_RFC9562 :
+			msb0to3 <= 0xd ? UUID_VARIANT_MICROSOFT : UUID_VARIANT_RESERVED;
+
+		fill_random(octets);
+		octets[8] = (uint8_t) octet;
+		assert_int_equal(uuid_layout_variant(octets), expected);
+	}
+}
+
+static void
+names_the_version_only_under_the_variant_of_the_rfc(void **state)
+{
+	(void) state;
+	for (int octet6 = 0; octet6 < 256; octet6++)
+	{
+		for (int octet8 = 0; octet8 < 256; octet8++)
+		{
+			uint8_t		octets[UUID_OCTETS];
+
+			fill_random(octets);
+			octets[6] = (uint8_t) octet6;
+			octets[8] = (uint8_t) octet8;
+			assert_int_equal(uuid_layout_version(octets),
+							 (octet8 & 0xc0) == 0x80 ? octet6 >> 4 : -1);
+		}
+	}
+}
+
+static void
+nil_and_max_have_no_version(void **state)
+{
+	uint8_t		octets[UUID_OCTETS];
+
+	(void) state;
+	memset(octets, 0x00, sizeof(octets));
+	assert_int_equal(uuid_layout_version(octets), -1);
+	assert_int_equal(uuid_layout_variant(octets), UUID_VARIANT_NCS);
+	memset(octets, 0xff, sizeof(octets));
+	assert_int_equal(uuid_layout_version(octets), -1);
+	assert_int_equal(uuid_layout_variant(octets), UUID_VARIANT_RESERVED);
+}
+
+/* Edges of both fields and random values, in every version. */
+static void
+unpack_is_the_inverse_of_pack(void **state)
+{
+	(void) state;
+	for (int round = 0; round < RANDOM_ROUNDS; round++)
+	{
+		int			version = 1 + round % 8;
+		UuidPayload payload = {test_bits() & UUID_TIME_MAX, test_bits() & UUID_TAIL_MAX};
+		UuidPayload back;
+		uint8_t		octets[UUID_OCTETS];
+
+		if (round % 5 == 0)
+			payload.time = round % 10 ? 0 : UUID_TIME_MAX;
+		if (round % 7 == 0)
+			payload.tail = round % 14 ? 0 : UUID_TAIL_MAX;
+		uuid_layout_pack(octets, version, payload);
+		back = uuid_layout_unpack(octets, version);
+		assert_true(back.time == payload.time);
+		assert_true(back.tail == payload.tail);
+		assert_int_equal(uuid_layout_version(octets), version);
+		assert_int_equal(uuid_layout_variant(octets), UUID_VARIANT_RFC9562);
+	}
+}
+
+/* RFC 9562, 5.6: any v1, whatever its fields, as v6 and back. */
+static void
+v1_to_v6_to_v1_is_the_identity(void **state)
+{
+	(void) state;
+	for (int round = 0; round < RANDOM_ROUNDS; round++)
+	{
+		uint8_t		v1[UUID_OCTETS];
+		uint8_t		v6[UUID_OCTETS];
+		uint8_t		back[UUID_OCTETS];
+
+		fill_random(v1);
+		v1[6] = (uint8_t) (0x10 | (v1[6] & 0x0f));
+		v1[8] = (uint8_t) (0x80 | (v1[8] & 0x3f));
+		uuid_layout_convert(v6, 6, v1, 1);
+		uuid_layout_convert(back, 1, v6, 6);
+		assert_memory_equal(back, v1, UUID_OCTETS);
+		assert_int_equal(uuid_layout_version(v6), 6);
+		assert_memory_equal(v6 + 8, v1 + 8, 8);
+		assert_true(uuid_layout_unpack(v6, 6).time == uuid_layout_unpack(v1, 1).time);
+	}
+}
+
+/* RFC 9562, A.1 and A.5 are the same moment, clock sequence and node. */
+static void
+converts_the_vector_of_v1_to_that_of_v6(void **state)
+{
+	uint8_t		v1[UUID_OCTETS];
+	uint8_t		v6[UUID_OCTETS];
+
+	(void) state;
+	octets_from_text("C232AB00-9414-11EC-B3C8-9F6BDECED846", v1, UUID_OCTETS);
+	uuid_layout_convert(v6, 6, v1, 1);
+	assert_uuid_equal(v6, "1ec9414c-232a-6b00-b3c8-9f6bdeced846");
+}
+
+/* RFC 9562, 6.11: the order of the octets is that of time, then tail. */
+static void
+v6_v7_and_v8_sort_as_octets(void **state)
+{
+	static const int versions[] = {6, 7, 8};
+
+	(void) state;
+	for (int round = 0; round < RANDOM_ROUNDS; round++)
+	{
+		int			version = versions[round % 3];
+		UuidPayload a = {test_bits() & UUID_TIME_MAX, test_bits() & UUID_TAIL_MAX};
+		UuidPayload b = {test_bits() & UUID_TIME_MAX, test_bits() & UUID_TAIL_MAX};
+		uint8_t		a_octets[UUID_OCTETS];
+		uint8_t		b_octets[UUID_OCTETS];
+		bool		less;
+
+		if (round % 2)
+			b.time = a.time;
+		less = a.time < b.time || (a.time == b.time && a.tail < b.tail);
+		uuid_layout_pack(a_octets, version, a);
+		uuid_layout_pack(b_octets, version, b);
+		assert_true((memcmp(a_octets, b_octets, UUID_OCTETS) < 0) == less);
+	}
+}
+
+static void
+reads_clock_sequence_and_node(void **state)
+{
+	UuidPayload payload = {0, UINT64_C(0x33c89f6bdeced846)};
+	static const uint8_t node[] = {0x9f, 0x6b, 0xde, 0xce, 0xd8, 0x46};
+	uint8_t		octets[UUID_NODE_OCTETS];
+
+	(void) state;
+	assert_int_equal(uuid_layout_clock_seq(payload), 0x33c8);
+	uuid_layout_node_octets(payload, octets);
+	assert_memory_equal(octets, node, UUID_NODE_OCTETS);
+	payload.tail = UUID_TAIL_MAX;
+	assert_int_equal(uuid_layout_clock_seq(payload), 0x3fff);
+}
+
+/* A stamp changes its own bits and no other. */
+static void
+stamps_only_its_own_bits(void **state)
+{
+	static const uint8_t node[] = {0x02, 0x00, 0x5e, 0x10, 0x00, 0x01};
+
+	(void) state;
+	for (int round = 0; round < 1000; round++)
+	{
+		UuidPayload payload = {test_bits() & UUID_TIME_MAX, test_bits() & UUID_TAIL_MAX};
+		UuidPayload stamped;
+		uint8_t		octets[UUID_NODE_OCTETS];
+		uint32_t	node_id = (uint32_t) (test_bits() & UUID_NODE_ID_MAX);
+
+		stamped = uuid_layout_stamp(payload, uuid_layout_node_stamp(node));
+		uuid_layout_node_octets(stamped, octets);
+		assert_memory_equal(octets, node, UUID_NODE_OCTETS);
+		assert_int_equal(uuid_layout_clock_seq(stamped), uuid_layout_clock_seq(payload));
+		assert_true(stamped.time == payload.time);
+
+		/* RFC 9562, 6.10: the multicast bit of a random node */
+		stamped = uuid_layout_stamp(payload, uuid_layout_random_node_stamp());
+		uuid_layout_node_octets(stamped, octets);
+		assert_int_equal(octets[0] & 0x01, 0x01);
+		assert_true((stamped.tail & ~UUID_NODE_MULTICAST) == (payload.tail & ~UUID_NODE_MULTICAST));
+
+		stamped = uuid_layout_stamp(payload, uuid_layout_node_id_stamp(node_id));
+		assert_int_equal(uuid_layout_node_id(stamped), node_id);
+		assert_true((stamped.tail >> 58) == (payload.tail >> 58));
+		assert_true((stamped.tail & UUID_FIELD_MAX(42)) == (payload.tail & UUID_FIELD_MAX(42)));
+	}
+}
+
+static void
+places_custom_fields(void **state)
+{
+	uint8_t		octets[UUID_OCTETS];
+
+	(void) state;
+	uuid_layout_pack(octets, 8, uuid_layout_custom(UINT64_C(0x320c3d4dcc00), 0x75b, UINT64_C(0x0ec932d5f69181c0)));
+	assert_uuid_equal(octets, "320c3d4d-cc00-875b-8ec9-32d5f69181c0");
+	uuid_layout_pack(octets, 8, uuid_layout_custom(UUID_CUSTOM_A_MAX, 0, 0));
+	assert_uuid_equal(octets, "ffffffff-ffff-8000-8000-000000000000");
+	uuid_layout_pack(octets, 8, uuid_layout_custom(0, UUID_CUSTOM_B_MAX, 0));
+	assert_uuid_equal(octets, "00000000-0000-8fff-8000-000000000000");
+	uuid_layout_pack(octets, 8, uuid_layout_custom(0, 0, UUID_CUSTOM_C_MAX));
+	assert_uuid_equal(octets, "00000000-0000-8000-bfff-ffffffffffff");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(packs_and_unpacks_the_vectors),
+		cmocka_unit_test(sets_version_and_variant_over_given_octets),
+		cmocka_unit_test(names_the_variant_of_any_octets),
+		cmocka_unit_test(names_the_version_only_under_the_variant_of_the_rfc),
+		cmocka_unit_test(nil_and_max_have_no_version),
+		cmocka_unit_test(unpack_is_the_inverse_of_pack),
+		cmocka_unit_test(v1_to_v6_to_v1_is_the_identity),
+		cmocka_unit_test(converts_the_vector_of_v1_to_that_of_v6),
+		cmocka_unit_test(v6_v7_and_v8_sort_as_octets),
+		cmocka_unit_test(reads_clock_sequence_and_node),
+		cmocka_unit_test(stamps_only_its_own_bits),
+		cmocka_unit_test(places_custom_fields),
+	};
+
+	return run_core_tests(tests);
+}

@@ -1,0 +1,86 @@
+/*
+ * support.h
+ *		What the core's unit tests share: cmocka with TAP output, chosen
+ *		random bits, and UUIDs as text.
+ */
+#ifndef UUID9562_TEST_SUPPORT_H
+#define UUID9562_TEST_SUPPORT_H
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "layout.h"
+
+/*
+ * Seeded pseudorandom bits (SplitMix64), for inputs: never for secrets.  A
+ * run prints its seed; UUID9562_TEST_SEED repeats it.
+ */
+static uint64_t test_seed;
+
+static inline void
+seed_test_bits(void)
+{
+	const char *given = getenv("UUID9562_TEST_SEED");
+
+	test_seed = given ? strtoull(given, NULL, 0) : (uint64_t) time(NULL);
+	printf("# UUID9562_TEST_SEED=%" PRIu64 "\n", test_seed);
+}
+
+static inline uint64_t
+test_bits(void)
+{
+	uint64_t	bits = (test_seed += UINT64_C(0x9e3779b97f4a7c15));
+
+	bits = (bits ^ bits >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	bits = (bits ^ bits >> 27) * UINT64_C(0x94d049bb133111eb);
+	return bits ^ bits >> 31;
+}
+
+/* Two hexadecimal digits an octet, dashes skipped. */
+static inline void
+octets_from_text(const char *text, uint8_t *octets, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+	{
+		unsigned int octet;
+
+		while (*text == '-')
+			text++;
+		if (sscanf(text, "%2x", &octet) != 1)
+			fail_msg("bad hexadecimal digits: %s", text);
+		octets[i] = (uint8_t) octet;
+		text += 2;
+	}
+}
+
+static inline void
+text_from_octets(const uint8_t *octets, char *text)
+{
+	for (int i = 0; i < UUID_OCTETS; i++)
+		text += sprintf(text, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", octets[i]);
+}
+
+static inline void
+assert_uuid_equal(const uint8_t *octets, const char *expected)
+{
+	char		text[37];
+
+	text_from_octets(octets, text);
+	assert_string_equal(text, expected);
+}
+
+/* Run the tests of a program, TAP on standard output. */
+#define run_core_tests(tests) \
+	(seed_test_bits(), cmocka_set_message_output(CM_OUTPUT_TAP), \
+	 cmocka_run_group_tests(tests, NULL, NULL))
+
+#endif							/* UUID9562_TEST_SUPPORT_H */

@@ -1,0 +1,221 @@
+/* uuid9562--1.0.sql */
+
+-- complain if script is sourced in psql, rather than via CREATE EXTENSION
+\echo Use "CREATE EXTENSION uuid9562" to load this file. \quit
+
+-- Generation
+
+CREATE FUNCTION uuidv1() RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv1'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv1() IS
+'new version 1 UUID: 100 ns since 1582-10-15, random clock sequence and node (RFC 9562, 5.1)';
+
+CREATE FUNCTION uuidv3(namespace uuid, name text) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv3_text'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv3(uuid, text) IS
+'version 3 UUID: MD5 of the namespace and the name in UTF-8 (RFC 9562, 5.3)';
+
+CREATE FUNCTION uuidv3(namespace uuid, name bytea) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv3_bytea'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv3(uuid, bytea) IS
+'version 3 UUID: MD5 of the namespace and the octets of the name (RFC 9562, 5.3)';
+
+CREATE FUNCTION uuidv4() RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv4'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv4() IS
+'new version 4 UUID: 122 random bits (RFC 9562, 5.4)';
+
+CREATE FUNCTION uuidv5(namespace uuid, name text) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv5_text'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv5(uuid, text) IS
+'version 5 UUID: SHA-1 of the namespace and the name in UTF-8 (RFC 9562, 5.5)';
+
+CREATE FUNCTION uuidv5(namespace uuid, name bytea) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv5_bytea'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv5(uuid, bytea) IS
+'version 5 UUID: SHA-1 of the namespace and the octets of the name (RFC 9562, 5.5)';
+
+CREATE FUNCTION uuidv6() RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv6() IS
+'new version 6 UUID: version 1 with its time in sort order (RFC 9562, 5.6)';
+
+CREATE FUNCTION uuidv7() RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7() IS
+'new version 7 UUID: milliseconds since 1970, greater than the one before it in the session (RFC 9562, 5.7)';
+
+CREATE FUNCTION uuidv7(shift interval) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_shift'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7(interval) IS
+'new version 7 UUID with its timestamp shifted by the interval (RFC 9562, 5.7)';
+
+CREATE FUNCTION uuidv8() RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8() IS
+'new version 8 UUID: 10 ns since 1970, then random bits (RFC 9562, B.1)';
+
+CREATE FUNCTION uuidv8_name(namespace uuid, name text, algorithm text DEFAULT 'sha256') RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_name_text'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_name(uuid, text, text) IS
+'version 8 UUID: SHA-2 hash of the namespace and the name in UTF-8 (RFC 9562, B.2)';
+
+CREATE FUNCTION uuidv8_name(namespace uuid, name bytea, algorithm text DEFAULT 'sha256') RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_name_bytea'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_name(uuid, bytea, text) IS
+'version 8 UUID: SHA-2 hash of the namespace and the octets of the name (RFC 9562, B.2)';
+
+CREATE FUNCTION uuidv8_custom(custom_a bigint, custom_b integer, custom_c bigint) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_custom_fields'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_custom(bigint, integer, bigint) IS
+'version 8 UUID of the given 48, 12 and 62 bits (RFC 9562, 5.8)';
+
+CREATE FUNCTION uuidv8_custom(octets bytea) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_custom_octets'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_custom(bytea) IS
+'version 8 UUID of the first 16 given octets, with version and variant set over them (RFC 9562, 5.8)';
+
+CREATE FUNCTION uuidv8_node() RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node() IS
+'new version 8 UUID: the time of version 7 and the node id of uuid9562.node_id (RFC 9562, 6.4)';
+
+CREATE FUNCTION uuidv8_node(node_id integer) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_arg'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node(integer) IS
+'new version 8 UUID: the time of version 7 and the given node id, 0 to 65535 (RFC 9562, 6.4)';
+
+-- Inspection
+
+CREATE FUNCTION uuid_extract_version(uuid) RETURNS smallint
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_extract_version'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_extract_version(uuid) IS
+'version of a UUID, NULL if its variant is not that of RFC 9562 (RFC 9562, 4.2)';
+
+CREATE FUNCTION uuid_extract_timestamp(uuid) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_extract_timestamp'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_extract_timestamp(uuid) IS
+'timestamp of a version 1, 6 or 7 UUID, NULL for any other (RFC 9562, 5.1, 5.6, 5.7)';
+
+CREATE FUNCTION uuid_extract_variant(uuid) RETURNS text
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_extract_variant'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_extract_variant(uuid) IS
+'variant of a UUID: ncs, rfc9562, microsoft or reserved (RFC 9562, 4.1)';
+
+CREATE FUNCTION uuid_extract_clock_seq(uuid) RETURNS integer
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_extract_clock_seq'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_extract_clock_seq(uuid) IS
+'clock sequence of a version 1 or 6 UUID, NULL for any other (RFC 9562, 5.1, 5.6)';
+
+CREATE FUNCTION uuid_extract_node(uuid) RETURNS macaddr
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_extract_node'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_extract_node(uuid) IS
+'node of a version 1 or 6 UUID, NULL for any other (RFC 9562, 5.1, 5.6)';
+
+CREATE FUNCTION uuidv1_timestamp(uuid) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv1_timestamp'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv1_timestamp(uuid) IS
+'timestamp of a version 1 UUID, NULL for any other (RFC 9562, 5.1)';
+
+CREATE FUNCTION uuidv6_timestamp(uuid) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_timestamp'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv6_timestamp(uuid) IS
+'timestamp of a version 6 UUID, NULL for any other (RFC 9562, 5.6)';
+
+CREATE FUNCTION uuidv7_timestamp(uuid) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_timestamp'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_timestamp(uuid) IS
+'timestamp of a version 7 UUID to the millisecond, NULL for any other version (RFC 9562, 5.7)';
+
+CREATE FUNCTION uuidv7_timestamp_micros(uuid) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_timestamp_micros'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_timestamp_micros(uuid) IS
+'timestamp of a version 7 UUID made by method 3, to the microsecond, NULL for any other version (RFC 9562, 6.2)';
+
+CREATE FUNCTION uuidv8_timestamp(uuid) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_timestamp'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_timestamp(uuid) IS
+'timestamp of a version 8 UUID read as made by uuidv8(), NULL for any other version (RFC 9562, B.1)';
+
+CREATE FUNCTION uuidv8_node_id(uuid) RETURNS integer
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_id'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_id(uuid) IS
+'node id of a version 8 UUID read as made by uuidv8_node(), NULL for any other version (RFC 9562, 6.4)';
+
+CREATE FUNCTION uuid_inspect(uuid, OUT variant text, OUT version smallint,
+							 OUT "timestamp" timestamptz, OUT clock_seq integer, OUT node macaddr)
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_inspect'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_inspect(uuid) IS
+'all that a UUID says of itself, in one row (RFC 9562, 4 and 5)';
+
+-- Conversion and constants
+
+CREATE FUNCTION uuidv1_to_v6(uuid) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv1_to_v6'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv1_to_v6(uuid) IS
+'version 6 UUID with the time, clock sequence and node of a version 1 UUID (RFC 9562, 5.6)';
+
+CREATE FUNCTION uuidv6_to_v1(uuid) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_to_v1'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv6_to_v1(uuid) IS
+'version 1 UUID with the time, clock sequence and node of a version 6 UUID (RFC 9562, 5.6)';
+
+CREATE FUNCTION uuid_to_urn(uuid) RETURNS text
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_to_urn'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_to_urn(uuid) IS
+'UUID as a URN, urn:uuid:... (RFC 9562, 4)';
+
+CREATE FUNCTION uuid_from_urn(urn text) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_from_urn'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_from_urn(text) IS
+'UUID of a URN, urn:uuid:... (RFC 9562, 4)';
+
+CREATE FUNCTION nil_uuid() RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_nil_uuid'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION nil_uuid() IS
+'the Nil UUID, all bits zero (RFC 9562, 5.9)';
+
+CREATE FUNCTION max_uuid() RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_max_uuid'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION max_uuid() IS
+'the Max UUID, all bits one (RFC 9562, 5.10)';
+
+CREATE FUNCTION uuid_namespace(name text) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_namespace'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_namespace(text) IS
+'namespace id of dns, url, oid or x500 (RFC 9562, 6.6)';
