@@ -45,6 +45,6 @@ $(CORE_PROGRAMS): %: %.c test/core/support.h src/core/entropy.o $(wildcard src/c
 
 # Properties over generated values, on a running server that has pgTAP.
 pgtap:
-	pg_prove $(wildcard test/pgtap/*.sql)
+	pg_prove --verbose $(wildcard test/pgtap/*.sql)
 
 .PHONY: coretest pgtap

@@ -26,8 +26,6 @@ COMMENT ON FUNCTION uuidv3(uuid, bytea) IS
 CREATE FUNCTION uuidv4() RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv4'
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv4() IS
-'new version 4 UUID: 122 random bits (RFC 9562, 5.4)';
 
 CREATE FUNCTION uuidv5(namespace uuid, name text) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv5_text'
@@ -50,14 +48,10 @@ COMMENT ON FUNCTION uuidv6() IS
 CREATE FUNCTION uuidv7() RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7'
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv7() IS
-'new version 7 UUID: milliseconds since 1970, greater than the one before it in the session (RFC 9562, 5.7)';
 
 CREATE FUNCTION uuidv7(shift interval) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_shift'
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv7(interval) IS
-'new version 7 UUID with its timestamp shifted by the interval (RFC 9562, 5.7)';
 
 CREATE FUNCTION uuidv8() RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv8'
@@ -106,14 +100,10 @@ COMMENT ON FUNCTION uuidv8_node(integer) IS
 CREATE FUNCTION uuid_extract_version(uuid) RETURNS smallint
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_extract_version'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuid_extract_version(uuid) IS
-'version of a UUID, NULL if its variant is not that of RFC 9562 (RFC 9562, 4.2)';
 
 CREATE FUNCTION uuid_extract_timestamp(uuid) RETURNS timestamptz
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_extract_timestamp'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuid_extract_timestamp(uuid) IS
-'timestamp of a version 1, 6 or 7 UUID, NULL for any other (RFC 9562, 5.1, 5.6, 5.7)';
 
 CREATE FUNCTION uuid_extract_variant(uuid) RETURNS text
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_extract_variant'
@@ -219,3 +209,29 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuid_namespace'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuid_namespace(text) IS
 'namespace id of dns, url, oid or x500 (RFC 9562, 6.6)';
+
+-- Comments on functions whose plain name may mean PostgreSQL's own (17 has the
+-- extractors, 18 the generators too), so these give the schema.  The names of
+-- PostgreSQL's functions are qualified here: this runs as a superuser.
+DO $comments$
+DECLARE
+	signature text;
+	remark text;
+BEGIN
+	FOR signature, remark IN VALUES
+		('uuidv4()',
+		 'new version 4 UUID: 122 random bits (RFC 9562, 5.4)'),
+		('uuidv7()',
+		 'new version 7 UUID: milliseconds since 1970, greater than the one before it in the session (RFC 9562, 5.7)'),
+		('uuidv7(interval)',
+		 'new version 7 UUID with its timestamp shifted by the interval (RFC 9562, 5.7)'),
+		('uuid_extract_version(uuid)',
+		 'version of a UUID, NULL if its variant is not that of RFC 9562 (RFC 9562, 4.2)'),
+		('uuid_extract_timestamp(uuid)',
+		 'timestamp of a version 1, 6 or 7 UUID, NULL for any other (RFC 9562, 5.1, 5.6, 5.7)')
+	LOOP
+		EXECUTE pg_catalog.format('COMMENT ON FUNCTION %I.%s IS %L',
+								  pg_catalog.current_schema(), signature, remark);
+	END LOOP;
+END
+$comments$;

@@ -42,10 +42,10 @@ typedef struct SessionState
 
 extern SessionState uuid9562_session;
 
-extern void uuid9562_random_failed(void) pg_attribute_noreturn();
-extern void uuid9562_clock_failed(void) pg_attribute_noreturn();
-extern void uuid9562_clock_out_of_range(int version) pg_attribute_noreturn();
-extern void uuid9562_time_exhausted(int version) pg_attribute_noreturn();
+pg_noreturn extern void uuid9562_random_failed(void);
+pg_noreturn extern void uuid9562_clock_failed(void);
+pg_noreturn extern void uuid9562_clock_out_of_range(int version);
+pg_noreturn extern void uuid9562_time_exhausted(int version);
 
 /* 64 random bits from PostgreSQL's secure source; an error when it fails. */
 static inline uint64

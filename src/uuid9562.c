@@ -40,7 +40,7 @@ static bool
 parse_macaddr(char *string, macaddr *mac)
 {
 #if PG_VERSION_NUM >= 160000
-	ErrorSaveContext escontext = {T_ErrorSaveContext};
+	ErrorSaveContext escontext = {.type = T_ErrorSaveContext};
 	Datum		result;
 
 	if (!DirectInputFunctionCallSafe(macaddr_in, string, InvalidOid, -1,
@@ -122,7 +122,7 @@ _PG_init(void)
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("uuid9562.node",
 							   "The node of uuidv1() and uuidv6(), a MAC address.",
-							   "Empty means a random node in each UUID (RFC 9562, 6.10).",
+							   "Empty means a random node in each UUID (RFC 9562, 6.10). A fixed one leaves 13 random bits to tell two sessions apart within 100 ns.",
 							   &node_setting,
 							   "",
 							   PGC_USERSET, 0, check_node, assign_node, NULL);

@@ -17,9 +17,17 @@
 #include "fmgr.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
 
 #include "core/clock.h"
 #include "core/layout.h"
+
+/* PostgreSQL 18 names it so, before the declaration. */
+#if PG_VERSION_NUM < 180000
+#define pg_noreturn pg_attribute_noreturn()
+#endif
 
 StaticAssertDecl(UUID_OCTETS == UUID_LEN, "a UUID has 16 octets on both sides");
 

@@ -1,0 +1,172 @@
+# What the commands of this folder share: packages, build, a throwaway server.
+# Sourced by bash with -euo pipefail; the caller's folder does not matter.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+say() { printf '\n== %s\n' "$*"; }
+die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
+
+as_root() {
+	if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# --- packages ---------------------------------------------------------------
+
+has_apt() { command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }
+
+installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+
+# The major version to build for: of PG_CONFIG, or the newest server installed,
+# or the one that the distribution's package "postgresql" stands for.
+choose_postgres() {
+	if [ -n "${PG_CONFIG:-}" ]; then
+		PG_CONFIG=$(command -v "$PG_CONFIG") || die "PG_CONFIG is no program: $PG_CONFIG"
+		major=$("$PG_CONFIG" --version | sed -E 's/^PostgreSQL ([0-9]+).*/\1/')
+	elif has_apt; then
+		major=$(printf '%s\n' /usr/lib/postgresql/*/bin/postgres |
+			sed -nE 's|^/usr/lib/postgresql/([0-9]+)/bin/postgres$|\1|p' | sort -n | tail -n 1)
+		if [ -z "$major" ]; then
+			[ -n "$(apt-cache show postgresql 2>/dev/null)" ] || as_root apt-get -q update
+			major=$(apt-cache show postgresql | sed -nE 's/^Depends:.*\<postgresql-([0-9]+)\>.*/\1/p' | head -n 1)
+		fi
+		[ -n "$major" ] || die "no PostgreSQL found, and no package postgresql to install"
+		PG_CONFIG=/usr/lib/postgresql/$major/bin/pg_config
+	else
+		PG_CONFIG=$(command -v pg_config) ||
+			die "pg_config not found: install PostgreSQL 15 or later with its server headers, or set PG_CONFIG"
+		major=$("$PG_CONFIG" --version | sed -E 's/^PostgreSQL ([0-9]+).*/\1/')
+	fi
+	export PG_CONFIG
+}
+
+# Install what is missing of the named Debian packages, without letting the
+# server's package create and start a cluster of its own.
+install_packages() {
+	local missing=() package quiet=/etc/postgresql-common/createcluster.d/uuid9562-scripts.conf
+
+	for package in "$@"; do
+		installed "$package" || missing+=("$package")
+	done
+	[ ${#missing[@]} -gt 0 ] || return 0
+
+	say "installing: ${missing[*]}"
+	export DEBIAN_FRONTEND=noninteractive
+	as_root apt-get -q update
+	as_root apt-get -qq -y --no-install-recommends install postgresql-common >/dev/null
+	as_root mkdir -p "${quiet%/*}"
+	echo 'create_main_cluster = false' | as_root tee "$quiet" >/dev/null
+	if ! as_root apt-get -qq -y --no-install-recommends install "${missing[@]}" >/dev/null; then
+		as_root rm -f "$quiet"
+		die "could not install: ${missing[*]}"
+	fi
+	as_root rm -f "$quiet"
+}
+
+# Everything that building and running needs; with "test", what testing needs
+# too.  Where there is no apt, or PG_CONFIG is not Debian's, say what lacks.
+need() {
+	local lacking=() bindir
+
+	choose_postgres
+	if has_apt; then
+		local packages=(gcc libc6-dev make)
+
+		if [ "$PG_CONFIG" = "/usr/lib/postgresql/$major/bin/pg_config" ]; then
+			packages+=("postgresql-$major" "postgresql-server-dev-$major")
+			[ "${1:-}" != test ] || packages+=("postgresql-$major-pgtap")
+		fi
+		[ "${1:-}" != test ] ||
+			packages+=(perl libtap-parser-sourcehandler-pgtap-perl libcmocka-dev libipc-run-perl)
+		install_packages "${packages[@]}"
+	fi
+
+	bindir=$("$PG_CONFIG" --bindir)
+	[ -f "$("$PG_CONFIG" --pgxs)" ] || lacking+=("the server headers of PostgreSQL $major, with PGXS")
+	for program in initdb pg_ctl postgres psql; do
+		[ -x "$bindir/$program" ] || lacking+=("$program of PostgreSQL $major, in $bindir")
+	done
+	for program in gcc make; do
+		command -v $program >/dev/null || lacking+=("$program")
+	done
+	if [ "${1:-}" = test ]; then
+		command -v prove >/dev/null || lacking+=("prove, of Perl's Test::Harness")
+		command -v pg_prove >/dev/null || lacking+=("pg_prove, of Perl's TAP::Parser::SourceHandler::pgTAP")
+		perl -MIPC::Run -e 1 2>/dev/null || lacking+=("Perl's IPC::Run")
+		echo '#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>' | gcc -E - >/dev/null 2>&1 || lacking+=("cmocka, with its header")
+		[ -f "$("$PG_CONFIG" --sharedir)/extension/pgtap.control" ] || lacking+=("pgTAP for PostgreSQL $major")
+	fi
+	if [ ${#lacking[@]} -gt 0 ]; then
+		printf '%s: please install\n' "${0##*/}" >&2
+		printf '  - %s\n' "${lacking[@]}" >&2
+		exit 1
+	fi
+	[ "$major" -ge 15 ] || die "PostgreSQL 15 or later is needed; this is $("$PG_CONFIG" --version)"
+	PATH=$bindir:$PATH
+}
+
+# --- build ------------------------------------------------------------------
+
+# Build and install; $1 are extra compiler flags.  Objects made for another
+# PostgreSQL, or with other flags, are made anew.
+build() {
+	local target
+
+	target="$("$PG_CONFIG" --version) $PG_CONFIG ${1:-}"
+	if [ "$(cat "$root/.build-for" 2>/dev/null)" != "$target" ]; then
+		make -s -C "$root" clean >/dev/null
+		echo "$target" >"$root/.build-for"
+	fi
+	say "building for $("$PG_CONFIG" --version)"
+	make -s -C "$root" COPT="${1:-}" all
+	as_root env "PATH=$PATH" make -s -C "$root" PG_CONFIG="$PG_CONFIG" COPT="${1:-}" install >/dev/null
+}
+
+# --- throwaway server -------------------------------------------------------
+
+# PostgreSQL does not run as root: root lends the server to user postgres.
+as_server_user() {
+	if [ "$(id -u)" -eq 0 ]; then (cd "$server" && runuser -u postgres -- "$@"); else "$@"; fi
+}
+
+# A new folder that the server's user owns, gone with the command, and in it a
+# server that only a socket there reaches.
+start_server() {
+	server=$(mktemp -d /tmp/uuid9562.XXXXXX)
+	trap stop_server EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM HUP
+	if [ "$(id -u)" -eq 0 ]; then
+		id postgres >/dev/null 2>&1 || die "as root this needs a user postgres to run the server; or run it as another user"
+		chown postgres: "$server"
+	fi
+
+	unset "${!PG@}" 2>/dev/null || true
+	export PG_CONFIG=$1 PGHOST=$server PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
+	export LC_ALL=C.UTF-8
+	as_server_user initdb -D "$server/data" -U postgres -A trust -E UTF8 --locale=C --no-sync >"$server/initdb.log" 2>&1 ||
+		{ cat "$server/initdb.log" >&2; die "initdb failed"; }
+	cat >>"$server/data/postgresql.conf" <<-END
+		listen_addresses = ''
+		unix_socket_directories = '$server'
+		fsync = off
+		shared_buffers = 256MB
+		max_wal_size = 4GB
+	END
+	as_server_user pg_ctl -D "$server/data" -l "$server/log" -w start >"$server/pg_ctl.log" 2>&1 ||
+		{ cat "$server/pg_ctl.log" "$server/log" >&2; die "the server did not start"; }
+}
+
+stop_server() {
+	local status=$?
+
+	trap - EXIT
+	if [ -f "$server/data/postmaster.pid" ]; then
+		as_server_user pg_ctl -D "$server/data" -m immediate stop >/dev/null 2>&1 || true
+	fi
+	rm -rf "$server"
+	exit "$status"
+}

@@ -1,0 +1,97 @@
+-- The contract: every function of the extension, its signature and its marks.
+\set QUIET on
+\set ON_ERROR_STOP on
+\pset format unaligned
+\pset tuples_only on
+\pset pager off
+
+BEGIN;
+SELECT plan(9);
+
+CREATE TEMP VIEW members AS
+SELECT p.*
+FROM pg_extension AS e
+	 JOIN pg_depend AS d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
+	 JOIN pg_proc AS p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+WHERE e.extname = 'uuid9562';
+
+-- name, arguments, result, volatility, leakproof
+CREATE TEMP TABLE contract (name text, arguments text, result text, volatility "char", leakproof boolean);
+INSERT INTO contract VALUES
+	('uuidv1', '', 'uuid', 'v', false),
+	('uuidv3', 'namespace uuid, name text', 'uuid', 'i', false),
+	('uuidv3', 'namespace uuid, name bytea', 'uuid', 'i', false),
+	('uuidv4', '', 'uuid', 'v', false),
+	('uuidv5', 'namespace uuid, name text', 'uuid', 'i', false),
+	('uuidv5', 'namespace uuid, name bytea', 'uuid', 'i', false),
+	('uuidv6', '', 'uuid', 'v', false),
+	('uuidv7', '', 'uuid', 'v', false),
+	('uuidv7', 'shift interval', 'uuid', 'v', false),
+	('uuidv8', '', 'uuid', 'v', false),
+	('uuidv8_name', 'namespace uuid, name text, algorithm text DEFAULT ''sha256''::text', 'uuid', 'i', false),
+	('uuidv8_name', 'namespace uuid, name bytea, algorithm text DEFAULT ''sha256''::text', 'uuid', 'i', false),
+	('uuidv8_custom', 'custom_a bigint, custom_b integer, custom_c bigint', 'uuid', 'i', false),
+	('uuidv8_custom', 'octets bytea', 'uuid', 'i', false),
+	('uuidv8_node', '', 'uuid', 'v', false),
+	('uuidv8_node', 'node_id integer', 'uuid', 'v', false),
+	('uuidv8_node_id', 'uuid', 'integer', 'i', true),
+	('uuid_extract_version', 'uuid', 'smallint', 'i', true),
+	('uuid_extract_timestamp', 'uuid', 'timestamp with time zone', 'i', true),
+	('uuid_extract_variant', 'uuid', 'text', 'i', true),
+	('uuid_extract_clock_seq', 'uuid', 'integer', 'i', true),
+	('uuid_extract_node', 'uuid', 'macaddr', 'i', true),
+	('uuidv1_timestamp', 'uuid', 'timestamp with time zone', 'i', true),
+	('uuidv6_timestamp', 'uuid', 'timestamp with time zone', 'i', true),
+	('uuidv7_timestamp', 'uuid', 'timestamp with time zone', 'i', true),
+	('uuidv7_timestamp_micros', 'uuid', 'timestamp with time zone', 'i', true),
+	('uuidv8_timestamp', 'uuid', 'timestamp with time zone', 'i', true),
+	('uuid_inspect',
+	 'uuid, OUT variant text, OUT version smallint, OUT "timestamp" timestamp with time zone, OUT clock_seq integer, OUT node macaddr',
+	 'record', 'i', true),
+	('uuidv1_to_v6', 'uuid', 'uuid', 'i', false),
+	('uuidv6_to_v1', 'uuid', 'uuid', 'i', false),
+	('uuid_to_urn', 'uuid', 'text', 'i', false),
+	('uuid_from_urn', 'urn text', 'uuid', 'i', false),
+	('nil_uuid', '', 'uuid', 'i', false),
+	('max_uuid', '', 'uuid', 'i', false),
+	('uuid_namespace', 'name text', 'uuid', 'i', false);
+
+SELECT set_eq(
+	$$SELECT proname::text, pg_get_function_arguments(oid), pg_get_function_result(oid), provolatile, proleakproof
+	  FROM members$$,
+	'SELECT * FROM contract',
+	'the functions are those of the contract, with their volatility and leakproof marks');
+
+SELECT is_empty(
+	'SELECT oid::regprocedure FROM members WHERE NOT proisstrict',
+	'every function is strict');
+SELECT is_empty(
+	$$SELECT oid::regprocedure FROM members WHERE proparallel <> 's'$$,
+	'every function is parallel safe');
+SELECT is_empty(
+	$$SELECT oid::regprocedure FROM members
+	  WHERE obj_description(oid, 'pg_proc') IS NULL OR obj_description(oid, 'pg_proc') !~ 'RFC 9562'$$,
+	'every function has a comment that names its section of the RFC');
+SELECT is_empty(
+	$$SELECT oid::regprocedure FROM pg_proc
+	  WHERE pronamespace = 'pg_catalog'::regnamespace
+		AND obj_description(oid, 'pg_proc') IN (SELECT obj_description(oid, 'pg_proc') FROM members)$$,
+	'no comment of ours went to a function of PostgreSQL''s');
+SELECT is_empty(
+	$$SELECT oid::regprocedure FROM members WHERE prosrc !~ ('^uuid9562_' || proname || '(_[a-z]+)?$')$$,
+	'every C function has the name of its SQL function behind uuid9562_');
+SELECT is_empty(
+	$$SELECT d.classid::regclass FROM pg_extension AS e
+	  JOIN pg_depend AS d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
+	  WHERE e.extname = 'uuid9562' AND d.classid <> 'pg_proc'::regclass$$,
+	'the extension holds functions and nothing else');
+SELECT results_eq(
+	$$SELECT trusted, relocatable, superuser FROM pg_available_extension_versions
+	  WHERE name = 'uuid9562' AND installed$$,
+	'VALUES (true, true, true)',
+	'the extension is trusted and relocatable');
+SELECT is(installed_version, default_version, 'the default version is the one installed')
+FROM pg_available_extensions WHERE name = 'uuid9562';
+
+SELECT * FROM finish();
+ROLLBACK;

@@ -1,0 +1,39 @@
+-- Names that PostgreSQL has too: from 17 on the unqualified name means core's,
+-- the qualified one ours; what core reads, ours reads the same.
+\set QUIET on
+\set ON_ERROR_STOP on
+\pset format unaligned
+\pset tuples_only on
+\pset pager off
+
+BEGIN;
+SELECT plan(5);
+
+SELECT set_config('test.v6', '1ec9414c-232a-6b00-b3c8-9f6bdeced846', true) AS v6,
+	   current_setting('server_version_num')::int >= 170000 AS in_core,
+	   -- core 17 reads the timestamp of version 1, core 18 of 7 too
+	   CASE WHEN current_setting('server_version_num')::int < 180000 THEN '{6,7}' ELSE '{6}' END AS ours_only \gset
+
+-- Ours reads version 6, core's does not.
+SELECT isnt(public.uuid_extract_timestamp(:'v6'), NULL, 'the qualified name means ours');
+SELECT is(uuid_extract_timestamp(:'v6') IS NULL, :'in_core'::boolean, 'the plain name means core''s, where core has it');
+SET LOCAL search_path = public, pg_catalog;
+SELECT isnt(uuid_extract_timestamp(:'v6'), NULL, 'with pg_catalog last in search_path the plain name means ours');
+RESET search_path;
+
+CREATE TEMP TABLE samples AS SELECT md5(n::text)::uuid AS id FROM generate_series(1, 200000) AS n;
+-- fixed places: version and variant of each kind, often enough
+UPDATE samples SET id = overlay(overlay(id::text PLACING to_hex(get_byte(uuid_send(id), 0) % 10) FROM 15) PLACING '8' FROM 20)::uuid
+WHERE get_byte(uuid_send(id), 1) < 128;
+\if :in_core
+SELECT is(count(*), 0::bigint, 'version: the same as core''s for 200,000 UUIDs')
+FROM samples WHERE public.uuid_extract_version(id) IS DISTINCT FROM pg_catalog.uuid_extract_version(id);
+SELECT is(count(*), 0::bigint, 'timestamp: the same as core''s but for the versions that core does not read')
+FROM samples WHERE public.uuid_extract_timestamp(id) IS DISTINCT FROM pg_catalog.uuid_extract_timestamp(id)
+			   AND coalesce(public.uuid_extract_version(id) <> ALL (:'ours_only'::int[]), true);
+\else
+SELECT skip('no such functions in core before PostgreSQL 17', 2);
+\endif
+
+SELECT * FROM finish();
+ROLLBACK;

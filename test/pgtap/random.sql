@@ -1,0 +1,28 @@
+-- Version 4: a million distinct values, random in every bit but six.
+\set QUIET on
+\set ON_ERROR_STOP on
+\pset format unaligned
+\pset tuples_only on
+\pset pager off
+
+BEGIN;
+SELECT plan(4);
+
+CREATE TEMP TABLE made AS SELECT public.uuidv4() AS id FROM generate_series(1, 1000000);
+SELECT is(count(DISTINCT id), 1000000::bigint, 'a million values, all distinct') FROM made;
+SELECT is(count(*), 0::bigint, 'every value has version 4 and the variant of the RFC')
+FROM made WHERE public.uuid_extract_version(id) IS DISTINCT FROM 4 OR public.uuid_extract_variant(id) <> 'rfc9562';
+
+-- 20,000 values: a fair bit is set 10,000 times, give or take 500 (7 sigma)
+CREATE TEMP TABLE bits AS
+SELECT bit, sum(get_bit(uuid_send(id), bit)) AS ones
+FROM (SELECT id FROM made LIMIT 20000) AS sample, generate_series(0, 127) AS bit
+GROUP BY bit;
+-- get_bit counts the bits of an octet from the right
+SELECT is(array_agg(bit ORDER BY bit) FILTER (WHERE ones IN (0, 20000)), '{52,53,54,55,70,71}'::int[],
+		  'version and variant are the fixed bits') FROM bits;
+SELECT is(array_agg(bit ORDER BY bit) FILTER (WHERE ones NOT BETWEEN 9500 AND 10500 AND ones NOT IN (0, 20000)), NULL::int[],
+		  'every other bit is set half the time') FROM bits;
+
+SELECT * FROM finish();
+ROLLBACK;

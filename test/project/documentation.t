@@ -1,0 +1,60 @@
+# The manual and the conformance page keep up with the code: every function and
+# setting is in the manual, every requirement names tests that exist.
+use strict;
+use warnings;
+
+use Test::More;
+
+sub slurp
+{
+	my ($name) = @_;
+	open my $file, '<:encoding(UTF-8)', $name or return;
+	local $/;
+	return scalar <$file>;
+}
+
+my $manual = slurp('doc/uuid9562.md');
+my ($script) = glob 'uuid9562--*.sql';
+my %functions = map { $_ => 1 } slurp($script) =~ /^CREATE FUNCTION (\w+)/mg;
+cmp_ok(scalar(keys %functions), '>', 20, 'the install script has functions');
+foreach my $function (sort keys %functions)
+{
+	like($manual, qr/\b\Q$function\E\(/, "the manual has $function");
+}
+
+my %settings = map { $_ => 1 } slurp('src/uuid9562.c') =~ /DefineCustom\w+Variable\("(uuid9562\.\w+)"/g;
+cmp_ok(scalar(keys %settings), '>=', 3, 'the module has settings');
+foreach my $setting (sort keys %settings)
+{
+	like($manual, qr/`\Q$setting\E`/, "the manual has $setting");
+}
+
+# Nothing in the manual or the README that the install script does not make.
+foreach my $page ('doc/uuid9562.md', 'README.md')
+{
+	my %called = map { $_ => 1 } slurp($page) =~ /\bpublic\.(\w+)\(/g;
+	is_deeply([ grep { !$functions{$_} } sort keys %called ], [], "$page calls only functions that exist");
+}
+
+# doc/rfc9562.md: | id | ... | `file`: `name`; ... |
+my $page = slurp('doc/rfc9562.md');
+my %proofs;
+while ($page =~ /^\| ([A-Z][A-Za-z0-9]*) \|.*\| ([^|]*) \|$/mg)
+{
+	$proofs{$1} = $2;
+}
+my @ids = qw(F1 F2 F3 F4 V1 V1b V2 V3 V4 V5 V6 V6b V7 V8 V8a V8b V8c V8d S1 S2
+  T1 T2 T3 T4 T5 M1 M2 M3 M3b M4 M5 M6 D1 N1 N2 C1 U1 H1 O1 O2 B1 B2 X1);
+foreach my $id (@ids)
+{
+	ok(defined $proofs{$id}, "requirement $id is on the conformance page") or next;
+	my @tests = $proofs{$id} =~ /`([^`]+)`: `([^`]+)`/g;
+	ok(@tests > 0, "requirement $id names a test");
+	while (my ($file, $name) = splice @tests, 0, 2)
+	{
+		my $text = slurp($file);
+		ok(defined $text && index($text, $name) >= 0, "requirement $id: $file has \"$name\"");
+	}
+}
+
+done_testing();

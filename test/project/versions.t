@@ -1,0 +1,61 @@
+# The version number: written in the control file, in META.json, in the name of
+# the install script and in the changelog, the same everywhere.  META.json
+# keeps to the PGXN Meta Spec.
+use strict;
+use warnings;
+
+use JSON::PP;
+use Test::More;
+
+sub slurp
+{
+	my ($name) = @_;
+	open my $file, '<:encoding(UTF-8)', $name or die "$name: $!";
+	local $/;
+	return scalar <$file>;
+}
+
+my ($version) = slurp('uuid9562.control') =~ /^default_version = '(\d+\.\d+)'$/m;
+ok($version, 'the control file has a version of two numbers');
+
+my $meta = decode_json(slurp('META.json'));
+is($meta->{version}, "$version.0", 'META.json has it as a semantic version');
+is($meta->{provides}{uuid9562}{version}, "$version.0", 'and so has what it provides');
+is($meta->{provides}{uuid9562}{file}, "uuid9562--$version.sql", 'META.json names the install script of that version');
+ok(-f "uuid9562--$version.sql", 'which exists');
+like(slurp("uuid9562--$version.sql"), qr{^/\* uuid9562--\Q$version\E\.sql \*/}, 'and names itself');
+my ($newest) = slurp('CHANGELOG.md') =~ /^## (\S+)/m;
+is($newest, $version, 'the changelog begins with that version');
+unlike(slurp('Makefile'), qr/\Q$version\E/, 'the Makefile reads the version from the control file');
+
+# PGXN Meta Spec 1.0.0
+foreach my $key (qw(name version abstract maintainer license provides meta-spec))
+{
+	ok($meta->{$key}, "META.json has the required key $key");
+}
+my %known = map { $_ => 1 } qw(name version abstract maintainer license provides meta-spec
+  description generated_by no_index prereqs release_status resources tags);
+is_deeply([ grep { !$known{$_} && !/^x_/i } sort keys %$meta ], [], 'and no key that the spec does not know');
+like($meta->{name}, qr/^[^\s\/\\\x00-\x1f]{2,}$/, 'its name is a term');
+like($meta->{version}, qr/^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/, 'its version is semantic');
+is($meta->{license}, 'postgresql', 'its license is a keyword of the spec');
+is_deeply($meta->{'meta-spec'}, { version => '1.0.0', url => 'https://pgxn.org/meta/spec.txt' }, 'it names the spec');
+ok(-f $meta->{provides}{uuid9562}{docfile}, 'the docfile exists');
+my %phases = map { $_ => 1 } qw(configure build test runtime develop);
+my %relations = map { $_ => 1 } qw(requires recommends suggests conflicts);
+foreach my $phase (sort keys %{ $meta->{prereqs} })
+{
+	ok($phases{$phase}, "prereqs: $phase is a phase of the spec");
+	foreach my $relation (sort keys %{ $meta->{prereqs}{$phase} })
+	{
+		ok($relations{$relation}, "prereqs: $relation is a relation of the spec");
+		like($_, qr/^\d+\.\d+\.\d+$|^0$/, 'prereqs: a version is semantic')
+		  foreach values %{ $meta->{prereqs}{$phase}{$relation} };
+	}
+}
+
+# what the control file says of the extension stands in META.json too
+my ($comment) = slurp('uuid9562.control') =~ /^comment = '(.*)'$/m;
+is(lc $meta->{abstract}, lc $comment, 'control file and META.json say the same of it');
+
+done_testing();

@@ -1,0 +1,66 @@
+# Where a setting may stand, and what becomes of a bad one: refused at once
+# where the library is loaded, refused with a warning when it is loaded later.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('settings');
+$node->init;
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION uuid9562');
+
+my $node_of_v6 = 'SELECT public.uuid_extract_node(public.uuidv6())';
+my $id_of_v8 = 'SELECT public.uuidv8_node_id(public.uuidv8_node())';
+
+# before the library is loaded, a good value waits for it
+is($node->safe_psql('postgres', "SET uuid9562.node = '02:00:5e:10:00:01'; $node_of_v6"),
+	'02:00:5e:10:00:01', 'a value set before the library is loaded is used');
+my ($status, $out, $err) = $node->psql('postgres', "SET uuid9562.node = 'zz'; $node_of_v6");
+is($status, 0, 'a bad value set before the library is loaded does not stop the call');
+like($err, qr/WARNING:  invalid value for parameter "uuid9562.node": "zz"/, 'but is reported');
+like($err, qr/Use a MAC address such as/, 'with the hint');
+isnt($out, '', 'and the default is used');
+
+# for a role, for a database, for the server
+$node->safe_psql('postgres', 'ALTER DATABASE postgres SET uuid9562.node_id = 7');
+is($node->safe_psql('postgres', $id_of_v8), '7', 'ALTER DATABASE ... SET');
+$node->safe_psql('postgres', 'CREATE ROLE importer LOGIN; ALTER ROLE importer SET uuid9562.node_id = 8');
+is($node->safe_psql('postgres', $id_of_v8, extra_params => [ '-U', 'importer' ]), '8', 'ALTER ROLE ... SET');
+$node->safe_psql('postgres', 'ALTER DATABASE postgres RESET uuid9562.node_id');
+$node->safe_psql('postgres', 'SELECT public.nil_uuid(); ALTER SYSTEM SET uuid9562.node_id = 9');
+$node->reload;
+$node->poll_query_until('postgres', q{SELECT current_setting('uuid9562.node_id', true) = '9'});
+is($node->safe_psql('postgres', $id_of_v8), '9', 'ALTER SYSTEM and a reload');
+
+# with the library preloaded, every SET is checked at once
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\nuuid9562.v7_method = 'counter'");
+$node->restart;
+is($node->safe_psql('postgres', 'SHOW uuid9562.v7_method'), 'counter', 'postgresql.conf with the library preloaded');
+($status, $out, $err) = $node->psql('postgres', "SET uuid9562.node = 'zz'");
+isnt($status, 0, 'a bad value is refused where the library is preloaded');
+like($err, qr/ERROR:  invalid value for parameter "uuid9562.node": "zz"/, 'at once');
+($status, $out, $err) = $node->psql('postgres', 'SET uuid9562.v7_metod = counter');
+like($err, qr/invalid configuration parameter name "uuid9562.v7_metod"/, 'and so is a misspelt name');
+
+# a bad value in the file: the server keeps the good one it has
+$node->append_conf('postgresql.conf', "uuid9562.node = 'zz'");
+my $offset = -s $node->logfile;
+$node->reload;
+ok( $node->wait_for_log(qr/invalid value for parameter "uuid9562.node": "zz"/, $offset),
+	'a bad value in postgresql.conf is reported at reload');
+isnt($node->safe_psql('postgres', $node_of_v6), '', 'and the server goes on');
+
+# a preloaded library has no octets of the postmaster's to hand out twice
+my %seen;
+foreach (1 .. 20)
+{
+	my @ids = split /\n/, $node->safe_psql('postgres', 'SELECT public.uuidv4() FROM generate_series(1, 100)');
+	$seen{$_}++ for @ids;
+}
+is(scalar(keys %seen), 2000, 'sessions of one postmaster share no random octets');
+
+$node->stop;
+done_testing();
