@@ -7,7 +7,13 @@ say() { printf '\n== %s\n' "$*"; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
 as_root() {
-	if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
+	if [ "$(id -u)" -eq 0 ]; then
+		"$@"
+	elif command -v sudo >/dev/null; then
+		sudo "$@"
+	else
+		die "this needs root, and there is no sudo: $*"
+	fi
 }
 
 # --- packages ---------------------------------------------------------------
@@ -122,7 +128,13 @@ build() {
 	fi
 	say "building for $("$PG_CONFIG" --version)"
 	make -s -C "$root" COPT="${1:-}" all
-	as_root env "PATH=$PATH" make -s -C "$root" PG_CONFIG="$PG_CONFIG" COPT="${1:-}" install >/dev/null
+
+	local install=(make -s -C "$root" PG_CONFIG="$PG_CONFIG" COPT="${1:-}" install)
+	if [ -w "$("$PG_CONFIG" --pkglibdir)" ] && [ -w "$("$PG_CONFIG" --sharedir)/extension" ]; then
+		"${install[@]}" >/dev/null
+	else
+		as_root "${install[@]}" >/dev/null
+	fi
 }
 
 # --- throwaway server -------------------------------------------------------

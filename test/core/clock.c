@@ -120,7 +120,8 @@ refuses_a_time_outside_the_field(void **state)
 static void
 v8_keeps_the_least_significant_bits(void **state)
 {
-	const int64_t round = INT64_C(11529215046);	/* 2^60 * 10 ns is this and 0.06846976 s */
+	/* 2^60 * 10 ns is this many seconds and 0.06846976 */
+	const int64_t round = INT64_C(11529215046);
 
 	(void) state;
 	assert_true(ticks_of(8, round, 68469759) == UUID_TIME_MAX);

@@ -100,6 +100,14 @@ static const char *const clock_names[] = {
 	"jumps_forward", "trembles"
 };
 
+static UuidPayload
+generator_at(uint64_t time, uint64_t tail)
+{
+	UuidPayload generator = {time, tail};
+
+	return generator;
+}
+
 static bool
 greater(UuidPayload a, UuidPayload b)
 {
@@ -212,12 +220,12 @@ a_fresh_counter_leaves_its_guard_bit_zero(void **state)
 	uuid_generator_next(&generator, START, random_from(ones), UUID_METHOD_FRACTION);
 	assert_true(generator.tail == UUID_TAIL_MAX >> 1);
 
-	generator = (UuidPayload){0, 0};
+	generator = generator_at(0, 0);
 	uuid_generator_next(&generator, START, random_from(ones), UUID_METHOD_RANDOM);
 	assert_true(generator.tail == UUID_TAIL_MAX >> 1);
 
 	/* 15 seeded bits: 0x7ff in the time's 12 bits, 0xf in the tail's 4 */
-	generator = (UuidPayload){0, 0};
+	generator = generator_at(0, 0);
 	uuid_generator_next(&generator, START, random_from(ones), UUID_METHOD_COUNTER);
 	assert_true(generator.time == START + 0x7ff);
 	assert_true(generator.tail == UUID_TAIL_MAX);
@@ -282,20 +290,20 @@ rollover_takes_the_next_tick(void **state)
 	assert_true(generator.time == START + 1);
 	assert_true(generator.tail == UUID_TAIL_MAX >> 1);
 
-	generator = (UuidPayload){START + 4095, FULL_COUNTER | 7};
+	generator = generator_at(START + 4095, FULL_COUNTER | 7);
 	assert_int_equal(uuid_generator_next(&generator, START, random_from(zeros), UUID_METHOD_COUNTER),
 					 UUID_NEXT_AHEAD);
 	assert_true(generator.time == START + 4096);
 	assert_true(generator.tail == 0);
 
-	generator = (UuidPayload){START, UUID_TAIL_MAX};
+	generator = generator_at(START, UUID_TAIL_MAX);
 	assert_int_equal(uuid_generator_next(&generator, START, random_from(zeros), UUID_METHOD_RANDOM),
 					 UUID_NEXT_AHEAD);
 	assert_true(generator.time == START + 1);
 	assert_true(generator.tail == 0);
 
 	/* the last step that fits is taken, the first that does not is not */
-	generator = (UuidPayload){START, UUID_TAIL_MAX - 1};
+	generator = generator_at(START, UUID_TAIL_MAX - 1);
 	assert_int_equal(uuid_generator_next(&generator, START, random_from(zeros), UUID_METHOD_RANDOM),
 					 UUID_NEXT_STEPPED);
 	assert_true(generator.time == START && generator.tail == UUID_TAIL_MAX);
@@ -374,13 +382,13 @@ the_random_bits_reach_the_value(void **state)
 	uuid_generator_next(&generator, START, random, UUID_METHOD_FRACTION);
 	assert_true(generator.tail == (UINT64_C(3) << 58 | UINT64_C(0x03cdef0123456789)));
 
-	generator = (UuidPayload){0, 0};
+	generator = generator_at(0, 0);
 	uuid_generator_next(&generator, START, random, UUID_METHOD_COUNTER);
 	/* seed 0x2bcd */
 	assert_true(generator.time == START + 0x2bc);
 	assert_true(generator.tail == (UINT64_C(0xd) << 58 | UINT64_C(0x03cdef0123456789)));
 
-	generator = (UuidPayload){0, 0};
+	generator = generator_at(0, 0);
 	uuid_generator_next(&generator, START, random, UUID_METHOD_RANDOM);
 	assert_true(generator.tail == UINT64_C(0x0bcdef0123456789));
 	uuid_generator_next(&generator, START, random, UUID_METHOD_RANDOM);

@@ -47,35 +47,35 @@ test_bits(void)
 
 /* Two hexadecimal digits an octet, dashes skipped. */
 static inline void
-octets_from_text(const char *text, uint8_t *octets, size_t count)
+octets_from_text(const char *string, uint8_t *octets, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 	{
 		unsigned int octet;
 
-		while (*text == '-')
-			text++;
-		if (sscanf(text, "%2x", &octet) != 1)
-			fail_msg("bad hexadecimal digits: %s", text);
+		while (*string == '-')
+			string++;
+		if (sscanf(string, "%2x", &octet) != 1)
+			fail_msg("bad hexadecimal digits: %s", string);
 		octets[i] = (uint8_t) octet;
-		text += 2;
+		string += 2;
 	}
 }
 
 static inline void
-text_from_octets(const uint8_t *octets, char *text)
+text_from_octets(const uint8_t *octets, char *string)
 {
 	for (int i = 0; i < UUID_OCTETS; i++)
-		text += sprintf(text, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", octets[i]);
+		string += sprintf(string, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", octets[i]);
 }
 
 static inline void
 assert_uuid_equal(const uint8_t *octets, const char *expected)
 {
-	char		text[37];
+	char		string[37];
 
-	text_from_octets(octets, text);
-	assert_string_equal(text, expected);
+	text_from_octets(octets, string);
+	assert_string_equal(string, expected);
 }
 
 /* Run the tests of a program, TAP on standard output. */

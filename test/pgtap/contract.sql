@@ -1,9 +1,4 @@
 -- The contract: every function of the extension, its signature and its marks.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-\pset pager off
 
 BEGIN;
 SELECT plan(9);

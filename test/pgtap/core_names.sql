@@ -1,10 +1,5 @@
 -- Names that PostgreSQL has too: from 17 on the unqualified name means core's,
 -- the qualified one ours; what core reads, ours reads the same.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-\pset pager off
 
 BEGIN;
 SELECT plan(5);

@@ -1,10 +1,5 @@
 -- uuidv7() as a column default: ids in row order, whatever the statement and
 -- whatever the table.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-\pset pager off
 
 BEGIN;
 SELECT plan(15);

@@ -2,11 +2,6 @@
 -- moment differ.  A value of method counter first: its counter is seeded in
 -- the 12 bits where the others keep the fraction, so their time stands ahead
 -- of the clock for a while and the next values must step.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-\pset pager off
 
 BEGIN;
 SELECT plan(6);

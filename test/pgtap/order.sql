@@ -1,10 +1,5 @@
 -- A million values of every time-based generator in one session: version and
 -- variant right, strictly increasing, at the time of the server's clock.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-\pset pager off
 
 BEGIN;
 SELECT plan(35);

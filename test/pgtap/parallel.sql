@@ -1,9 +1,4 @@
 -- In parallel workers: every function runs there, and no value comes twice.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-\pset pager off
 
 BEGIN;
 SELECT plan(3);

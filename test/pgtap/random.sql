@@ -1,9 +1,4 @@
 -- Version 4: a million distinct values, random in every bit but six.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-\pset pager off
 
 BEGIN;
 SELECT plan(4);

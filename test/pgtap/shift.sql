@@ -1,10 +1,5 @@
 -- uuidv7(interval): the timestamp moves as timestamptz + interval moves it,
 -- and values of one shift keep their order.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-\pset pager off
 
 BEGIN;
 SELECT plan(32);
