@@ -25,8 +25,11 @@ installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = i
 # The major version to build for: of PG_CONFIG, or the newest server installed,
 # or the one that the distribution's package "postgresql" stands for.
 choose_postgres() {
-	if [ -n "${PG_CONFIG:-}" ]; then
-		PG_CONFIG=$(command -v "$PG_CONFIG") || die "PG_CONFIG is no program: $PG_CONFIG"
+	if has_apt && [[ ${PG_CONFIG:-} =~ ^/usr/lib/postgresql/([0-9]+)/bin/pg_config$ ]]; then
+		major=${BASH_REMATCH[1]}	# a Debian package: install_packages sees to it
+	elif [ -n "${PG_CONFIG:-}" ]; then
+		command -v "$PG_CONFIG" >/dev/null || die "PG_CONFIG is no program: $PG_CONFIG"
+		PG_CONFIG=$(realpath "$(command -v "$PG_CONFIG")")
 		major=$("$PG_CONFIG" --version | sed -E 's/^PostgreSQL ([0-9]+).*/\1/')
 	elif has_apt; then
 		major=$(printf '%s\n' /usr/lib/postgresql/*/bin/postgres |
