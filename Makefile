@@ -27,9 +27,9 @@ PG_CPPFLAGS = -DUUID9562_VERSION='"$(EXTVERSION)"'
 REGRESS = vectors inspect convert named custom settings errors nulls
 REGRESS_OPTS = --inputdir=. --load-extension=$(EXTENSION)
 
-CORE_TESTS = layout clock generator entropy
+CORE_TESTS = layout clock generator entropy text
 CORE_PROGRAMS = $(CORE_TESTS:%=test/core/%)
-EXTRA_CLEAN = $(CORE_PROGRAMS) test/core/*.o
+EXTRA_CLEAN = $(CORE_PROGRAMS) .build-for
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)

@@ -3,6 +3,10 @@
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION uuid9562" to load this file. \quit
 
+-- In PostgreSQL 17 and 18 a plain uuidv4(), uuidv7(), uuid_extract_version()
+-- or uuid_extract_timestamp() means PostgreSQL's own, also here, where a COMMENT
+-- would go to it.  So these five get their comment under another name first.
+
 -- Generation
 
 CREATE FUNCTION uuidv1() RETURNS uuid
@@ -23,9 +27,12 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv3(uuid, bytea) IS
 'version 3 UUID: MD5 of the namespace and the octets of the name (RFC 9562, 5.3)';
 
-CREATE FUNCTION uuidv4() RETURNS uuid
+CREATE FUNCTION uuid9562_uuidv4() RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv4'
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuid9562_uuidv4() IS
+'new version 4 UUID: 122 random bits (RFC 9562, 5.4)';
+ALTER FUNCTION uuid9562_uuidv4() RENAME TO uuidv4;
 
 CREATE FUNCTION uuidv5(namespace uuid, name text) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv5_text'
@@ -45,13 +52,19 @@ LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv6() IS
 'new version 6 UUID: version 1 with its time in sort order (RFC 9562, 5.6)';
 
-CREATE FUNCTION uuidv7() RETURNS uuid
+CREATE FUNCTION uuid9562_uuidv7() RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7'
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuid9562_uuidv7() IS
+'new version 7 UUID: milliseconds since 1970, greater than the one before it in the session (RFC 9562, 5.7)';
+ALTER FUNCTION uuid9562_uuidv7() RENAME TO uuidv7;
 
-CREATE FUNCTION uuidv7(shift interval) RETURNS uuid
+CREATE FUNCTION uuid9562_uuidv7(shift interval) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_shift'
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuid9562_uuidv7(interval) IS
+'new version 7 UUID with its timestamp shifted by the interval (RFC 9562, 5.7)';
+ALTER FUNCTION uuid9562_uuidv7(interval) RENAME TO uuidv7;
 
 CREATE FUNCTION uuidv8() RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv8'
@@ -97,13 +110,19 @@ COMMENT ON FUNCTION uuidv8_node(integer) IS
 
 -- Inspection
 
-CREATE FUNCTION uuid_extract_version(uuid) RETURNS smallint
+CREATE FUNCTION uuid9562_uuid_extract_version(uuid) RETURNS smallint
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_extract_version'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuid9562_uuid_extract_version(uuid) IS
+'version of a UUID, NULL if its variant is not that of RFC 9562 (RFC 9562, 4.2)';
+ALTER FUNCTION uuid9562_uuid_extract_version(uuid) RENAME TO uuid_extract_version;
 
-CREATE FUNCTION uuid_extract_timestamp(uuid) RETURNS timestamptz
+CREATE FUNCTION uuid9562_uuid_extract_timestamp(uuid) RETURNS timestamptz
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_extract_timestamp'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuid9562_uuid_extract_timestamp(uuid) IS
+'timestamp of a version 1, 6 or 7 UUID, NULL for any other (RFC 9562, 5.1, 5.6, 5.7)';
+ALTER FUNCTION uuid9562_uuid_extract_timestamp(uuid) RENAME TO uuid_extract_timestamp;
 
 CREATE FUNCTION uuid_extract_variant(uuid) RETURNS text
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_extract_variant'
@@ -209,29 +228,3 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuid_namespace'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuid_namespace(text) IS
 'namespace id of dns, url, oid or x500 (RFC 9562, 6.6)';
-
--- Comments on functions whose plain name may mean PostgreSQL's own (17 has the
--- extractors, 18 the generators too), so these give the schema.  The names of
--- PostgreSQL's functions are qualified here: this runs as a superuser.
-DO $comments$
-DECLARE
-	signature text;
-	remark text;
-BEGIN
-	FOR signature, remark IN VALUES
-		('uuidv4()',
-		 'new version 4 UUID: 122 random bits (RFC 9562, 5.4)'),
-		('uuidv7()',
-		 'new version 7 UUID: milliseconds since 1970, greater than the one before it in the session (RFC 9562, 5.7)'),
-		('uuidv7(interval)',
-		 'new version 7 UUID with its timestamp shifted by the interval (RFC 9562, 5.7)'),
-		('uuid_extract_version(uuid)',
-		 'version of a UUID, NULL if its variant is not that of RFC 9562 (RFC 9562, 4.2)'),
-		('uuid_extract_timestamp(uuid)',
-		 'timestamp of a version 1, 6 or 7 UUID, NULL for any other (RFC 9562, 5.1, 5.6, 5.7)')
-	LOOP
-		EXECUTE pg_catalog.format('COMMENT ON FUNCTION %I.%s IS %L',
-								  pg_catalog.current_schema(), signature, remark);
-	END LOOP;
-END
-$comments$;

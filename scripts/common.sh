@@ -45,6 +45,7 @@ choose_postgres() {
 			die "pg_config not found: install PostgreSQL 15 or later with its server headers, or set PG_CONFIG"
 		major=$("$PG_CONFIG" --version | sed -E 's/^PostgreSQL ([0-9]+).*/\1/')
 	fi
+	[[ $major =~ ^[0-9]+$ ]] || die "PG_CONFIG is no pg_config: $PG_CONFIG"
 	export PG_CONFIG
 }
 
@@ -124,6 +125,13 @@ need() {
 build() {
 	local target
 
+	# one command at a time installs into a PostgreSQL and uses it
+	exec 9<"$("$PG_CONFIG" --pkglibdir)"
+	if command -v flock >/dev/null && ! flock -n 9; then
+		say "waiting for another of these commands to finish with $PG_CONFIG"
+		flock 9
+	fi
+
 	target="$("$PG_CONFIG" --version) $PG_CONFIG ${1:-}"
 	if [ "$(cat "$root/.build-for" 2>/dev/null)" != "$target" ]; then
 		make -s -C "$root" clean >/dev/null
@@ -144,7 +152,7 @@ build() {
 
 # PostgreSQL does not run as root: root lends the server to user postgres.
 as_server_user() {
-	if [ "$(id -u)" -eq 0 ]; then (cd "$server" && runuser -u postgres -- "$@"); else "$@"; fi
+	if [ "$(id -u)" -eq 0 ]; then (cd "$server" && runuser -u postgres -- "$@" 9<&-); else "$@" 9<&-; fi
 }
 
 # A new folder that the server's user owns, gone with the command, and in it a
@@ -179,9 +187,10 @@ stop_server() {
 	local status=$?
 
 	trap - EXIT
-	if [ -f "$server/data/postmaster.pid" ]; then
-		as_server_user pg_ctl -D "$server/data" -m immediate stop >/dev/null 2>&1 || true
-	fi
+	# this one, and what an interrupted test has left
+	find "$server" -name postmaster.pid 2>/dev/null | while read -r pid; do
+		as_server_user pg_ctl -D "${pid%/*}" -m immediate stop >/dev/null 2>&1 || true
+	done
 	rm -rf "$server"
 	exit "$status"
 }

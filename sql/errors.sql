@@ -5,6 +5,12 @@ SELECT public.uuidv1_to_v6('919108f7-52d1-4320-9bac-f847db4148a8');
 \echo :SQLSTATE
 SELECT public.uuidv1_to_v6('1ec9414c-232a-6b00-b3c8-9f6bdeced846');
 \echo :SQLSTATE
+SELECT public.uuidv1_to_v6('c232ab00-9414-21ec-b3c8-9f6bdeced846');
+\echo :SQLSTATE
+SELECT public.uuidv1_to_v6('2489e9ad-2ee2-8e00-8ec9-32d5f69181c0');
+\echo :SQLSTATE
+SELECT public.uuidv6_to_v1('c232ab00-9414-21ec-b3c8-9f6bdeced846');
+\echo :SQLSTATE
 SELECT public.uuidv6_to_v1('c232ab00-9414-11ec-b3c8-9f6bdeced846');
 \echo :SQLSTATE
 SELECT public.uuidv6_to_v1('017f22e2-79b0-7cc3-98c4-dc0c0c07398f');
@@ -92,6 +98,10 @@ SET uuid9562.node = '02:00:5e:10:00';
 SET uuid9562.node = '02:00:5e:10:00:01:02:03';
 \echo :SQLSTATE
 SET uuid9562.node = ' ';
+\echo :SQLSTATE
+SET uuid9562.node = '02:00:5e:10:00:01 ';
+\echo :SQLSTATE
+SET uuid9562.node = '2:0:5e:10:0:1';
 \echo :SQLSTATE
 SHOW uuid9562.node;
 SET uuid9562.node_id = 65536;

@@ -12,7 +12,7 @@ FROM (SELECT public.uuid_extract_node(public.uuidv1()) FROM generate_series(1, 1
 	  UNION ALL
 	  SELECT public.uuid_extract_node(public.uuidv6()) FROM generate_series(1, 1000)) AS made (node);
 
--- or as set, in any form that macaddr takes
+-- or as set, in the forms that PostgreSQL's manual gives for macaddr
 SET uuid9562.node = '02:00:5e:10:00:01';
 SELECT public.uuid_extract_node(public.uuidv1()), public.uuid_extract_node(public.uuidv6());
 SET uuid9562.node = '02-00-5E-10-00-02';
@@ -20,6 +20,8 @@ SELECT public.uuid_extract_node(public.uuidv1()), public.uuid_extract_node(publi
 SET uuid9562.node = '00005e100003';
 SHOW uuid9562.node;
 SELECT public.uuid_extract_node(public.uuidv1()), public.uuid_extract_node(public.uuidv6());
+SELECT form, set_config('uuid9562.node', form, false) IS NOT NULL AS set, public.uuid_extract_node(public.uuidv6())
+FROM unnest('{08:00:2b:01:02:03,08-00-2b-01-02-04,08002b:010205,08002b-010206,0800.2b01.0207,0800-2b01-0208,08002B010209}'::text[]) AS form;
 -- the clock sequence stays random
 SELECT count(DISTINCT public.uuid_extract_clock_seq(public.uuidv6())) > 500 AS random FROM generate_series(1, 1000);
 SET uuid9562.node = '';

@@ -4,9 +4,9 @@
  */
 #include "uuid9562.h"
 
-#include <ctype.h>
-
 #include "utils/builtins.h"
+
+#include "core/text.h"
 
 PG_FUNCTION_INFO_V1(uuid9562_uuidv1_to_v6);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv6_to_v1);
@@ -16,7 +16,6 @@ PG_FUNCTION_INFO_V1(uuid9562_uuid_from_urn);
 /* RFC 9562, 4, figure 4. */
 #define URN_PREFIX			"urn:uuid:"
 #define URN_PREFIX_LENGTH	(sizeof(URN_PREFIX) - 1)
-#define HEX_AND_DASH		"xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 
 /* Lay the payload of a UUID of one version out as another version. */
 static Datum
@@ -78,18 +77,6 @@ uuid9562_uuid_to_urn(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(cstring_to_text(psprintf(URN_PREFIX "%s", uuid)));
 }
 
-/* Does it have the form of RFC 9562, 4: 8-4-4-4-12 hexadecimal digits? */
-static bool
-is_hex_and_dash(const char *string)
-{
-	for (const char *form = HEX_AND_DASH; *form != '\0'; form++, string++)
-	{
-		if (*form == '-' ? *string != '-' : !isxdigit((unsigned char) *string))
-			return false;
-	}
-	return *string == '\0';
-}
-
 /*
  * uuid_from_urn(urn text) returns uuid
  *
@@ -100,12 +87,13 @@ Datum
 uuid9562_uuid_from_urn(PG_FUNCTION_ARGS)
 {
 	char	   *urn = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	char	   *uuid = urn + URN_PREFIX_LENGTH;
+	pg_uuid_t  *uuid = new_uuid();
 
-	if (pg_strncasecmp(urn, URN_PREFIX, URN_PREFIX_LENGTH) != 0 || !is_hex_and_dash(uuid))
+	if (pg_strncasecmp(urn, URN_PREFIX, URN_PREFIX_LENGTH) != 0 ||
+		!uuid_text_read(UUID_TEXT_HEX_AND_DASH, urn + URN_PREFIX_LENGTH, uuid->data))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for UUID URN: \"%s\"", urn),
 				 errhint("A UUID URN looks like \"urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6\".")));
-	return DirectFunctionCall1(uuid_in, CStringGetDatum(uuid));
+	PG_RETURN_UUID_P(uuid);
 }

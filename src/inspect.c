@@ -118,19 +118,14 @@ clock_seq_of(const pg_uuid_t *uuid)
 static NullableDatum
 node_of(const pg_uuid_t *uuid)
 {
-	uint8		octets[UUID_NODE_OCTETS];
 	macaddr    *node;
+
+	StaticAssertStmt(sizeof(macaddr) == UUID_NODE_OCTETS, "a MAC address is six octets");
 
 	if (!has_node(uuid))
 		return null_datum;
-	uuid_layout_node_octets(uuid_layout_unpack(uuid->data, 6), octets);
 	node = (macaddr *) palloc(sizeof(macaddr));
-	node->a = octets[0];
-	node->b = octets[1];
-	node->c = octets[2];
-	node->d = octets[3];
-	node->e = octets[4];
-	node->f = octets[5];
+	uuid_layout_node_octets(uuid_layout_unpack(uuid->data, 6), (uint8 *) node);
 	return not_null(MacaddrPGetDatum(node));
 }
 

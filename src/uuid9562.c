@@ -4,14 +4,10 @@
  */
 #include "uuid9562.h"
 
-#include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/inet.h"
-#if PG_VERSION_NUM >= 160000
-#include "nodes/miscnodes.h"
-#endif
 
 #include "core/generator.h"
+#include "core/text.h"
 
 #if PG_VERSION_NUM >= 180000
 PG_MODULE_MAGIC_EXT(.name = "uuid9562",.version = UUID9562_VERSION);
@@ -35,37 +31,31 @@ static const struct config_enum_entry v7_methods[] = {
 	{NULL, 0, false}
 };
 
-/* Read a MAC address in any form that macaddr takes; false when it is none. */
+/* A MAC address, in the forms that PostgreSQL's manual gives for macaddr. */
+static const char *const node_forms[] = {
+	"xx:xx:xx:xx:xx:xx",
+	"xx-xx-xx-xx-xx-xx",
+	"xxxxxx:xxxxxx",
+	"xxxxxx-xxxxxx",
+	"xxxx.xxxx.xxxx",
+	"xxxx-xxxx-xxxx",
+	"xxxxxxxxxxxx",
+};
+
+/*
+ * Read a node; false when it has none of the forms.  Not macaddr_in: an error
+ * raised and caught in a check hook still ends the postmaster when
+ * exit_on_error is on.
+ */
 static bool
-parse_macaddr(char *string, macaddr *mac)
+parse_node(const char *string, uint8 *octets)
 {
-#if PG_VERSION_NUM >= 160000
-	ErrorSaveContext escontext = {.type = T_ErrorSaveContext};
-	Datum		result;
-
-	if (!DirectInputFunctionCallSafe(macaddr_in, string, InvalidOid, -1,
-									 (Node *) &escontext, &result))
-		return false;
-	*mac = *DatumGetMacaddrP(result);
-	return true;
-#else
-	MemoryContext context = CurrentMemoryContext;
-	volatile bool valid = true;
-
-	/* macaddr_in holds nothing but memory when it raises its error */
-	PG_TRY();
+	for (size_t i = 0; i < lengthof(node_forms); i++)
 	{
-		*mac = *DatumGetMacaddrP(DirectFunctionCall1(macaddr_in, CStringGetDatum(string)));
+		if (uuid_text_read(node_forms[i], string, octets))
+			return true;
 	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(context);
-		FlushErrorState();
-		valid = false;
-	}
-	PG_END_TRY();
-	return valid;
-#endif
+	return false;
 }
 
 /*
@@ -79,16 +69,16 @@ check_node(char **newval, void **extra, GucSource source)
 
 	if ((*newval)[0] != '\0')
 	{
-		macaddr		mac;
+		uint8		octets[UUID_NODE_OCTETS];
 
-		if (!parse_macaddr(*newval, &mac))
+		if (!parse_node(*newval, octets))
 		{
 			GUC_check_errdetail("It is not a MAC address.");
 			GUC_check_errhint("Use a MAC address such as \"02:00:5e:10:00:01\", "
 							  "or an empty string for a random node in each UUID.");
 			return false;
 		}
-		stamp = uuid_layout_node_stamp((const uint8 *) &mac);
+		stamp = uuid_layout_node_stamp(octets);
 	}
 
 #if PG_VERSION_NUM >= 160000
@@ -112,8 +102,6 @@ assign_node(const char *newval, void *extra)
 void
 _PG_init(void)
 {
-	StaticAssertStmt(sizeof(macaddr) == UUID_NODE_OCTETS, "a MAC address is six octets");
-
 	DefineCustomEnumVariable("uuid9562.v7_method",
 							 "How values of one moment are ordered by uuidv7().",
 							 "RFC 9562, 6.2: fraction is method 3, counter method 1, random method 2.",

@@ -179,16 +179,6 @@ uuid_layout_unpack(const uint8_t *octets, int version)
 }
 
 /*
- * The UUID made of 16 given octets, a hash or random ones, with version and
- * variant set over them (5.3, 5.4, 5.5, 5.8).  The version is not 1.
- */
-static inline void
-uuid_layout_pack_octets(uint8_t *octets, int version, const uint8_t *given)
-{
-	uuid_layout_pack(octets, version, uuid_layout_unpack(given, version));
-}
-
-/*
  * The same payload in the layout of another version: v1 to v6 and back, with
  * clock sequence and node kept (5.6).
  */
@@ -196,6 +186,16 @@ static inline void
 uuid_layout_convert(uint8_t *octets, int version, const uint8_t *given, int given_version)
 {
 	uuid_layout_pack(octets, version, uuid_layout_unpack(given, given_version));
+}
+
+/*
+ * The UUID made of 16 given octets, a hash or random ones, with version and
+ * variant set over them (5.3, 5.4, 5.5, 5.8).
+ */
+static inline void
+uuid_layout_pack_octets(uint8_t *octets, int version, const uint8_t *given)
+{
+	uuid_layout_convert(octets, version, given, version);
 }
 
 /* The clock sequence of v1 and v6, 14 bits (5.1). */

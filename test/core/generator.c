@@ -302,6 +302,13 @@ rollover_takes_the_next_tick(void **state)
 	assert_true(generator.time == START + 1);
 	assert_true(generator.tail == 0);
 
+	/* method 1 seeds 15 bits anew: 0x7fff, its top 12 in the time */
+	generator = generator_at(START + 4095, FULL_COUNTER | 7);
+	assert_int_equal(uuid_generator_next(&generator, START, random_from(ones), UUID_METHOD_COUNTER),
+					 UUID_NEXT_AHEAD);
+	assert_true(generator.time == START + 4096 + 0x7ff);
+	assert_true(generator.tail == UUID_TAIL_MAX);
+
 	/* the last step that fits is taken, the first that does not is not */
 	generator = generator_at(START, UUID_TAIL_MAX - 1);
 	assert_int_equal(uuid_generator_next(&generator, START, random_from(zeros), UUID_METHOD_RANDOM),
@@ -348,6 +355,22 @@ the_clock_leads_again_after_running_ahead(void **state)
 	assert_int_equal(uuid_generator_next(&generator, START + 999 / 16 + 1, random_from(zeros), UUID_METHOD_FRACTION),
 					 UUID_NEXT_LATER);
 	assert_true(generator.time == START + 999 / 16 + 1);
+}
+
+/* The last tick of the field is used before it ends. */
+static void
+the_last_tick_of_the_field_is_taken(void **state)
+{
+	(void) state;
+	for (size_t m = 0; m < 3; m++)
+	{
+		const uint64_t tick = methods[m] == UUID_METHOD_COUNTER ? 4096 : 1;
+		UuidPayload generator = generator_at(UUID_TIME_MAX - tick, UUID_TAIL_MAX);
+
+		assert_int_equal(uuid_generator_next(&generator, 0, random_from(zeros), methods[m]), UUID_NEXT_AHEAD);
+		assert_true(generator.time == (methods[m] == UUID_METHOD_COUNTER ? UUID_TIME_MAX - 4095 : UUID_TIME_MAX));
+		assert_true(generator.tail == 0);
+	}
 }
 
 /* The end of the field: no value and no change, rather than a smaller one. */
@@ -410,6 +433,7 @@ main(void)
 		cmocka_unit_test(rollover_takes_the_next_tick),
 		cmocka_unit_test(a_tick_gives_as_many_values_as_its_counter_allows),
 		cmocka_unit_test(the_clock_leads_again_after_running_ahead),
+		cmocka_unit_test(the_last_tick_of_the_field_is_taken),
 		cmocka_unit_test(at_the_end_of_the_field_there_is_no_next),
 		cmocka_unit_test(the_random_bits_reach_the_value),
 	};

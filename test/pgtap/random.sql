@@ -1,7 +1,7 @@
 -- Version 4: a million distinct values, random in every bit but six.
 
 BEGIN;
-SELECT plan(4);
+SELECT plan(5);
 
 CREATE TEMP TABLE made AS SELECT public.uuidv4() AS id FROM generate_series(1, 1000000);
 SELECT is(count(DISTINCT id), 1000000::bigint, 'a million values, all distinct') FROM made;
@@ -18,6 +18,17 @@ SELECT is(array_agg(bit ORDER BY bit) FILTER (WHERE ones IN (0, 20000)), '{52,53
 		  'version and variant are the fixed bits') FROM bits;
 SELECT is(array_agg(bit ORDER BY bit) FILTER (WHERE ones NOT BETWEEN 9500 AND 10500 AND ones NOT IN (0, 20000)), NULL::int[],
 		  'every other bit is set half the time') FROM bits;
+
+-- no bit is a copy of another: each pair of bits agrees half the time
+CREATE TEMP TABLE vectors AS
+SELECT bit, string_agg(get_bit(uuid_send(id), bit)::text, '' ORDER BY id)::varbit AS vector
+FROM (SELECT id FROM made LIMIT 20000) AS sample, generate_series(0, 127) AS bit
+WHERE bit <> ALL ('{52,53,54,55,70,71}')
+GROUP BY bit;
+SELECT is_empty(
+	$$SELECT a.bit, b.bit FROM vectors AS a JOIN vectors AS b ON a.bit < b.bit
+	  WHERE length(replace((a.vector # b.vector)::text, '0', '')) NOT BETWEEN 9500 AND 10500$$,
+	'no bit is a copy of another');
 
 SELECT * FROM finish();
 ROLLBACK;

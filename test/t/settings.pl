@@ -53,14 +53,18 @@ ok( $node->wait_for_log(qr/invalid value for parameter "uuid9562.node": "zz"/, $
 	'a bad value in postgresql.conf is reported at reload');
 isnt($node->safe_psql('postgres', $node_of_v6), '', 'and the server goes on');
 
-# a preloaded library has no octets of the postmaster's to hand out twice
-my %seen;
-foreach (1 .. 20)
-{
-	my @ids = split /\n/, $node->safe_psql('postgres', 'SELECT public.uuidv4() FROM generate_series(1, 100)');
-	$seen{$_}++ for @ids;
-}
-is(scalar(keys %seen), 2000, 'sessions of one postmaster share no random octets');
+# also where every error of the postmaster's would end it
+$node->append_conf('postgresql.conf', 'exit_on_error = on');
+$offset = -s $node->logfile;
+$node->reload;
+ok( $node->wait_for_log(qr/configuration file .* contains errors/, $offset),
+	'a bad value is reported at reload with exit_on_error');
+$offset = -s $node->logfile;
+$node->append_conf('postgresql.conf', "uuid9562.node = 'zzz'");
+$node->reload;
+ok( $node->wait_for_log(qr/invalid value for parameter "uuid9562.node": "zzz"/, $offset),
+	'and at the next, now that it is on');
+isnt($node->safe_psql('postgres', $node_of_v6), '', 'and the server goes on');
 
 $node->stop;
 done_testing();

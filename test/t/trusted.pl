@@ -48,5 +48,29 @@ like($err, qr/depends on function (public\.)?uuidv7\(\)/, 'and the default is na
 ($status, $out, $err) = sql_as('owner', 'DROP TABLE orders; DROP EXTENSION uuid9562; CREATE EXTENSION uuid9562');
 is($status, 0, 'the owner drops it and creates it again') or diag($err);
 
+# Its script runs as a superuser, in a schema that the owner fills: nothing
+# there is taken for PostgreSQL's own.
+($status, $out, $err) = sql_as('owner', q{
+	DROP EXTENSION uuid9562;
+	CREATE SCHEMA trap;
+	CREATE TABLE trap.sprung (what text);
+	CREATE FUNCTION trap.spring(what text) RETURNS boolean LANGUAGE plpgsql AS
+		$$BEGIN INSERT INTO trap.sprung VALUES (what); RETURN true; END$$;
+	CREATE DOMAIN trap.uuid AS pg_catalog.uuid CHECK (trap.spring('uuid'));
+	CREATE DOMAIN trap.text AS pg_catalog.text CHECK (trap.spring('text'));
+	CREATE DOMAIN trap.timestamptz AS pg_catalog.timestamptz CHECK (trap.spring('timestamptz'));
+	CREATE FUNCTION trap.format(pg_catalog.text, name, pg_catalog.text, pg_catalog.text) RETURNS pg_catalog.text
+		LANGUAGE sql AS $$SELECT CASE WHEN trap.spring('format') THEN 'SELECT 1' END$$});
+is($status, 0, 'the owner sets traps') or diag($err);
+($status, $out, $err) = sql_as('owner', q{
+	CREATE EXTENSION uuid9562 SCHEMA trap;
+	SELECT count(*) FROM trap.sprung});
+is($out, '0', 'its script calls nothing of the schema that it goes into') or diag($err);
+is( $node->safe_psql('shop', q{
+		SELECT count(*) FROM pg_proc AS p, unnest(p.proargtypes || ARRAY[p.prorettype]) AS type
+		WHERE p.pronamespace = 'trap'::regnamespace AND p.prosrc LIKE 'uuid9562\_%'
+		  AND type IN (SELECT oid FROM pg_type WHERE typnamespace = 'trap'::regnamespace)}),
+	'0', 'and takes no type from there');
+
 $node->stop;
 done_testing();
