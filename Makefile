@@ -35,7 +35,8 @@ PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
-$(OBJS): $(wildcard src/*.h src/core/*.h) uuid9562.control
+# the bitcode too: JIT inlines it
+$(OBJS) $(OBJS:.o=.bc): $(wildcard src/*.h src/core/*.h) uuid9562.control
 
 # The core's unit tests: the module's own object files, linked with cmocka.
 coretest: $(CORE_PROGRAMS)
