@@ -74,13 +74,14 @@ SELECT cmp_ok((SELECT count(*) FROM partitioned_0), '>', 300::bigint, 'ids sprea
 CREATE TABLE one_by_one (LIKE plain INCLUDING ALL);
 DO $$BEGIN FOR i IN 1..1000 LOOP INSERT INTO one_by_one (t) VALUES (i); END LOOP; END$$;
 SELECT in_row_order('one_by_one', 1000, 'a row at a time');
-MERGE INTO one_by_one AS target USING (SELECT generate_series(1, 10)) AS source (i) ON false
+MERGE INTO one_by_one AS target USING (SELECT generate_series(1001, 1010)) AS source (i) ON false
 	WHEN NOT MATCHED THEN INSERT (t) VALUES (source.i);
 SELECT in_row_order('one_by_one', 1010, 'MERGE');
-INSERT INTO one_by_one (id, t) SELECT id, 'again' FROM one_by_one ON CONFLICT DO NOTHING;
-SELECT in_row_order('one_by_one', 1010, 'ON CONFLICT DO NOTHING');
+CREATE UNIQUE INDEX ON one_by_one (t);
+INSERT INTO one_by_one (t) SELECT generate_series(1001, 1020) ON CONFLICT (t) DO NOTHING;
+SELECT in_row_order('one_by_one', 1020, 'ON CONFLICT DO NOTHING');
 ALTER TABLE one_by_one ADD COLUMN other uuid NOT NULL DEFAULT public.uuidv7();
-SELECT is(count(DISTINCT other), 1010::bigint, 'ALTER TABLE ... ADD COLUMN gives each row a UUID of its own') FROM one_by_one;
+SELECT is(count(DISTINCT other), 1020::bigint, 'ALTER TABLE ... ADD COLUMN gives each row a UUID of its own') FROM one_by_one;
 
 -- a rollback does not rewind
 SAVEPOINT before;

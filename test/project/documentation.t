@@ -3,15 +3,10 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib $FindBin::Bin;
+use Project;
 use Test::More;
-
-sub slurp
-{
-	my ($name) = @_;
-	open my $file, '<:encoding(UTF-8)', $name or return;
-	local $/;
-	return scalar <$file>;
-}
 
 my $manual = slurp('doc/uuid9562.md');
 my ($script) = glob 'uuid9562--*.sql';

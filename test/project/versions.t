@@ -5,15 +5,10 @@ use strict;
 use warnings;
 
 use JSON::PP;
+use FindBin;
+use lib $FindBin::Bin;
+use Project;
 use Test::More;
-
-sub slurp
-{
-	my ($name) = @_;
-	open my $file, '<:encoding(UTF-8)', $name or die "$name: $!";
-	local $/;
-	return scalar <$file>;
-}
 
 my ($version) = slurp('uuid9562.control') =~ /^default_version = '(\d+\.\d+)'$/m;
 ok($version, 'the control file has a version of two numbers');
