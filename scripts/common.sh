@@ -22,16 +22,10 @@ has_apt() { command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }
 
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
-# The major version to build for: of PG_CONFIG, or the newest server installed,
-# or the one that the distribution's package "postgresql" stands for.
+# PG_CONFIG and its major version: as given, or of the newest server installed,
+# or of the one that the distribution's package "postgresql" stands for.
 choose_postgres() {
-	if has_apt && [[ ${PG_CONFIG:-} =~ ^/usr/lib/postgresql/([0-9]+)/bin/pg_config$ ]]; then
-		major=${BASH_REMATCH[1]}	# a Debian package: install_packages sees to it
-	elif [ -n "${PG_CONFIG:-}" ]; then
-		command -v "$PG_CONFIG" >/dev/null || die "PG_CONFIG is no program: $PG_CONFIG"
-		PG_CONFIG=$(realpath "$(command -v "$PG_CONFIG")")
-		major=$("$PG_CONFIG" --version | sed -E 's/^PostgreSQL ([0-9]+).*/\1/')
-	elif has_apt; then
+	if [ -z "${PG_CONFIG:-}" ] && has_apt; then
 		major=$(printf '%s\n' /usr/lib/postgresql/*/bin/postgres |
 			sed -nE 's|^/usr/lib/postgresql/([0-9]+)/bin/postgres$|\1|p' | sort -n | tail -n 1)
 		if [ -z "$major" ]; then
@@ -40,12 +34,16 @@ choose_postgres() {
 		fi
 		[ -n "$major" ] || die "no PostgreSQL found, and no package postgresql to install"
 		PG_CONFIG=/usr/lib/postgresql/$major/bin/pg_config
+	elif has_apt && [[ ${PG_CONFIG:-} =~ ^/usr/lib/postgresql/([0-9]+)/bin/pg_config$ ]]; then
+		major=${BASH_REMATCH[1]}	# a Debian package: install_packages sees to it
 	else
-		PG_CONFIG=$(command -v pg_config) ||
-			die "pg_config not found: install PostgreSQL 15 or later with its server headers, or set PG_CONFIG"
+		PG_CONFIG=${PG_CONFIG:-pg_config}
+		command -v "$PG_CONFIG" >/dev/null ||
+			die "no program $PG_CONFIG: install PostgreSQL 15 or later with its server headers, or set PG_CONFIG"
+		PG_CONFIG=$(realpath "$(command -v "$PG_CONFIG")")
 		major=$("$PG_CONFIG" --version | sed -E 's/^PostgreSQL ([0-9]+).*/\1/')
+		[[ $major =~ ^[0-9]+$ ]] || die "PG_CONFIG is no pg_config: $PG_CONFIG"
 	fi
-	[[ $major =~ ^[0-9]+$ ]] || die "PG_CONFIG is no pg_config: $PG_CONFIG"
 	export PG_CONFIG
 }
 
@@ -64,12 +62,12 @@ install_packages() {
 	as_root apt-get -q update
 	as_root apt-get -qq -y --no-install-recommends install postgresql-common >/dev/null
 	as_root mkdir -p "${quiet%/*}"
+	trap "as_root rm -f $quiet" EXIT
 	echo 'create_main_cluster = false' | as_root tee "$quiet" >/dev/null
-	if ! as_root apt-get -qq -y --no-install-recommends install "${missing[@]}" >/dev/null; then
-		as_root rm -f "$quiet"
+	as_root apt-get -qq -y --no-install-recommends install "${missing[@]}" >/dev/null ||
 		die "could not install: ${missing[*]}"
-	fi
 	as_root rm -f "$quiet"
+	trap - EXIT
 }
 
 # Everything that building and running needs; with "test", what testing needs
@@ -158,6 +156,8 @@ as_server_user() {
 # A new folder that the server's user owns, gone with the command, and in it a
 # server that only a socket there reaches.
 start_server() {
+	local pg_config=$PG_CONFIG
+
 	server=$(mktemp -d /tmp/uuid9562.XXXXXX)
 	trap stop_server EXIT
 	trap 'exit 130' INT
@@ -167,8 +167,9 @@ start_server() {
 		chown postgres: "$server"
 	fi
 
-	unset "${!PG@}" 2>/dev/null || true
-	export PG_CONFIG=$1 PGHOST=$server PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
+	# nothing of the caller's connection settings
+	unset "${!PG@}"
+	export PG_CONFIG=$pg_config PGHOST=$server PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
 	export LC_ALL=C.UTF-8
 	as_server_user initdb -D "$server/data" -U postgres -A trust -E UTF8 --locale=C --no-sync >"$server/initdb.log" 2>&1 ||
 		{ cat "$server/initdb.log" >&2; die "initdb failed"; }

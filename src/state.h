@@ -3,8 +3,9 @@
  *		What the generators keep between calls, and the world they read: the
  *		clock and the random source.
  *
- * Inline, since this is the hot path of every generator: one clock reading,
- * 8 random octets from the pool, one step of the core's generator.
+ * Inline, since this is the hot path of every generator: 8 random octets from
+ * the pool (16 with method counter), one clock reading, one step of the core's
+ * generator.
  */
 #ifndef UUID9562_STATE_H
 #define UUID9562_STATE_H

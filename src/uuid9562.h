@@ -3,9 +3,8 @@
  *		What the files of the module share.
  *
  * The SQL-facing files (generate, named, inspect, convert, constants) check
- * arguments, call the core and return a Datum; every bit is the core's.  They
- * use state.h, which keeps what lives longer than a call; nothing there knows
- * of them.  The C function of an SQL function f is uuid9562_f: PostgreSQL 17
+ * arguments, call the core and return a Datum; every bit is the core's.  What
+ * lives longer than a call is kept below them, in state.h.  The C function of an SQL function f is uuid9562_f: PostgreSQL 17
  * and 18 have C functions named like some of our SQL functions.
  */
 #ifndef UUID9562_H

@@ -30,7 +30,6 @@
 #define UUID_TIME_BITS		60
 #define UUID_TAIL_BITS		62
 #define UUID_NODE_BITS		48
-#define UUID_CLOCK_SEQ_BITS	14
 #define UUID_SUBTIME_BITS	12	/* v7 rand_a, v8 custom_b: time[11:0] */
 #define UUID_FIELD_MAX(bits)	((UINT64_C(1) << (bits)) - 1)
 
@@ -47,7 +46,6 @@
 
 /* Where the version stands in octets 0-7 and the variant in octets 8-15. */
 #define UUID_VERSION_SHIFT	12
-#define UUID_VERSION_MASK	0xf
 #define UUID_VARIANT_SHIFT	62
 #define UUID_VARIANT_RFC	UINT64_C(2)
 
