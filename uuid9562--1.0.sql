@@ -228,3 +228,171 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuid_namespace'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuid_namespace(text) IS
 'namespace id of dns, url, oid or x500 (RFC 9562, 6.6)';
+
+-- Time
+
+CREATE FUNCTION uuidv6_at(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_at'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv6_at(timestamptz) IS
+'new version 6 UUID of that time, random clock sequence and node (RFC 9562, 5.6)';
+
+CREATE FUNCTION uuidv7_at(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_at'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_at(timestamptz) IS
+'new version 7 UUID of that time to the microsecond, then random bits (RFC 9562, 5.7)';
+
+CREATE FUNCTION uuidv6_floor(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_floor'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv6_floor(timestamptz) IS
+'least version 6 UUID of that microsecond (RFC 9562, 5.6)';
+
+CREATE FUNCTION uuidv7_floor(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_floor'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_floor(timestamptz) IS
+'least version 7 UUID of that millisecond (RFC 9562, 5.7)';
+
+CREATE FUNCTION uuidv6_ceil(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_ceil'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv6_ceil(timestamptz) IS
+'greatest version 6 UUID of that microsecond (RFC 9562, 5.6)';
+
+CREATE FUNCTION uuidv7_ceil(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_ceil'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_ceil(timestamptz) IS
+'greatest version 7 UUID of that millisecond (RFC 9562, 5.7)';
+
+CREATE FUNCTION uuidv6_timestamp_from_text(text) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_timestamp_from_text'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv6_timestamp_from_text(text) IS
+'timestamp of a version 6 UUID in its text form, NULL for any other version (RFC 9562, 5.6)';
+
+CREATE FUNCTION uuidv7_timestamp_from_text(text) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_timestamp_from_text'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_timestamp_from_text(text) IS
+'timestamp of a version 7 UUID in its text form, NULL for any other version (RFC 9562, 5.7)';
+
+-- What the planner makes of a period: a version, and two bounds.
+
+CREATE FUNCTION uuid_is_v6_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_is_v6_support'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_is_v6_support(internal) IS
+'planner support of uuid_is_v6 (RFC 9562, 5.6)';
+
+CREATE FUNCTION uuid_is_v7_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_is_v7_support'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_is_v7_support(internal) IS
+'planner support of uuid_is_v7 (RFC 9562, 5.7)';
+
+-- dearer than a comparison with a bound, so that bounds are compared first
+CREATE FUNCTION uuid_is_v6(uuid) RETURNS boolean
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_is_v6'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 2 SUPPORT uuid_is_v6_support;
+COMMENT ON FUNCTION uuid_is_v6(uuid) IS
+'is it a version 6 UUID (RFC 9562, 5.6)';
+
+CREATE FUNCTION uuid_is_v7(uuid) RETURNS boolean
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_is_v7'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 2 SUPPORT uuid_is_v7_support;
+COMMENT ON FUNCTION uuid_is_v7(uuid) IS
+'is it a version 7 UUID (RFC 9562, 5.7)';
+
+CREATE FUNCTION uuidv6_lowest(period tstzrange) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_lowest'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv6_lowest(tstzrange) IS
+'least version 6 UUID that the period can hold, the last one when it holds none (RFC 9562, 5.6)';
+
+CREATE FUNCTION uuidv6_highest(period tstzrange) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_highest'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv6_highest(tstzrange) IS
+'greatest version 6 UUID that the period can hold, the first one when it holds none (RFC 9562, 5.6)';
+
+CREATE FUNCTION uuidv7_lowest(period tstzrange) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_lowest'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_lowest(tstzrange) IS
+'least version 7 UUID that the period can hold, the last one when it holds none (RFC 9562, 5.7)';
+
+CREATE FUNCTION uuidv7_highest(period tstzrange) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_highest'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_highest(tstzrange) IS
+'greatest version 7 UUID that the period can hold, the first one when it holds none (RFC 9562, 5.7)';
+
+-- Within a period
+
+CREATE FUNCTION uuidv6_within_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_within_support'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv6_within_support(internal) IS
+'planner support of uuidv6_within (RFC 9562, 5.6)';
+
+CREATE FUNCTION uuidv6_within(id uuid, period tstzrange) RETURNS boolean
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_within'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT uuidv6_within_support;
+COMMENT ON FUNCTION uuidv6_within(uuid, tstzrange) IS
+'is it a version 6 UUID whose timestamp lies in the period (RFC 9562, 5.6)';
+
+CREATE FUNCTION uuidv7_within_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_within_support'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_within_support(internal) IS
+'planner support of uuidv7_within and the operators <@ and @> (RFC 9562, 5.7)';
+
+CREATE FUNCTION uuidv7_within(id uuid, period tstzrange) RETURNS boolean
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_within'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT uuidv7_within_support;
+COMMENT ON FUNCTION uuidv7_within(uuid, tstzrange) IS
+'is it a version 7 UUID whose timestamp lies in the period (RFC 9562, 5.7)';
+
+-- An operator on tstzrange itself would be the best match for a tstzrange and
+-- a literal, and take period @> '[2026-01-01,2026-02-01)' from PostgreSQL's
+-- own operator.  On a domain over it, it is the best match for a uuid only.
+CREATE DOMAIN uuidv7_period AS tstzrange;
+COMMENT ON DOMAIN uuidv7_period IS
+'tstzrange as the operators of version 7 UUIDs take it (RFC 9562, 5.7)';
+
+CREATE FUNCTION uuidv7_contained_by_period(id uuid, period uuidv7_period) RETURNS boolean
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_contained_by_period'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT uuidv7_within_support;
+COMMENT ON FUNCTION uuidv7_contained_by_period(uuid, uuidv7_period) IS
+'implementation of the operator <@ for version 7 UUIDs (RFC 9562, 5.7)';
+
+CREATE FUNCTION period_contains_uuidv7(period uuidv7_period, id uuid) RETURNS boolean
+AS 'MODULE_PATHNAME', 'uuid9562_period_contains_uuidv7'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT uuidv7_within_support;
+COMMENT ON FUNCTION period_contains_uuidv7(uuidv7_period, uuid) IS
+'implementation of the operator @> for version 7 UUIDs (RFC 9562, 5.7)';
+
+CREATE OPERATOR <@ (
+	LEFTARG = uuid,
+	RIGHTARG = uuidv7_period,
+	FUNCTION = uuidv7_contained_by_period,
+	COMMUTATOR = @>,
+	RESTRICT = contsel,
+	JOIN = contjoinsel
+);
+COMMENT ON OPERATOR <@ (uuid, uuidv7_period) IS
+'is it a version 7 UUID whose timestamp lies in the period (RFC 9562, 5.7)';
+
+CREATE OPERATOR @> (
+	LEFTARG = uuidv7_period,
+	RIGHTARG = uuid,
+	FUNCTION = period_contains_uuidv7,
+	COMMUTATOR = <@,
+	RESTRICT = contsel,
+	JOIN = contjoinsel
+);
+COMMENT ON OPERATOR @> (uuidv7_period, uuid) IS
+'does the period hold the timestamp of the version 7 UUID (RFC 9562, 5.7)';

@@ -82,6 +82,52 @@ SELECT public.uuidv7('9000 years');
 SELECT public.uuidv7('300000 years');
 \echo :SQLSTATE
 
+-- timestamps out of the field: of a UUID of a given time
+SELECT public.uuidv7_at('1969-12-31 23:59:59.999999+00');
+\echo :SQLSTATE
+SELECT public.uuidv7_at('10889-08-02 05:31:50.656+00');
+\echo :SQLSTATE
+SELECT public.uuidv7_at('infinity');
+\echo :SQLSTATE
+SELECT public.uuidv7_at('-infinity');
+\echo :SQLSTATE
+SELECT public.uuidv7_at('294276-12-31 23:59:59.999999+00');
+\echo :SQLSTATE
+SELECT public.uuidv6_at('1582-10-14 23:59:59.999999+00');
+\echo :SQLSTATE
+SELECT public.uuidv6_at('5236-03-31 21:21:00.684698+00');
+\echo :SQLSTATE
+SELECT public.uuidv6_at('infinity');
+\echo :SQLSTATE
+SELECT public.uuidv7_floor('1969-12-31 23:59:59.999999+00');
+\echo :SQLSTATE
+SELECT public.uuidv7_floor('-infinity');
+\echo :SQLSTATE
+SELECT public.uuidv7_ceil('10889-08-02 05:31:50.656+00');
+\echo :SQLSTATE
+SELECT public.uuidv7_ceil('infinity');
+\echo :SQLSTATE
+SELECT public.uuidv6_floor('4713-01-01 BC');
+\echo :SQLSTATE
+SELECT public.uuidv6_ceil('5236-04-01');
+\echo :SQLSTATE
+
+-- a bound that is no UUID
+SELECT public.uuidv7_timestamp_from_text('2026-01-01');
+\echo :SQLSTATE
+SELECT public.uuidv6_timestamp_from_text('');
+\echo :SQLSTATE
+
+-- a period that is none, and one of another type
+SELECT public.nil_uuid() <@ '2026-01-01';
+\echo :SQLSTATE
+SELECT public.nil_uuid() <@ tstzrange('2026-01-02', '2026-01-01');
+\echo :SQLSTATE
+\set VERBOSITY sqlstate
+SELECT public.nil_uuid() <@ tsrange('2026-01-01', '2026-01-02');
+SELECT public.nil_uuid() <@ '2026-01-01'::timestamptz;
+\set VERBOSITY default
+
 -- node ids
 SELECT public.uuidv8_node();
 \echo :SQLSTATE

@@ -117,10 +117,7 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 	/* In counter mode the 12 bits after the milliseconds are no time. */
 	distance = shifted - unshifted;
 	if (!uuid_clock_v7_shift(payload.time, distance, method == UUID_METHOD_COUNTER, &ticks))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				 errmsg("timestamp out of range for UUID version 7"),
-				 errdetail("UUID version 7 supports timestamps from 1970-01-01 to approximately year 10889.")));
+		uuid9562_timestamp_out_of_range(7);
 	payload.time = ticks;
 	return return_uuid(7, payload);
 }

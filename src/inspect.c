@@ -73,12 +73,9 @@ variant_name(const pg_uuid_t *uuid)
 static inline NullableDatum
 timestamp_of_version(const pg_uuid_t *uuid, int version)
 {
-	UuidPayload payload;
-
 	if (uuid_layout_version(uuid->data) != version)
 		return null_datum;
-	payload = uuid_layout_unpack(uuid->data, version);
-	return not_null(TimestampTzGetDatum(unix_micros_to_timestamptz(uuid_clock_unix_micros(version, payload.time))));
+	return not_null(TimestampTzGetDatum(uuid_timestamp(version, uuid)));
 }
 
 /* The timestamp of the versions whose time RFC 9562 defines: 1, 6 and 7. */

@@ -2,16 +2,19 @@
  * uuid9562.h
  *		What the files of the module share.
  *
- * The SQL-facing files (generate, named, inspect, convert, constants) check
- * arguments, call the core and return a Datum; every bit is the core's.  What
- * lives longer than a call is kept below them, in state.h.  The C function of an SQL function f is uuid9562_f: PostgreSQL 17
- * and 18 have C functions named like some of our SQL functions.
+ * The SQL-facing files (generate, named, inspect, convert, constants,
+ * timerange) check arguments, call the core and return a Datum; every bit is
+ * the core's.  What the planner asks is answered in planner, and what lives
+ * longer than a call is kept in state.  The C function of an SQL function f is
+ * uuid9562_f: PostgreSQL 17 and 18 have C functions named like some of our SQL
+ * functions.
  */
 #ifndef UUID9562_H
 #define UUID9562_H
 
 #include "postgres.h"
 
+#include "common/int.h"
 #include "datatype/timestamp.h"
 #include "fmgr.h"
 #include "utils/timestamp.h"
@@ -48,12 +51,38 @@ unix_micros_to_timestamptz(int64 unix_micros)
 	return unix_micros - UNIX_EPOCH_OFFSET_USECS;
 }
 
+/*
+ * Microseconds since 1970-01-01 of a timestamptz.  The last 30 years that
+ * timestamptz has, and infinity, become PG_INT64_MAX: beyond every field.
+ */
+static inline int64
+timestamptz_to_unix_micros(TimestampTz timestamp)
+{
+	int64		unix_micros;
+
+	if (pg_add_s64_overflow(timestamp, UNIX_EPOCH_OFFSET_USECS, &unix_micros))
+		return PG_INT64_MAX;
+	return unix_micros;
+}
+
+/* The timestamp of a UUID that is of that version: 1, 6, 7 or 8. */
+static inline TimestampTz
+uuid_timestamp(int version, const pg_uuid_t *uuid)
+{
+	UuidPayload payload = uuid_layout_unpack(uuid->data, version);
+
+	return unix_micros_to_timestamptz(uuid_clock_unix_micros(version, payload.time));
+}
+
 /* Space for the UUID that a function returns. */
 static inline pg_uuid_t *
 new_uuid(void)
 {
 	return (pg_uuid_t *) palloc(sizeof(pg_uuid_t));
 }
+
+/* A timestamptz that the version's field cannot hold (RFC 9562, 6.1). */
+pg_noreturn extern void uuid9562_timestamp_out_of_range(int version);
 
 /* Return the UUID of that version and payload. */
 static inline Datum

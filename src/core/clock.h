@@ -38,6 +38,7 @@
 
 #define UUID_CLOCK_US_PER_SEC			INT64_C(1000000)
 #define UUID_CLOCK_US_PER_MS			1000
+#define UUID_CLOCK_NS_PER_US			1000
 
 /*
  * The time field of that version (1, 6, 7 or 8) for a moment given as seconds
@@ -73,6 +74,24 @@ uuid_clock_ticks(int version, int64_t sec, uint32_t nsec, uint64_t *ticks)
 		*ticks = gregorian * UUID_CLOCK_GREGORIAN_PER_SEC + nsec / UUID_CLOCK_GREGORIAN_NS;
 		return *ticks <= UUID_TIME_MAX;
 	}
+}
+
+/*
+ * The same for a moment given as microseconds since 1970-01-01, before which
+ * they are negative.
+ */
+static inline bool
+uuid_clock_micros_ticks(int version, int64_t unix_micros, uint64_t *ticks)
+{
+	int64_t		sec = unix_micros / UUID_CLOCK_US_PER_SEC;
+	int64_t		rest = unix_micros % UUID_CLOCK_US_PER_SEC;
+
+	if (rest < 0)
+	{
+		sec--;
+		rest += UUID_CLOCK_US_PER_SEC;
+	}
+	return uuid_clock_ticks(version, sec, (uint32_t) rest * UUID_CLOCK_NS_PER_US, ticks);
 }
 
 /*
@@ -136,6 +155,41 @@ uuid_clock_v7_shift(uint64_t ticks, int64_t micros, bool whole_ms, uint64_t *shi
 	if (moved < 0 || (uint64_t) moved > UUID_TIME_MAX)
 		return false;
 	*shifted = (uint64_t) moved;
+	return true;
+}
+
+/*
+ * The time fields of version 6 or 7 whose moment, as uuid_clock_unix_micros
+ * gives it, lies from first to last, both included and both in microseconds
+ * since 1970-01-01: they are those from *lowest to *highest.  What reaches
+ * beyond the field is cut off.  False when no time field lies in there.
+ */
+static inline bool
+uuid_clock_span(int version, int64_t first, int64_t last, uint64_t *lowest, uint64_t *highest)
+{
+	/* what one reading covers: a millisecond in v7, a microsecond in v6 */
+	const uint64_t micros = version == 7 ? UUID_CLOCK_US_PER_MS : 1;
+	const uint64_t ticks = version == 7 ? UUID_CLOCK_V7_PER_MS : UUID_CLOCK_GREGORIAN_PER_US;
+	const int64_t epoch = version == 7 ? 0 : -UUID_CLOCK_GREGORIAN_OFFSET_SEC * UUID_CLOCK_US_PER_SEC;
+	const uint64_t end = UUID_TIME_MAX / ticks;
+	uint64_t	first_reading = 0;
+	uint64_t	last_reading;
+
+	if (last < epoch)
+		return false;
+	/* differences of two int64_t, the lesser one subtracted, fit in uint64_t */
+	if (first > epoch)
+		first_reading = ((uint64_t) first - (uint64_t) epoch - 1) / micros + 1;
+	last_reading = ((uint64_t) last - (uint64_t) epoch) / micros;
+	if (last_reading > end)
+		last_reading = end;
+	if (first_reading > last_reading)
+		return false;
+
+	*lowest = first_reading * ticks;
+	*highest = last_reading * ticks + (ticks - 1);
+	if (*highest > UUID_TIME_MAX)
+		*highest = UUID_TIME_MAX;
 	return true;
 }
 

@@ -265,4 +265,21 @@ uuid_layout_custom(uint64_t custom_a, uint64_t custom_b, uint64_t custom_c)
 	return payload;
 }
 
+/*
+ * Where octets stand from low to high, as a share from 0 to 1 of the way
+ * between them as 128-bit numbers; low <= octets <= high.  Half when low and
+ * high are equal.
+ */
+static inline double
+uuid_layout_position(const uint8_t *low, const uint8_t *octets, const uint8_t *high)
+{
+	const double two_to_64 = 18446744073709551616.0;
+	double		way = (double) (uuid_layout_load64(octets) - uuid_layout_load64(low)) * two_to_64 +
+		((double) uuid_layout_load64(octets + 8) - (double) uuid_layout_load64(low + 8));
+	double		whole = (double) (uuid_layout_load64(high) - uuid_layout_load64(low)) * two_to_64 +
+		((double) uuid_layout_load64(high + 8) - (double) uuid_layout_load64(low + 8));
+
+	return whole > 0 ? way / whole : 0.5;
+}
+
 #endif							/* UUID9562_CORE_LAYOUT_H */

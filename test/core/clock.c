@@ -23,15 +23,11 @@ ticks_of(int version, int64_t sec, uint32_t nsec)
 static uint64_t
 ticks_of_micros(int version, int64_t micros)
 {
-	int64_t		sec = micros / 1000000;
-	int64_t		rest = micros % 1000000;
+	uint64_t	ticks = 0;
 
-	if (rest < 0)
-	{
-		sec--;
-		rest += 1000000;
-	}
-	return ticks_of(version, sec, (uint32_t) rest * 1000);
+	if (!uuid_clock_micros_ticks(version, micros, &ticks))
+		fail_msg("version %d refuses %" PRId64 " us", version, micros);
+	return ticks;
 }
 
 static bool
@@ -267,6 +263,102 @@ a_shift_keeps_the_order(void **state)
 	}
 }
 
+/* Microseconds that no field has, and none is taken for another. */
+static void
+refuses_microseconds_outside_the_field(void **state)
+{
+	uint64_t	ticks;
+
+	(void) state;
+	assert_false(uuid_clock_micros_ticks(7, -1, &ticks));
+	assert_false(uuid_clock_micros_ticks(7, INT64_C(281474976710656000), &ticks));
+	assert_false(uuid_clock_micros_ticks(6, -INT64_C(12219292800000001), &ticks));
+	assert_false(uuid_clock_micros_ticks(6, INT64_C(103072857660684698), &ticks));
+	for (int version = 6; version <= 7; version++)
+	{
+		assert_false(uuid_clock_micros_ticks(version, INT64_MIN, &ticks));
+		assert_false(uuid_clock_micros_ticks(version, INT64_MAX, &ticks));
+	}
+}
+
+/* Whole milliseconds in v7, whole microseconds in v6, cut off at the ends. */
+static void
+a_span_holds_what_is_asked(void **state)
+{
+	const int64_t first_v6 = -INT64_C(12219292800000000);
+	const int64_t last_v7 = INT64_C(281474976710655000);
+	uint64_t	lowest;
+	uint64_t	highest;
+
+	(void) state;
+	assert_true(uuid_clock_span(7, 5000, 6000, &lowest, &highest));
+	assert_true(lowest == 5 * 4096 && highest == 7 * 4096 - 1);
+	/* from the next millisecond, to the one before */
+	assert_true(uuid_clock_span(7, 5001, 6999, &lowest, &highest));
+	assert_true(lowest == 6 * 4096 && highest == 7 * 4096 - 1);
+	assert_false(uuid_clock_span(7, 5001, 5999, &lowest, &highest));
+	assert_false(uuid_clock_span(7, 6000, 5999, &lowest, &highest));
+
+	assert_true(uuid_clock_span(6, first_v6 + 5, first_v6 + 6, &lowest, &highest));
+	assert_true(lowest == 50 && highest == 69);
+	assert_false(uuid_clock_span(6, 6, 5, &lowest, &highest));
+
+	/* unbounded: the whole field */
+	for (int version = 6; version <= 7; version++)
+	{
+		assert_true(uuid_clock_span(version, INT64_MIN, INT64_MAX, &lowest, &highest));
+		assert_true(lowest == 0 && highest == UUID_TIME_MAX);
+		assert_false(uuid_clock_span(version, INT64_MAX, INT64_MAX, &lowest, &highest));
+		assert_false(uuid_clock_span(version, INT64_MIN, INT64_MIN, &lowest, &highest));
+	}
+
+	/* at the ends of the field, and just outside */
+	assert_true(uuid_clock_span(7, -5, 0, &lowest, &highest));
+	assert_true(lowest == 0 && highest == 4095);
+	assert_false(uuid_clock_span(7, -5, -1, &lowest, &highest));
+	assert_true(uuid_clock_span(7, last_v7, last_v7, &lowest, &highest));
+	assert_true(lowest == UUID_TIME_MAX - 4095 && highest == UUID_TIME_MAX);
+	assert_false(uuid_clock_span(7, last_v7 + 1, INT64_MAX, &lowest, &highest));
+	assert_false(uuid_clock_span(6, INT64_MIN, first_v6 - 1, &lowest, &highest));
+	assert_true(uuid_clock_span(6, INT64_C(103072857660684697), INT64_MAX, &lowest, &highest));
+	assert_true(lowest == UUID_TIME_MAX - 5 && highest == UUID_TIME_MAX);
+	assert_false(uuid_clock_span(6, INT64_C(103072857660684698), INT64_MAX, &lowest, &highest));
+}
+
+/* Its ends read as times in there, and the ticks beside them do not. */
+static void
+a_span_is_as_the_readings_say(void **state)
+{
+	int			spans = 0;
+
+	(void) state;
+	for (int round = 0; round < RANDOM_ROUNDS; round++)
+	{
+		int			version = 6 + round % 2;
+		int64_t		first = (int64_t) (test_bits() % UINT64_C(300000000000000000)) - INT64_C(15000000000000000);
+		int64_t		last = first + (int64_t) (test_bits() % (round % 4 < 2 ? 3000 : UINT64_C(300000000000000000)));
+		uint64_t	lowest;
+		uint64_t	highest;
+
+		if (!uuid_clock_span(version, first, last, &lowest, &highest))
+		{
+			uint64_t	ticks;
+
+			/* a time of the version in there would have been one */
+			assert_false(uuid_clock_micros_ticks(version, last, &ticks) &&
+						 uuid_clock_unix_micros(version, ticks) >= first);
+			continue;
+		}
+		spans++;
+		assert_true(lowest <= highest && highest <= UUID_TIME_MAX);
+		assert_true(uuid_clock_unix_micros(version, lowest) >= first);
+		assert_true(uuid_clock_unix_micros(version, highest) <= last);
+		assert_true(lowest == 0 || uuid_clock_unix_micros(version, lowest - 1) < first);
+		assert_true(highest == UUID_TIME_MAX || uuid_clock_unix_micros(version, highest + 1) > last);
+	}
+	assert_true(spans > RANDOM_ROUNDS / 10);
+}
+
 int
 main(void)
 {
@@ -278,6 +370,9 @@ main(void)
 		cmocka_unit_test(v8_keeps_the_least_significant_bits),
 		cmocka_unit_test(a_later_time_is_never_a_smaller_number),
 		cmocka_unit_test(reads_back_every_whole_microsecond),
+		cmocka_unit_test(refuses_microseconds_outside_the_field),
+		cmocka_unit_test(a_span_holds_what_is_asked),
+		cmocka_unit_test(a_span_is_as_the_readings_say),
 		cmocka_unit_test(v7_microseconds_stay_in_their_millisecond),
 		cmocka_unit_test(shifts_by_the_distance),
 		cmocka_unit_test(a_shift_out_of_the_field_is_refused),

@@ -1,7 +1,8 @@
--- The contract: every function of the extension, its signature and its marks.
+-- The contract: every function of the extension, its signature and its marks,
+-- and the operators.
 
 BEGIN;
-SELECT plan(9);
+SELECT plan(12);
 
 CREATE TEMP VIEW members AS
 SELECT p.*
@@ -49,7 +50,29 @@ INSERT INTO contract VALUES
 	('uuid_from_urn', 'urn text', 'uuid', 'i', false),
 	('nil_uuid', '', 'uuid', 'i', false),
 	('max_uuid', '', 'uuid', 'i', false),
-	('uuid_namespace', 'name text', 'uuid', 'i', false);
+	('uuid_namespace', 'name text', 'uuid', 'i', false),
+	('uuidv6_at', 'timestamp with time zone', 'uuid', 'v', false),
+	('uuidv6_floor', 'timestamp with time zone', 'uuid', 'i', false),
+	('uuidv6_ceil', 'timestamp with time zone', 'uuid', 'i', false),
+	('uuidv6_timestamp_from_text', 'text', 'timestamp with time zone', 'i', false),
+	('uuidv6_within', 'id uuid, period tstzrange', 'boolean', 'i', true),
+	('uuidv6_lowest', 'period tstzrange', 'uuid', 'i', true),
+	('uuidv6_highest', 'period tstzrange', 'uuid', 'i', true),
+	('uuid_is_v6', 'uuid', 'boolean', 'i', true),
+	('uuidv7_at', 'timestamp with time zone', 'uuid', 'v', false),
+	('uuidv7_floor', 'timestamp with time zone', 'uuid', 'i', false),
+	('uuidv7_ceil', 'timestamp with time zone', 'uuid', 'i', false),
+	('uuidv7_timestamp_from_text', 'text', 'timestamp with time zone', 'i', false),
+	('uuidv7_within', 'id uuid, period tstzrange', 'boolean', 'i', true),
+	('uuidv7_contained_by_period', 'id uuid, period uuidv7_period', 'boolean', 'i', true),
+	('period_contains_uuidv7', 'period uuidv7_period, id uuid', 'boolean', 'i', true),
+	('uuidv7_lowest', 'period tstzrange', 'uuid', 'i', true),
+	('uuidv7_highest', 'period tstzrange', 'uuid', 'i', true),
+	('uuid_is_v7', 'uuid', 'boolean', 'i', true),
+	('uuidv6_within_support', 'internal', 'internal', 'i', false),
+	('uuidv7_within_support', 'internal', 'internal', 'i', false),
+	('uuid_is_v6_support', 'internal', 'internal', 'i', false),
+	('uuid_is_v7_support', 'internal', 'internal', 'i', false);
 
 SELECT set_eq(
 	$$SELECT proname::text, pg_get_function_arguments(oid), pg_get_function_result(oid), provolatile, proleakproof
@@ -75,11 +98,34 @@ SELECT is_empty(
 SELECT is_empty(
 	$$SELECT oid::regprocedure FROM members WHERE prosrc !~ ('^uuid9562_' || proname || '(_[a-z]+)?$')$$,
 	'every C function has the name of its SQL function behind uuid9562_');
+SELECT set_eq(
+	$$SELECT d.classid::regclass::text, pg_describe_object(d.classid, d.objid, 0)
+	  FROM pg_extension AS e
+		   JOIN pg_depend AS d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
+	  WHERE e.extname = 'uuid9562' AND d.classid <> 'pg_proc'::regclass
+		AND d.objid <> to_regtype('uuidv7_period[]')	-- a member since PostgreSQL 17
+	$$,
+	$$VALUES ('pg_type', 'type uuidv7_period'),
+			 ('pg_operator', 'operator <@(uuid,uuidv7_period)'),
+			 ('pg_operator', 'operator @>(uuidv7_period,uuid)')$$,
+	'besides functions the extension holds two operators and their domain');
+SELECT set_eq(
+	$$SELECT o.oprname::text, o.oprcode::text, c.oprname::text AS commutator, o.oprnegate::int
+	  FROM pg_operator AS o JOIN pg_operator AS c ON c.oid = o.oprcom
+	  WHERE 'uuidv7_period'::regtype IN (o.oprleft, o.oprright)$$,
+	$$VALUES ('<@', 'uuidv7_contained_by_period', '@>', 0), ('@>', 'period_contains_uuidv7', '<@', 0)$$,
+	'each operator is the commutator of the other');
+SELECT set_eq(
+	'SELECT proname::text, prosupport::text FROM members WHERE prosupport <> 0',
+	$$VALUES ('period_contains_uuidv7', 'uuidv7_within_support'), ('uuid_is_v6', 'uuid_is_v6_support'),
+			 ('uuid_is_v7', 'uuid_is_v7_support'), ('uuidv6_within', 'uuidv6_within_support'),
+			 ('uuidv7_contained_by_period', 'uuidv7_within_support'), ('uuidv7_within', 'uuidv7_within_support')$$,
+	'the planner is told of the conditions on a period');
 SELECT is_empty(
-	$$SELECT d.classid::regclass FROM pg_extension AS e
-	  JOIN pg_depend AS d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
-	  WHERE e.extname = 'uuid9562' AND d.classid <> 'pg_proc'::regclass$$,
-	'the extension holds functions and nothing else');
+	$$SELECT o.oid::regoperator FROM pg_operator AS o
+	  WHERE 'uuidv7_period'::regtype IN (o.oprleft, o.oprright)
+		AND coalesce(obj_description(o.oid, 'pg_operator'), '') !~ 'RFC 9562'$$,
+	'every operator has a comment that names its section of the RFC');
 SELECT results_eq(
 	$$SELECT trusted, relocatable, superuser FROM pg_available_extension_versions
 	  WHERE name = 'uuid9562' AND installed$$,

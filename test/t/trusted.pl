@@ -58,6 +58,7 @@ is($status, 0, 'the owner drops it and creates it again') or diag($err);
 		$$BEGIN INSERT INTO trap.sprung VALUES (what); RETURN true; END$$;
 	CREATE DOMAIN trap.uuid AS pg_catalog.uuid CHECK (trap.spring('uuid'));
 	CREATE DOMAIN trap.text AS pg_catalog.text CHECK (trap.spring('text'));
+	CREATE DOMAIN trap.tstzrange AS pg_catalog.tstzrange CHECK (trap.spring('tstzrange'));
 	CREATE DOMAIN trap.timestamptz AS pg_catalog.timestamptz CHECK (trap.spring('timestamptz'));
 	CREATE FUNCTION trap.format(pg_catalog.text, name, pg_catalog.text, pg_catalog.text) RETURNS pg_catalog.text
 		LANGUAGE sql AS $$SELECT CASE WHEN trap.spring('format') THEN 'SELECT 1' END$$});
@@ -69,8 +70,10 @@ is($out, '0', 'its script calls nothing of the schema that it goes into') or dia
 is( $node->safe_psql('shop', q{
 		SELECT count(*) FROM pg_proc AS p, unnest(p.proargtypes || ARRAY[p.prorettype]) AS type
 		WHERE p.pronamespace = 'trap'::regnamespace AND p.prosrc LIKE 'uuid9562\_%'
-		  AND type IN (SELECT oid FROM pg_type WHERE typnamespace = 'trap'::regnamespace)}),
+		  AND type IN (SELECT oid FROM pg_type WHERE typnamespace = 'trap'::regnamespace AND typname <> 'uuidv7_period')}),
 	'0', 'and takes no type from there');
+is( $node->safe_psql('shop', q{SELECT typbasetype = 'pg_catalog.tstzrange'::regtype FROM pg_type WHERE typname = 'uuidv7_period'}),
+	't', 'its domain included');
 
 $node->stop;
 done_testing();

@@ -1,0 +1,226 @@
+-- What the planner makes of "is within a period": conditions on the bounds of
+-- the period that an index serves, partitions and constraints that exclude,
+-- and the function itself where none of this can help.
+SET TimeZone = 'UTC';
+SET DateStyle = 'ISO';
+SET max_parallel_workers_per_gather = 0;
+SET enable_bitmapscan = off;
+
+-- Versions of PostgreSQL differ in how they name a subquery, and in what an
+-- empty result says of itself.
+CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query
+	LOOP
+		CONTINUE WHEN line ~ '^ *Replaces:';
+		line := regexp_replace(line, '\(InitPlan \w+\)\.col1|\$0', 'subquery');
+		RETURN NEXT regexp_replace(line, 'InitPlan .*', 'InitPlan');
+	END LOOP;
+END$$;
+
+-- An id a minute, 69 days from 2026-01-01.
+CREATE TABLE event (id uuid PRIMARY KEY, n int);
+INSERT INTO event SELECT public.uuidv7_floor('2026-01-01'::timestamptz + n * interval '1 minute'), n FROM generate_series(0, 99999) AS n;
+VACUUM ANALYZE event;
+
+-- a literal; a constant; either side; the function
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('2026-01-10', '2026-01-11');
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE '[2026-01-10,2026-01-11)' @> id;
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE public.uuidv7_within(id, '[2026-01-10,2026-01-11)');
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE public.uuidv6_within(id, '[2026-01-10,2026-01-11)');
+
+-- microseconds against milliseconds
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-01-10 12:00:00.0005,2026-01-10 12:00:00.0025]';
+
+-- only the index
+EXPLAIN (COSTS OFF) SELECT count(*) FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
+
+-- an unbounded side needs no bound; an empty period has none that meet
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-03-10,)';
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '(,2026-01-02)';
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '(,)';
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ 'empty';
+
+-- a period that is known when the query runs
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', NULL);
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE tstzrange(now() - interval '1 day', now(), '[]') @> id;
+
+-- parameters: of a custom plan, of a generic plan
+PREPARE by_period (tstzrange) AS SELECT n FROM event WHERE id <@ $1;
+PREPARE by_untyped AS SELECT n FROM event WHERE id <@ $1;
+PREPARE by_times (timestamptz, timestamptz) AS SELECT n FROM event WHERE id <@ tstzrange($1, $2);
+EXPLAIN (COSTS OFF) EXECUTE by_period ('[2026-01-10,2026-01-11)');
+SET plan_cache_mode = force_generic_plan;
+EXPLAIN (COSTS OFF) EXECUTE by_period ('[2026-01-10,2026-01-11)');
+EXPLAIN (COSTS OFF) EXECUTE by_untyped ('[2026-01-10,2026-01-11)');
+EXPLAIN (COSTS OFF) EXECUTE by_times ('2026-01-10', '2026-01-11');
+RESET plan_cache_mode;
+
+-- a period from another table's row
+CREATE TABLE shift (name text, period tstzrange);
+INSERT INTO shift VALUES ('day', '[2026-01-10 06:00,2026-01-10 18:00)'), ('night', '[2026-01-10 18:00,2026-01-11 06:00)'), ('none', NULL);
+ANALYZE shift;
+EXPLAIN (COSTS OFF) SELECT name, n FROM shift JOIN event ON id <@ period;
+SELECT name, count(n) FROM shift LEFT JOIN event ON period @> id GROUP BY name ORDER BY name;
+
+-- what is not so
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE NOT (id <@ '[2026-01-10,2026-01-11)');
+SELECT plan($$SELECT n FROM event WHERE id <@ NULL$$);
+PREPARE by_no_period (tstzrange) AS
+SELECT count(*) FILTER (WHERE id <@ $1) AS within, count(*) FILTER (WHERE NOT id <@ $1) AS without,
+	   count(*) FILTER (WHERE (id <@ $1) IS NULL) AS unknown
+FROM (SELECT id FROM event WHERE n < 3 UNION ALL VALUES ('919108f7-52d1-4320-9bac-f847db4148a8'::uuid)) AS ids;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE by_no_period (NULL);
+EXECUTE by_no_period ('[2026-01-01 00:01,)');
+RESET plan_cache_mode;
+
+-- UPDATE, DELETE, a view, a subquery
+EXPLAIN (COSTS OFF) UPDATE event SET n = -n WHERE id <@ '[2026-01-10,2026-01-11)';
+EXPLAIN (COSTS OFF) DELETE FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
+CREATE VIEW january AS SELECT * FROM event WHERE id <@ '[2026-01-01,2026-02-01)';
+DO $$BEGIN EXECUTE 'CREATE VIEW january_again AS ' || pg_get_viewdef('january'); END$$;
+SELECT count(*), (SELECT count(*) FROM january_again) AS again FROM january;
+DROP VIEW january_again;
+EXPLAIN (COSTS OFF) SELECT n FROM january WHERE id <@ '[2026-01-10,2026-01-11)';
+
+-- pushed down into a union: simplified there once more, and no deeper
+EXPLAIN (COSTS OFF) SELECT * FROM (SELECT id, n FROM event UNION ALL SELECT id, -n FROM event) AS both_ways
+WHERE id <@ tstzrange(now() - interval '1 day', NULL);
+
+-- a partial index: used where the period is inside that of the index
+CREATE INDEX event_february ON event (n) WHERE id <@ '[2026-02-01,2026-03-01)';
+EXPLAIN (COSTS OFF) SELECT id FROM event WHERE n = 50000 AND id <@ '[2026-02-10,2026-02-11)';
+EXPLAIN (COSTS OFF) SELECT id FROM event WHERE n = 50000 AND id <@ '[2026-02-10,2026-03-11)';
+SELECT n FROM event WHERE n = 50000 AND id <@ '[2026-02-01,2026-02-11)';
+DROP INDEX event_february;
+
+-- a CHECK constraint: excludes the table where the periods do not meet
+CREATE TABLE archive (id uuid CHECK (id <@ '[2025-01-01,2026-01-01)'), n int);
+INSERT INTO archive VALUES (public.uuidv7_ceil('2025-12-31 23:59:59.999'), 1);
+INSERT INTO archive VALUES (public.uuidv7_floor('2026-01-01'), 2);
+INSERT INTO archive VALUES ('0195c0a5-ee00-4000-8000-000000000000', 3);
+SET constraint_exclusion = on;
+SELECT plan($$SELECT n FROM archive WHERE id <@ '[2026-01-01,)'$$);
+EXPLAIN (COSTS OFF) SELECT n FROM archive WHERE id <@ '[2025-12-01,)';
+RESET constraint_exclusion;
+DROP TABLE archive;
+
+-- a CHECK constraint on the version: scans of the index need not ask for it
+ALTER TABLE event ADD CONSTRAINT v7 CHECK (public.uuid_is_v7(id)) NOT VALID;
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
+ALTER TABLE event VALIDATE CONSTRAINT v7;
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE public.uuidv6_within(id, '[2026-01-10,2026-01-11)');
+PREPARE checked AS SELECT count(*) FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
+SET plan_cache_mode = force_generic_plan;
+EXECUTE checked;
+ALTER TABLE event DROP CONSTRAINT v7;
+INSERT INTO event VALUES ('019ba533-e400-4000-8000-000000000000', -1);
+EXECUTE checked;
+RESET plan_cache_mode;
+DELETE FROM event WHERE n = -1;
+
+-- a volatile period is evaluated as written, once a row
+CREATE SEQUENCE evaluations;
+CREATE FUNCTION counted_period() RETURNS tstzrange VOLATILE LANGUAGE sql
+AS $$SELECT '[2026-01-01 00:01,)'::tstzrange WHERE nextval('evaluations') > 0$$;
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ counted_period();
+SELECT count(*), nextval('evaluations') - 1 AS evaluations FROM event WHERE n < 10 AND id <@ counted_period();
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(clock_timestamp(), NULL);
+
+-- so are a subquery, a period from the row of the id, a set of periods, and an
+-- id that is from no row
+SELECT plan($$SELECT n FROM event WHERE id <@ (SELECT period FROM shift WHERE name = 'day')$$);
+EXPLAIN (COSTS OFF) SELECT n FROM (SELECT n, id, tstzrange(NULL, now()) AS period FROM event OFFSET 0) AS one_row WHERE id <@ period;
+EXPLAIN (COSTS OFF, VERBOSE) SELECT id <@ unnest(ARRAY['(,)'::tstzrange, 'empty']) FROM event;
+EXPLAIN (COSTS OFF) SELECT name FROM shift WHERE '019ba533-e400-7000-8000-000000000000'::uuid <@ period;
+SELECT name FROM shift WHERE '019ba6f8-0000-7000-8000-000000000000'::uuid <@ period;
+DROP FUNCTION counted_period;
+DROP SEQUENCE evaluations;
+
+-- partitions: skipped when the query is planned
+CREATE TABLE visit (id uuid PRIMARY KEY, n int) PARTITION BY RANGE (id);
+CREATE TABLE visit_2001_01 PARTITION OF visit FOR VALUES FROM (public.uuidv7_floor('2001-01-01')) TO (public.uuidv7_floor('2001-02-01'));
+CREATE TABLE visit_2001_02 PARTITION OF visit FOR VALUES FROM (public.uuidv7_floor('2001-02-01')) TO (public.uuidv7_floor('2001-03-01'));
+CREATE TABLE visit_later PARTITION OF visit FOR VALUES FROM (public.uuidv7_floor('2001-03-01')) TO (MAXVALUE);
+INSERT INTO visit SELECT public.uuidv7_at('2001-01-01'::timestamptz + n * interval '1 hour'), n FROM generate_series(0, 1439) AS n;
+ANALYZE visit;
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT n FROM visit WHERE id <@ '[2001-01-10,2001-01-11)';
+EXPLAIN (COSTS OFF) SELECT n FROM visit WHERE id <@ '[2001-01-31,2001-02-02)';
+SELECT plan($$SELECT n FROM visit WHERE id <@ 'empty'$$);
+EXPLAIN (COSTS OFF) UPDATE visit SET n = -n WHERE id <@ '[2001-02-10,2001-02-11)';
+EXPLAIN (COSTS OFF) DELETE FROM visit WHERE '[2001-02-10,2001-02-11)' @> id;
+
+-- and when it is run
+EXPLAIN (COSTS OFF) SELECT n FROM visit WHERE id <@ tstzrange(now() - interval '1 day', NULL);
+PREPARE visits (tstzrange) AS SELECT count(*) FROM visit WHERE id <@ $1;
+SET plan_cache_mode = force_generic_plan;
+EXPLAIN (COSTS OFF) EXECUTE visits ('[2001-02-01,2001-02-08)');
+EXECUTE visits ('[2001-02-01,2001-02-08)');
+EXECUTE visits ('[2001-01-31,2001-02-02)');
+EXECUTE visits ('empty');
+EXECUTE visits (NULL);
+RESET plan_cache_mode;
+RESET enable_seqscan;
+DROP TABLE visit;
+
+-- row-level security: conditions on the bounds go before the policy's, since
+-- nothing of them can leak, and so reach the index
+CREATE ROLE uuid9562_reader;
+GRANT SELECT ON event, shift TO uuid9562_reader;
+ALTER TABLE event ENABLE ROW LEVEL SECURITY;
+CREATE FUNCTION is_visible(n int) RETURNS boolean STABLE LANGUAGE plpgsql COST 1000
+AS $$BEGIN RETURN n % 2 = 0; END$$;
+CREATE POLICY even ON event USING (is_visible(n));
+SET ROLE uuid9562_reader;
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', NULL);
+SELECT count(*) FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
+RESET ROLE;
+DROP POLICY even ON event;
+ALTER TABLE event DISABLE ROW LEVEL SECURITY;
+
+-- a role that may call within but not its parts gets the same rows, without them
+REVOKE EXECUTE ON FUNCTION public.uuid_is_v7(uuid), public.uuidv7_lowest(tstzrange) FROM PUBLIC;
+SET ROLE uuid9562_reader;
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
+SELECT count(*) FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION public.uuid_is_v7(uuid) TO PUBLIC;
+SET ROLE uuid9562_reader;
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', NULL);
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION public.uuidv7_lowest(tstzrange) TO PUBLIC;
+REVOKE ALL ON event, shift FROM uuid9562_reader;
+DROP ROLE uuid9562_reader;
+
+-- in PL/pgSQL
+DO $$
+DECLARE
+	period tstzrange := '[2026-01-10,2026-01-11)';
+	id uuid := public.uuidv7_at('2026-01-10 12:00');
+	found bigint;
+BEGIN
+	ASSERT id <@ period;
+	ASSERT NOT id <@ tstzrange(upper(period), NULL);
+	SELECT count(*) INTO found FROM event WHERE event.id <@ period;
+	ASSERT found = 1440, found;
+END$$;
+
+-- BRIN knows the order too
+DROP VIEW january;
+ALTER TABLE event DROP CONSTRAINT event_pkey;
+CREATE INDEX ON event USING brin (id);
+RESET enable_bitmapscan;
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
+SELECT count(*) FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
+RESET enable_seqscan;
+DROP TABLE event, shift;
+DROP FUNCTION is_visible, plan;

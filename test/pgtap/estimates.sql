@@ -1,0 +1,91 @@
+-- Row estimates of "is within a period" on analysed tables: within a factor of
+-- two of the truth, for periods of many histogram bins and inside a single one.
+
+BEGIN;
+SELECT plan(41);
+SET LOCAL TimeZone = 'UTC';
+SET LOCAL max_parallel_workers_per_gather = 0;
+
+CREATE FUNCTION estimated_rows(query text) RETURNS numeric LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+	RETURN plan -> 0 -> 'Plan' ->> 'Plan Rows';
+END$$;
+
+-- Compares the estimate of a condition on a table with the truth.
+CREATE FUNCTION estimates(from_table text, condition text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	query text := format('SELECT FROM %s WHERE %s', from_table, condition);
+	estimated numeric := estimated_rows(query);
+	actual numeric;
+BEGIN
+	EXECUTE 'SELECT count(*) FROM (' || query || ') AS rows' INTO actual;
+	RETURN ok(actual >= 50 AND estimated BETWEEN actual / 2 AND actual * 2,
+			  format('%s, %s: %s rows estimated, %s found', from_table, condition, estimated, actual));
+END$$;
+
+-- 90 days to now, a value every 30 seconds or so; three times as dense by day
+-- as by night; with as many random UUIDs beside them; with NULL in a third.
+CREATE TABLE steady AS
+SELECT public.uuidv7_at(now() - n * interval '30 seconds' - random() * interval '10 seconds') AS id FROM generate_series(1, 259200) AS n;
+CREATE TABLE daily AS
+SELECT id FROM steady WHERE extract(hour FROM public.uuidv7_timestamp(id)) BETWEEN 6 AND 17 OR random() < 0.33;
+CREATE TABLE mixed AS
+SELECT id FROM steady UNION ALL SELECT public.uuidv4() FROM steady;
+CREATE TABLE gappy AS
+SELECT CASE WHEN random() < 0.67 THEN id END AS id FROM steady;
+CREATE TABLE v6 AS
+SELECT public.uuidv6_at(public.uuidv7_timestamp(id)) AS id FROM steady;
+CREATE TABLE parted (id uuid) PARTITION BY RANGE (id);
+CREATE TABLE parted_old PARTITION OF parted FOR VALUES FROM (MINVALUE) TO (public.uuidv7_floor(now() - interval '30 days'));
+CREATE TABLE parted_new PARTITION OF parted FOR VALUES FROM (public.uuidv7_floor(now() - interval '30 days')) TO (MAXVALUE);
+INSERT INTO parted SELECT id FROM steady;
+CREATE INDEX ON steady (id);
+CREATE INDEX ON daily (id);
+CREATE INDEX ON mixed (id);
+CREATE INDEX ON gappy (id);
+CREATE INDEX ON v6 (id);
+CREATE INDEX ON parted (id);
+ANALYZE steady;
+ANALYZE daily;
+ANALYZE mixed;
+ANALYZE gappy;
+ANALYZE v6;
+ANALYZE parted;
+
+-- a bin of steady is 22 hours
+SELECT estimates(from_table, format('id <@ %L::tstzrange', tstzrange(now() - since, now() - till)))
+FROM (VALUES ('steady'), ('mixed'), ('gappy'), ('parted'), ('daily')) AS tables (from_table),
+	 (VALUES (interval '60 days', interval '30 days'), ('33 days', '28 days'), ('41 days', '40 days'),
+			 ('10 days 6 hours', '10 days'), ('50 days 3 hours', '50 days')) AS periods (since, till);
+SELECT estimates(from_table, format('id <@ %L::tstzrange', tstzrange(now() - interval '50 days 1 hours', now() - interval '50 days')))
+FROM (VALUES ('steady'), ('mixed'), ('gappy'), ('parted')) AS tables (from_table);
+
+-- periods that are known when the query runs, and one unbounded side
+SELECT estimates('steady', $$id <@ tstzrange(now() - interval '7 days', NULL)$$);
+SELECT estimates('steady', $$id <@ tstzrange(now() - interval '1 day', now())$$);
+SELECT estimates('steady', $$tstzrange(now() - interval '41 days', now() - interval '40 days 21 hours') @> id$$);
+SELECT estimates('steady', $$id <@ tstzrange(NULL, now() - interval '89 days')$$);
+SELECT estimates('parted', $$id <@ tstzrange(now() - interval '7 days', NULL)$$);
+SELECT estimates('steady', format('id <@ %L::tstzrange', tstzrange(now() - interval '2 days', NULL)));
+SELECT estimates('steady', format('id <@ %L::tstzrange', tstzrange(NULL, NULL)));
+SELECT estimates('steady', format('NOT (id <@ %L::tstzrange)', tstzrange(now() - interval '2 days', NULL)));
+
+-- v6, and with other conditions beside it
+SELECT estimates('v6', format('public.uuidv6_within(id, %L)', tstzrange(now() - interval '50 days 3 hours', now() - interval '50 days')));
+SELECT estimates('steady', format('id <@ %L::tstzrange AND id > %L', tstzrange(now() - interval '60 days', now() - interval '50 days'),
+								  public.uuidv7_floor(now() - interval '50 days 3 hours')));
+
+-- a parameter of a custom plan
+PREPARE period_rows (tstzrange) AS SELECT FROM steady WHERE id <@ $1;
+SELECT ok(estimated_rows(format('EXECUTE period_rows (%L)', tstzrange(now() - interval '20 days 3 hours', now() - interval '20 days')))
+		  BETWEEN 180 AND 720, 'a parameter of a custom plan: 360 rows, within a factor of two');
+
+-- and outside the values there are: hardly any
+SELECT cmp_ok(estimated_rows($$SELECT FROM steady WHERE id <@ tstzrange(now() + interval '1 day', NULL)$$), '<', 1000::numeric,
+			  'tomorrow: next to none');
+
+SELECT * FROM finish();
+ROLLBACK;
