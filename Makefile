@@ -12,6 +12,7 @@ OBJS = \
 	src/core/entropy.o \
 	src/constants.o \
 	src/convert.o \
+	src/estimate.o \
 	src/generate.o \
 	src/inspect.o \
 	src/named.o \

@@ -115,6 +115,21 @@ EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
 ALTER TABLE event VALIDATE CONSTRAINT v7;
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE public.uuidv6_within(id, '[2026-01-10,2026-01-11)');
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', NULL);
+EXPLAIN (COSTS OFF) SELECT name, n FROM shift JOIN event ON id <@ tstzrange(lower(period), upper(period));
+CREATE INDEX event_brin ON event USING brin (id);
+CREATE INDEX event_hash ON event USING hash (id);
+SET enable_indexscan = off;
+SET enable_seqscan = off;
+SET enable_bitmapscan = on;
+BEGIN;
+ALTER TABLE event DROP CONSTRAINT event_pkey;
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
+ROLLBACK;
+SET enable_bitmapscan = off;
+RESET enable_seqscan;
+RESET enable_indexscan;
+DROP INDEX event_brin, event_hash;
 PREPARE checked AS SELECT count(*) FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
 SET plan_cache_mode = force_generic_plan;
 EXECUTE checked;
@@ -123,6 +138,20 @@ INSERT INTO event VALUES ('019ba533-e400-4000-8000-000000000000', -1);
 EXECUTE checked;
 RESET plan_cache_mode;
 DELETE FROM event WHERE n = -1;
+
+-- with others beside it; of another column it says nothing of this one
+CREATE TABLE pair (id uuid, other uuid, CHECK (other IS NOT NULL AND public.uuid_is_v7(other)), CHECK (public.uuid_is_v6(id)));
+CREATE INDEX pair_id ON pair (id);
+CREATE INDEX pair_other ON pair (other);
+INSERT INTO pair SELECT public.uuidv6_floor(public.uuidv7_timestamp(id)), id FROM event;
+ANALYZE pair;
+EXPLAIN (COSTS OFF) SELECT FROM pair WHERE other <@ '[2026-01-10,2026-01-11)';
+EXPLAIN (COSTS OFF) SELECT FROM pair WHERE id <@ '[2026-01-10,2026-01-11)';
+EXPLAIN (COSTS OFF) SELECT FROM pair WHERE public.uuidv6_within(id, '[2026-01-10,2026-01-11)');
+SELECT count(*) FILTER (WHERE other <@ period) AS v7, count(*) FILTER (WHERE id <@ period) AS none,
+	   count(*) FILTER (WHERE public.uuidv6_within(id, period)) AS v6
+FROM pair, (VALUES ('[2026-01-10,2026-01-11)'::tstzrange)) AS a (period);
+DROP TABLE pair;
 
 -- a volatile period is evaluated as written, once a row
 CREATE SEQUENCE evaluations;
@@ -139,6 +168,47 @@ EXPLAIN (COSTS OFF) SELECT n FROM (SELECT n, id, tstzrange(NULL, now()) AS perio
 EXPLAIN (COSTS OFF, VERBOSE) SELECT id <@ unnest(ARRAY['(,)'::tstzrange, 'empty']) FROM event;
 EXPLAIN (COSTS OFF) SELECT name FROM shift WHERE '019ba533-e400-7000-8000-000000000000'::uuid <@ period;
 SELECT name FROM shift WHERE '019ba6f8-0000-7000-8000-000000000000'::uuid <@ period;
+
+-- and a volatile id
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE CASE WHEN random() < 2 THEN id END <@ '[2026-01-10,2026-01-11)';
+
+-- a period that turns out to be NULL
+CREATE FUNCTION no_period() RETURNS tstzrange STABLE LANGUAGE plpgsql AS $$BEGIN RETURN NULL; END$$;
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ no_period();
+SELECT count(*) FROM event WHERE id <@ no_period();
+DROP FUNCTION no_period;
+
+-- in the WHEN of a trigger, where a row is no table's
+CREATE TABLE watched (id uuid);
+CREATE FUNCTION watch() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	RAISE NOTICE '% %: %', tg_when, tg_op, tg_name;
+	RETURN coalesce(NEW, OLD);
+END$$;
+CREATE TRIGGER new_contained_by BEFORE INSERT ON watched FOR EACH ROW
+	WHEN (NEW.id <@ '[2026-01-10,2026-01-11)') EXECUTE FUNCTION watch();
+CREATE TRIGGER contains_new AFTER UPDATE ON watched FOR EACH ROW
+	WHEN ('[2026-01-10,2026-01-11)' @> NEW.id AND NOT '[2026-01-10,2026-01-11)' @> OLD.id) EXECUTE FUNCTION watch();
+CREATE TRIGGER old_within BEFORE DELETE ON watched FOR EACH ROW
+	WHEN (public.uuidv7_within(OLD.id, '[2026-01-10,2026-01-11)')) EXECUTE FUNCTION watch();
+INSERT INTO watched VALUES (public.uuidv7_floor('2026-01-09 23:59:59.999')), (public.uuidv7_floor('2026-01-10'));
+UPDATE watched SET id = public.uuidv7_floor('2026-01-10');
+DELETE FROM watched;
+DROP TABLE watched;
+DROP FUNCTION watch;
+
+-- statistics without a histogram: nothing but NULL, one value, none at all
+CREATE TABLE few (id uuid);
+INSERT INTO few SELECT NULL FROM generate_series(1, 100);
+ANALYZE few;
+SELECT count(*) FROM few WHERE id <@ '[2026-01-10,2026-01-11)';
+UPDATE few SET id = public.uuidv7_floor('2026-01-10');
+ANALYZE few;
+SELECT count(*) FROM few WHERE id <@ '[2026-01-10,2026-01-11)';
+TRUNCATE few;
+ANALYZE few;
+SELECT count(*) FROM few WHERE id <@ '[2026-01-10,2026-01-11)';
+DROP TABLE few;
 DROP FUNCTION counted_period;
 DROP SEQUENCE evaluations;
 
@@ -197,6 +267,18 @@ EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', NULL);
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION public.uuidv7_lowest(tstzrange) TO PUBLIC;
+REVOKE EXECUTE ON FUNCTION public.uuidv7_highest(tstzrange) FROM PUBLIC;
+SET ROLE uuid9562_reader;
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', NULL);
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION public.uuidv7_highest(tstzrange) TO PUBLIC;
+
+-- and one that may not call within is told so
+REVOKE EXECUTE ON FUNCTION public.uuidv7_within(uuid, tstzrange) FROM PUBLIC;
+SET ROLE uuid9562_reader;
+SELECT n FROM event WHERE public.uuidv7_within(id, '[2026-01-10,2026-01-11)');
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION public.uuidv7_within(uuid, tstzrange) TO PUBLIC;
 REVOKE ALL ON event, shift FROM uuid9562_reader;
 DROP ROLE uuid9562_reader;
 

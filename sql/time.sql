@@ -33,6 +33,7 @@ FROM (VALUES ('2022-02-22 19:22:22+00'::timestamptz)) AS a (t);
 -- v6 has the node of the setting; a random one has the multicast bit
 SET uuid9562.node = '02:00:5e:10:00:01';
 SELECT public.uuid_extract_node(public.uuidv6_at('2022-02-22 19:22:22+00'));
+SELECT right(public.uuidv7_at('2022-02-22 19:22:22+00')::text, 12) = '02005e100001' AS in_v7;
 RESET uuid9562.node;
 SELECT trunc(public.uuid_extract_node(public.uuidv6_at('2022-02-22 19:22:22+00')))::text ~ '^.[13579bdf]' AS multicast;
 

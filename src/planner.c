@@ -25,12 +25,10 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
-#include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "nodes/pathnodes.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
@@ -41,9 +39,9 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/selfuncs.h"
 #include "utils/syscache.h"
 
+#include "estimate.h"
 #include "timerange.h"
 
 #if PG_VERSION_NUM < 160000
@@ -56,20 +54,14 @@ PG_FUNCTION_INFO_V1(uuid9562_uuidv7_within_support);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_is_v6_support);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_is_v7_support);
 
-/* The comparison operators of uuid: PostgreSQL's, by btree strategy. */
-static Oid
-uuid_btree_family(void)
-{
-	return lookup_type_cache(UUIDOID, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
-}
-
-static Oid
-uuid_operator(int strategy)
-{
-	return get_opfamily_member(uuid_btree_family(), UUIDOID, UUIDOID, strategy);
-}
-
 /* --- rewriting within ------------------------------------------------------- */
+
+/* May this user call the function? */
+static bool
+may_execute(Oid function)
+{
+	return object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
+}
 
 /*
  * The function of this extension with that name and one argument, found in
@@ -96,10 +88,7 @@ sibling(Oid funcid, const char *name, Oid argument)
 			found = function->oid;
 		ReleaseSysCache(tuple);
 	}
-	if (OidIsValid(found) &&
-		object_aclcheck(ProcedureRelationId, found, GetUserId(), ACL_EXECUTE) != ACLCHECK_OK)
-		found = InvalidOid;
-	return found;
+	return OidIsValid(found) && may_execute(found) ? found : InvalidOid;
 }
 
 /* name(argument) */
@@ -114,7 +103,7 @@ call(Oid function, Oid result, const void *argument)
 static Expr *
 compare(const Node *id, int strategy, Expr *bound)
 {
-	Expr	   *comparison = make_opclause(uuid_operator(strategy), BOOLOID, false,
+	Expr	   *comparison = make_opclause(uuid9562_operator(strategy), BOOLOID, false,
 										   copyObject((Expr *) id), bound,
 										   InvalidOid, InvalidOid);
 
@@ -145,14 +134,27 @@ can_be_repeated(Node *expression)
 		!contain_subplans(expression);
 }
 
+/* Is there a Var that is of no table, such as OLD and NEW of a trigger's WHEN? */
+static bool
+has_special_var(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var) && IS_SPECIAL_VARNO(((Var *) node)->varno))
+		return true;
+	return expression_tree_walker(node, has_special_var, context);
+}
+
 /*
  * Can comparisons of the id with bounds of the period use an index?  Not when
- * the id comes from no row, and not when both come from the same one.
+ * the id comes from no table's row, and not when both come from the same one.
  */
 static bool
 can_use_index(PlannerInfo *root, Node *id, Node *period)
 {
-	return contain_var_clause(id) &&
+	return !has_special_var(id, NULL) &&
+		!has_special_var(period, NULL) &&
+		contain_var_clause(id) &&
 		!bms_overlap(pull_varnos(root, id), pull_varnos(root, period));
 }
 
@@ -199,7 +201,10 @@ rewrite_within(SupportRequestSimplify *request, int version)
 	Expr	   *condition;
 	List	   *conditions;
 
-	if (!can_be_repeated(id) || !can_be_repeated(period) || !can_use_index(request->root, id, period))
+	/* who may not call it shall be told so, when it is called */
+	if (!may_execute(within) ||
+		!can_be_repeated(id) || !can_be_repeated(period) ||
+		!can_use_index(request->root, id, period))
 		return NULL;
 	period = without_domain(period);
 
@@ -216,7 +221,7 @@ rewrite_within(SupportRequestSimplify *request, int version)
 		is_null->location = -1;
 		condition = make_orclause(list_make2(condition, is_null));
 	}
-	/* first, for improve_bounds */
+	/* first, for the row estimates; see estimate.c */
 	conditions = list_make1(condition);
 
 	if (IsA(period, Const))
@@ -278,245 +283,74 @@ uuid9562_uuidv7_within_support(PG_FUNCTION_ARGS)
 	return within_support(fcinfo, 7);
 }
 
-/* --- row estimates ---------------------------------------------------------- */
-
-/* What the statistics say of a column of UUIDs. */
-typedef struct UuidStatistics
-{
-	VariableStatData variable;
-	AttStatsSlot histogram;		/* at least two values */
-} UuidStatistics;
-
-/*
- * Load the statistics of an expression; false when there is no histogram for
- * this user to see.  To be closed when true.
- */
-static bool
-open_statistics(PlannerInfo *root, Node *id, UuidStatistics *statistics)
-{
-	examine_variable(root, id, 0, &statistics->variable);
-	if (HeapTupleIsValid(statistics->variable.statsTuple) &&
-		statistic_proc_security_check(&statistics->variable, F_UUID_LT) &&
-		get_attstatsslot(&statistics->histogram, statistics->variable.statsTuple,
-						 STATISTIC_KIND_HISTOGRAM, uuid_operator(BTLessStrategyNumber),
-						 ATTSTATSSLOT_VALUES))
-	{
-		if (statistics->histogram.valuetype == UUIDOID && statistics->histogram.nvalues > 1)
-			return true;
-		free_attstatsslot(&statistics->histogram);
-	}
-	ReleaseVariableStats(statistics->variable);
-	return false;
-}
-
-static void
-close_statistics(UuidStatistics *statistics)
-{
-	free_attstatsslot(&statistics->histogram);
-	ReleaseVariableStats(statistics->variable);
-}
-
-static const uint8 *
-boundary(const UuidStatistics *statistics, int i)
-{
-	return DatumGetUUIDP(statistics->histogram.values[i])->data;
-}
-
-/*
- * The share of the values in the histogram that are below a UUID, with its
- * place inside a bin: 0 before the histogram, 1 after it.
- */
-static double
-share_below(const UuidStatistics *statistics, const uint8 *uuid)
-{
-	const int	last = statistics->histogram.nvalues - 1;
-	int			low = 0;
-	int			high = last;
-
-	if (memcmp(uuid, boundary(statistics, low), UUID_LEN) <= 0)
-		return 0;
-	if (memcmp(uuid, boundary(statistics, high), UUID_LEN) >= 0)
-		return 1;
-	while (high - low > 1)
-	{
-		int			middle = low + (high - low) / 2;
-
-		if (memcmp(boundary(statistics, middle), uuid, UUID_LEN) <= 0)
-			low = middle;
-		else
-			high = middle;
-	}
-	return (low + uuid_layout_position(boundary(statistics, low), uuid, boundary(statistics, high))) / last;
-}
-
-/*
- * The selectivity of "id operator bound" for one of the four inequalities, as
- * PostgreSQL's scalarineqsel computes it, but with the place inside a bin.
- */
-static double
-inequality_selectivity(PlannerInfo *root, UuidStatistics *statistics, Oid operator,
-					   int strategy, const pg_uuid_t *bound)
-{
-	bool		is_greater = strategy >= BTGreaterEqualStrategyNumber;
-	bool		or_equal = strategy == BTGreaterEqualStrategyNumber || strategy == BTLessEqualStrategyNumber;
-	Datum		value = UUIDPGetDatum(bound);
-	FmgrInfo	compare;
-	double		nulls;
-	double		common;
-	double		common_total;
-	double		share;
-
-	fmgr_info(get_opcode(operator), &compare);
-	share = share_below(statistics, bound->data);
-	if (is_greater)
-		share = 1 - share;
-
-	/* beyond the histogram, PostgreSQL looks for newer values in the index */
-	if (share <= 0)
-		share = ineq_histogram_selectivity(root, &statistics->variable, operator, &compare,
-										   is_greater, or_equal, InvalidOid, value, UUIDOID);
-
-	nulls = ((Form_pg_statistic) GETSTRUCT(statistics->variable.statsTuple))->stanullfrac;
-	common = mcv_selectivity(&statistics->variable, &compare, InvalidOid, value, true, &common_total);
-	share = common + share * (1 - nulls - common_total);
-	CLAMP_PROBABILITY(share);
-	return share;
-}
-
-/*
- * Is a condition a comparison of the id with a value that can be known when
- * planning?  Then that value, and which comparison; else NULL.
- */
-static const pg_uuid_t *
-known_bound(PlannerInfo *root, const OpExpr *condition, const Node *id, int *strategy)
-{
-	Node	   *bound;
-
-	if (!is_opclause(condition) ||
-		list_length(condition->args) != 2 ||
-		!equal(linitial(condition->args), id))
-		return NULL;
-	*strategy = get_op_opfamily_strategy(condition->opno, uuid_btree_family());
-	if (*strategy == InvalidStrategy || *strategy == BTEqualStrategyNumber)
-		return NULL;
-	bound = estimate_expression_value(root, lsecond(condition->args));
-	if (!IsA(bound, Const) || ((Const *) bound)->constisnull || ((Const *) bound)->consttype != UUIDOID)
-		return NULL;
-	return DatumGetUUIDP(((Const *) bound)->constvalue);
-}
-
-/*
- * Improve the row estimate of the comparisons of an id with known values.
- *
- * PostgreSQL takes any uuid to stand in the middle of its histogram bin, so
- * it estimates two bounds in one bin, say an hour of a year, at one row.  A
- * time is somewhere in particular between two others, and we know where.
- *
- * There is no other place to say so: the selectivity of a comparison is asked
- * of its operator, and these are PostgreSQL's.  But the planner keeps each
- * answer in the RestrictInfo of the condition, and asks in the order of the
- * conditions; uuid_is_v7 comes first, and here we answer for the others.
- */
-static void
-improve_bounds(PlannerInfo *root, Node *id)
-{
-	int			relid;
-	RelOptInfo *rel;
-	UuidStatistics statistics;
-	bool		opened = false;
-	ListCell   *cell;
-
-	if (!bms_get_singleton_member(pull_varnos(root, id), &relid) ||
-		relid >= root->simple_rel_array_size)
-		return;
-	rel = root->simple_rel_array[relid];
-	if (rel == NULL)
-		return;
-
-	foreach(cell, rel->baserestrictinfo)
-	{
-		RestrictInfo *condition = lfirst_node(RestrictInfo, cell);
-		int			strategy;
-		const pg_uuid_t *bound = known_bound(root, (OpExpr *) condition->clause, id, &strategy);
-
-		if (bound == NULL)
-			continue;
-		if (!opened && !(opened = open_statistics(root, id, &statistics)))
-			return;
-		condition->norm_selec = inequality_selectivity(root, &statistics,
-													   ((OpExpr *) condition->clause)->opno,
-													   strategy, bound);
-	}
-	if (opened)
-		close_statistics(&statistics);
-}
-
 /* --- sparing the version ---------------------------------------------------- */
 
 /*
- * Does a CHECK constraint of the table already say what the condition says?
- * The condition is of that table only, and each table that has rows in the
- * plan is asked on its own.  A plan made with the constraint does not outlive
- * it: it is made anew after any ALTER TABLE.
+ * Does a CHECK constraint of the table already say what a call says?  The
+ * planner asks for each table that has rows in the plan, and a plan is made
+ * anew after any ALTER TABLE.  As with PostgreSQL's own use of constraints, a
+ * snapshot older than the constraint may hold rows that violate it.
  */
 static bool
-is_checked(PlannerInfo *root, Index relid, const Expr *condition)
+is_checked(PlannerInfo *root, Index relid, FuncExpr *call)
 {
 	RangeTblEntry *table = planner_rt_fetch(relid, root);
 	Relation	relation;
 	TupleConstr *constraints;
-	Expr	   *checked;
 	bool		found = false;
 
 	if (table->rtekind != RTE_RELATION || table->relkind != RELKIND_RELATION)
 		return false;
 
-	/* a constraint calls its own table 1 */
-	checked = copyObject((Expr *) condition);
-	ChangeVarNodes((Node *) checked, relid, 1, 0);
-
 	relation = table_open(table->relid, NoLock);
 	constraints = relation->rd_att->constr;
-	for (int i = 0; constraints != NULL && i < constraints->num_check && !found; i++)
+	if (constraints != NULL && constraints->num_check > 0)
 	{
-		ConstrCheck *check = &constraints->check[i];
-		Node	   *expression;
+		FuncExpr   *checked = copyObject(call);
+		char	   *mark = psprintf(":funcid %u ", call->funcid);
+
+		/* a constraint calls its own table 1 */
+		ChangeVarNodes((Node *) checked, relid, 1, 0);
+
+		for (int i = 0; i < constraints->num_check && !found; i++)
+		{
+			ConstrCheck *check = &constraints->check[i];
 
 #if PG_VERSION_NUM >= 180000
-		if (!check->ccenforced)
-			continue;
+			if (!check->ccenforced)
+				continue;
 #endif
-		if (!check->ccvalid)
-			continue;
-		expression = eval_const_expressions(NULL, stringToNode(check->ccbin));
-		found = list_member(make_ands_implicit((Expr *) expression), checked);
+			/* most constraints are not worth reading */
+			if (check->ccvalid && strstr(check->ccbin, mark) != NULL)
+				found = list_member(make_ands_implicit(stringToNode(check->ccbin)), checked);
+		}
 	}
 	table_close(relation, NoLock);
 	return found;
 }
 
 /*
- * Where a CHECK constraint keeps other versions out, scans of an index on the
- * id need not ask each row for its version: "id is not less than the first
- * UUID of the version" then says the same, and costs nothing beside the
- * bounds of a period.  NIL where there is no such constraint.
+ * Where a CHECK constraint keeps other versions out, "id is of the version"
+ * and "id is not NULL" say the same, and scans of an index on the id need not
+ * ask each row for its version.  NIL where there is no such constraint.
  */
 static List *
-version_as_index_condition(SupportRequestIndexCondition *request, int version)
+version_as_index_condition(SupportRequestIndexCondition *request)
 {
-	FuncExpr   *condition = (FuncExpr *) request->node;
-	UuidPayload first = {0};
-	pg_uuid_t	bound;
+	FuncExpr   *call = (FuncExpr *) request->node;
+	NullTest   *not_null;
 
-	if (!IsA(condition, FuncExpr) ||
-		request->opfamily != uuid_btree_family() ||
-		!is_checked(request->root, request->index->rel->relid, (Expr *) condition))
+	if (!IsA(call, FuncExpr) ||
+		request->opfamily != uuid9562_btree_family() ||
+		!is_checked(request->root, request->index->rel->relid, call))
 		return NIL;
 
-	uuid_layout_pack(bound.data, version, first);
+	not_null = makeNode(NullTest);
+	not_null->arg = copyObject((Expr *) linitial(call->args));
+	not_null->nulltesttype = IS_NOT_NULL;
+	not_null->location = -1;
 	request->lossy = false;
-	return list_make1(compare(linitial(condition->args), BTGreaterEqualStrategyNumber,
-							  uuid_constant(&bound)));
+	return list_make1(not_null);
 }
 
 static Datum
@@ -528,17 +362,13 @@ is_version_support(FunctionCallInfo fcinfo, int version)
 	{
 		SupportRequestSelectivity *selectivity = (SupportRequestSelectivity *) request;
 
-		/*
-		 * Ids between the bounds of a period are hardly ever of another
-		 * version, so the estimate is that of the bounds.
-		 */
-		if (!selectivity->is_join)
-			improve_bounds(selectivity->root, linitial(selectivity->args));
-		selectivity->selectivity = 1;
+		if (selectivity->is_join)
+			PG_RETURN_POINTER(NULL);
+		selectivity->selectivity = uuid9562_version_selectivity(selectivity->root, selectivity->args, version);
 		PG_RETURN_POINTER(request);
 	}
 	if (IsA(request, SupportRequestIndexCondition))
-		PG_RETURN_POINTER(version_as_index_condition((SupportRequestIndexCondition *) request, version));
+		PG_RETURN_POINTER(version_as_index_condition((SupportRequestIndexCondition *) request));
 	PG_RETURN_POINTER(NULL);
 }
 

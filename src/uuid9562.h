@@ -4,8 +4,8 @@
  *
  * The SQL-facing files (generate, named, inspect, convert, constants,
  * timerange) check arguments, call the core and return a Datum; every bit is
- * the core's.  What the planner asks is answered in planner, and what lives
- * longer than a call is kept in state.  The C function of an SQL function f is
+ * the core's.  What the planner asks is answered in planner and estimate, and
+ * what lives longer than a call is kept in state.  The C function of an SQL function f is
  * uuid9562_f: PostgreSQL 17 and 18 have C functions named like some of our SQL
  * functions.
  */

@@ -2,7 +2,7 @@
 -- and the operators.
 
 BEGIN;
-SELECT plan(12);
+SELECT plan(13);
 
 CREATE TEMP VIEW members AS
 SELECT p.*
@@ -110,10 +110,12 @@ SELECT set_eq(
 			 ('pg_operator', 'operator @>(uuidv7_period,uuid)')$$,
 	'besides functions the extension holds two operators and their domain');
 SELECT set_eq(
-	$$SELECT o.oprname::text, o.oprcode::text, c.oprname::text AS commutator, o.oprnegate::int
+	$$SELECT o.oprname::text, o.oprcode::text, c.oprname::text AS commutator, o.oprnegate::int,
+			 o.oprrest::text, o.oprjoin::text, o.oprcanmerge, o.oprcanhash
 	  FROM pg_operator AS o JOIN pg_operator AS c ON c.oid = o.oprcom
 	  WHERE 'uuidv7_period'::regtype IN (o.oprleft, o.oprright)$$,
-	$$VALUES ('<@', 'uuidv7_contained_by_period', '@>', 0), ('@>', 'period_contains_uuidv7', '<@', 0)$$,
+	$$VALUES ('<@', 'uuidv7_contained_by_period', '@>', 0, 'contsel', 'contjoinsel', false, false),
+			 ('@>', 'period_contains_uuidv7', '<@', 0, 'contsel', 'contjoinsel', false, false)$$,
 	'each operator is the commutator of the other');
 SELECT set_eq(
 	'SELECT proname::text, prosupport::text FROM members WHERE prosupport <> 0',
@@ -121,6 +123,10 @@ SELECT set_eq(
 			 ('uuid_is_v7', 'uuid_is_v7_support'), ('uuidv6_within', 'uuidv6_within_support'),
 			 ('uuidv7_contained_by_period', 'uuidv7_within_support'), ('uuidv7_within', 'uuidv7_within_support')$$,
 	'the planner is told of the conditions on a period');
+SELECT set_eq(
+	'SELECT proname::text FROM members WHERE procost > 1',
+	$$VALUES ('uuid_is_v6'), ('uuid_is_v7')$$,
+	'bounds are compared before the version is asked for');
 SELECT is_empty(
 	$$SELECT o.oid::regoperator FROM pg_operator AS o
 	  WHERE 'uuidv7_period'::regtype IN (o.oprleft, o.oprright)

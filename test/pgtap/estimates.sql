@@ -2,7 +2,7 @@
 -- two of the truth, for periods of many histogram bins and inside a single one.
 
 BEGIN;
-SELECT plan(41);
+SELECT plan(63);
 SET LOCAL TimeZone = 'UTC';
 SET LOCAL max_parallel_workers_per_gather = 0;
 
@@ -82,6 +82,58 @@ SELECT estimates('steady', format('id <@ %L::tstzrange AND id > %L', tstzrange(n
 PREPARE period_rows (tstzrange) AS SELECT FROM steady WHERE id <@ $1;
 SELECT ok(estimated_rows(format('EXECUTE period_rows (%L)', tstzrange(now() - interval '20 days 3 hours', now() - interval '20 days')))
 		  BETWEEN 180 AND 720, 'a parameter of a custom plan: 360 rows, within a factor of two');
+
+-- several periods at once
+SELECT estimates(from_table, format('id <@ %L::tstzrange OR id <@ %L::tstzrange', tstzrange(now() - interval '50 days 3 hours', now() - interval '50 days'),
+									tstzrange(now() - interval '20 days 2 hours', now() - interval '20 days')))
+FROM (VALUES ('steady'), ('mixed')) AS tables (from_table);
+
+-- the newest values of a column of several versions, and what is not of one
+SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '1 day', NULL)$$);
+SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '14 hours', now())$$);
+SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '30 hours', now() + interval '1 day')$$);
+SELECT estimates('mixed', 'NOT public.uuid_is_v7(id)');
+SELECT estimates('mixed', $$NOT (id <@ '(,)')$$);
+SELECT estimates('gappy', 'public.uuid_is_v7(id)');
+SELECT cmp_ok(estimated_rows('SELECT FROM steady WHERE public.uuid_is_v6(id)'), '<', 100::numeric, 'no v6 among v7');
+SELECT cmp_ok(estimated_rows($$SELECT FROM v6 WHERE id <@ '[2026-01-01,)'$$), '<', 100::numeric, 'no v7 among v6');
+
+-- few values, each in many rows; some common ones among many rare ones
+CREATE TABLE customers AS
+SELECT public.uuidv7_floor(now() - n * interval '1 day') AS id FROM generate_series(1, 40) AS n, generate_series(1, 10 * n);
+CREATE TABLE regulars AS
+SELECT public.uuidv7_floor(now() - n * interval '1 day') AS id
+FROM generate_series(1, 1000) AS n, generate_series(1, CASE WHEN n % 100 = 50 THEN 3000 ELSE 5 END);
+ANALYZE customers;
+ANALYZE regulars;
+SELECT estimates('customers', $$id <@ tstzrange(now() - interval '5 days 12 hours', NULL)$$);
+SELECT estimates('customers', $$id <@ tstzrange(now() - interval '30 days 12 hours', now() - interval '20 days 12 hours')$$);
+SELECT estimates('customers', format('id = %L AND id <@ %L::tstzrange', (SELECT id FROM customers ORDER BY id LIMIT 1), '(,)'));
+SELECT estimates('regulars', $$id <@ tstzrange(now() - interval '260 days', now() - interval '240 days')$$);
+SELECT estimates('regulars', $$id <@ tstzrange(now() - interval '240 days', now() - interval '160 days')$$);
+SELECT estimates('regulars', 'public.uuid_is_v7(id)');
+
+-- bounds of another column of the table are its own
+CREATE TABLE two AS
+SELECT id, public.uuidv7_at(public.uuidv7_timestamp(id) - interval '3 years') AS parent FROM steady;
+ANALYZE two;
+SELECT estimates('two', format('id <@ %L::tstzrange AND parent < %L', tstzrange(now() - interval '50 days 3 hours', now() - interval '50 days'),
+							   public.uuidv7_floor(now() - interval '3 years' + interval '1 day')));
+
+SELECT estimates('two', format('(id <@ %L::tstzrange AND parent IS NOT NULL) OR parent <@ %L::tstzrange',
+							   tstzrange(now() - interval '50 days 3 hours', now() - interval '50 days'),
+							   tstzrange(now() - interval '3 years 20 days 2 hours', now() - interval '3 years 20 days')));
+
+-- a period that may be NULL
+CREATE FUNCTION three_hours() RETURNS tstzrange STABLE LANGUAGE plpgsql
+AS $$BEGIN RETURN tstzrange(now() - interval '50 days 3 hours', now() - interval '50 days'); END$$;
+SELECT estimates('steady', 'id <@ three_hours()');
+SELECT estimates('mixed', 'id <@ three_hours()');
+
+-- values newer than the statistics: PostgreSQL looks at the end of the index
+SELECT ok(estimated_rows($$SELECT FROM steady WHERE id <@ tstzrange(now() + interval '1 hour', NULL)$$) < 100, 'next to none in the next hours');
+INSERT INTO steady SELECT public.uuidv7_at(now() + interval '2 hours' + n * interval '1 second') FROM generate_series(1, 2592) AS n;
+SELECT ok(estimated_rows($$SELECT FROM steady WHERE id <@ tstzrange(now() + interval '1 hour', NULL)$$) > 500, 'and many when they have come');
 
 -- and outside the values there are: hardly any
 SELECT cmp_ok(estimated_rows($$SELECT FROM steady WHERE id <@ tstzrange(now() + interval '1 day', NULL)$$), '<', 1000::numeric,

@@ -1,0 +1,479 @@
+/*
+ * estimate.c
+ *		How many rows of a table are within a period.
+ *
+ * PostgreSQL takes any uuid to stand in the middle of its histogram bin, so
+ * it estimates two bounds in one bin, say an hour of a year, at one row.  A
+ * time is somewhere in particular between two others, and we know where.
+ *
+ * There is no place of our own to say so: the selectivity of a comparison is
+ * asked of its operator, and these are PostgreSQL's.  But the planner keeps
+ * each answer in the RestrictInfo of the condition, and asks in the order of
+ * the conditions.  uuid_is_v7 comes first, and when it is asked for its own
+ * selectivity, it answers for the comparisons beside it as well.
+ */
+#include "estimate.h"
+
+#include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/pathnodes.h"
+#include "optimizer/optimizer.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+#include "utils/typcache.h"
+
+/* The btree operator family of uuid: PostgreSQL's comparison operators. */
+Oid
+uuid9562_btree_family(void)
+{
+	return lookup_type_cache(UUIDOID, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+}
+
+/* One of them, by its btree strategy. */
+Oid
+uuid9562_operator(int strategy)
+{
+	return get_opfamily_member(uuid9562_btree_family(), UUIDOID, UUIDOID, strategy);
+}
+
+/* What the statistics say of a column of UUIDs; either slot may be empty. */
+typedef struct UuidStatistics
+{
+	VariableStatData variable;
+	AttStatsSlot histogram;
+	AttStatsSlot common;		/* most common values */
+	double		nulls;			/* share of NULL in all rows */
+	double		common_total;	/* share of the common values in all rows */
+	int			version;		/* that is asked for: 6 or 7 */
+	uint8		now[UUID_LEN];	/* the least UUID of the version and this time */
+} UuidStatistics;
+
+/* Load the statistics of an expression; false when there are none to see. */
+static bool
+open_statistics(PlannerInfo *root, Node *id, int version, UuidStatistics *statistics)
+{
+	UuidPayload now = {0, 0};
+	HeapTuple	tuple;
+
+	examine_variable(root, id, 0, &statistics->variable);
+	tuple = statistics->variable.statsTuple;
+	if (!HeapTupleIsValid(tuple) ||
+		getBaseType(statistics->variable.atttype) != UUIDOID ||
+		!statistic_proc_security_check(&statistics->variable, F_UUID_LT))
+	{
+		ReleaseVariableStats(statistics->variable);
+		return false;
+	}
+
+	get_attstatsslot(&statistics->histogram, tuple, STATISTIC_KIND_HISTOGRAM,
+					 uuid9562_operator(BTLessStrategyNumber), ATTSTATSSLOT_VALUES);
+	get_attstatsslot(&statistics->common, tuple, STATISTIC_KIND_MCV, InvalidOid,
+					 ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS);
+	statistics->nulls = ((Form_pg_statistic) GETSTRUCT(tuple))->stanullfrac;
+	statistics->common_total = 0;
+	for (int i = 0; i < statistics->common.nnumbers; i++)
+		statistics->common_total += statistics->common.numbers[i];
+
+	statistics->version = version;
+	/* a clock before the field is taken for its beginning */
+	(void) uuid_clock_micros_ticks(version, timestamptz_to_unix_micros(GetCurrentTimestamp()), &now.time);
+	uuid_layout_pack(statistics->now, version, now);
+	return true;
+}
+
+static void
+close_statistics(UuidStatistics *statistics)
+{
+	free_attstatsslot(&statistics->histogram);
+	free_attstatsslot(&statistics->common);
+	ReleaseVariableStats(statistics->variable);
+}
+
+static const uint8 *
+boundary(const UuidStatistics *statistics, int i)
+{
+	return DatumGetUUIDP(statistics->histogram.values[i])->data;
+}
+
+/* Bins of the histogram, each with the same share of the rows. */
+static int
+bin_count(const UuidStatistics *statistics)
+{
+	return Max(statistics->histogram.nvalues - 1, 0);
+}
+
+/* The bin that a UUID stands in: the first or the last when before or after. */
+static int
+bin_of(const UuidStatistics *statistics, const uint8 *uuid)
+{
+	int			low = 0;
+	int			high = bin_count(statistics);
+
+	while (high - low > 1)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (memcmp(boundary(statistics, middle), uuid, UUID_LEN) <= 0)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* A part of the values of a bin, 0 to 1, and how much of it is of the version. */
+typedef struct BinPart
+{
+	double		all;
+	double		of_version;
+} BinPart;
+
+/*
+ * In a column of several versions, one bin reaches from some of the newest
+ * times to a random value far away.  Its values of the version are as dense
+ * as in the bin before, and end now.
+ */
+typedef struct NewestBin
+{
+	double		of_version;		/* part of the bin, 0 to 1 */
+	uint8		next[UUID_LEN]; /* where a bin of the version only would end */
+} NewestBin;
+
+static bool
+is_newest_bin(const UuidStatistics *statistics, int bin, NewestBin *newest)
+{
+	const uint8 *low = boundary(statistics, bin);
+
+	if (bin == 0 ||
+		uuid_layout_version(boundary(statistics, bin - 1)) != statistics->version ||
+		uuid_layout_version(low) != statistics->version ||
+		uuid_layout_version(boundary(statistics, bin + 1)) == statistics->version ||
+		!uuid_layout_reflect(boundary(statistics, bin - 1), low, newest->next))
+		return false;
+	if (memcmp(statistics->now, low, UUID_LEN) <= 0)
+		newest->of_version = 0;
+	else if (memcmp(statistics->now, newest->next, UUID_LEN) >= 0)
+		newest->of_version = 1;
+	else
+		newest->of_version = uuid_layout_position(low, statistics->now, newest->next);
+	return true;
+}
+
+/* The whole bin: half of what it is between two values of two versions. */
+static BinPart
+whole_bin(const UuidStatistics *statistics, int bin)
+{
+	BinPart		part = {1, 0};
+	NewestBin	newest;
+
+	if (is_newest_bin(statistics, bin, &newest))
+		part.of_version = newest.of_version;
+	else
+	{
+		for (int i = bin; i <= bin + 1; i++)
+			part.of_version += uuid_layout_version(boundary(statistics, i)) == statistics->version ? 0.5 : 0;
+	}
+	return part;
+}
+
+/* The part of a bin below a UUID, with the values spread evenly. */
+static BinPart
+part_below(const UuidStatistics *statistics, int bin, const uint8 *uuid)
+{
+	const uint8 *low = boundary(statistics, bin);
+	const uint8 *high = boundary(statistics, bin + 1);
+	BinPart		part = {0, 0};
+	double		even;
+	NewestBin	newest;
+
+	if (memcmp(uuid, low, UUID_LEN) <= 0)
+		return part;
+	if (memcmp(uuid, high, UUID_LEN) >= 0)
+		return whole_bin(statistics, bin);
+
+	even = uuid_layout_position(low, uuid, high);
+	if (is_newest_bin(statistics, bin, &newest))
+	{
+		part.of_version = newest.of_version;
+		if (memcmp(uuid, newest.next, UUID_LEN) < 0)
+			part.of_version = Min(part.of_version, uuid_layout_position(low, uuid, newest.next));
+		part.all = part.of_version + even * (1 - newest.of_version);
+	}
+	else
+	{
+		part.of_version = even * whole_bin(statistics, bin).of_version;
+		part.all = even;
+	}
+	return part;
+}
+
+/*
+ * The selectivity of "id operator bound" for one of the four inequalities, as
+ * PostgreSQL's scalarineqsel computes it, but with the place inside a bin.
+ * Negative when there is no histogram.
+ */
+static double
+inequality_selectivity(PlannerInfo *root, UuidStatistics *statistics, Oid operator,
+					   int strategy, const pg_uuid_t *bound)
+{
+	bool		is_greater = strategy >= BTGreaterEqualStrategyNumber;
+	bool		or_equal = strategy == BTGreaterEqualStrategyNumber || strategy == BTLessEqualStrategyNumber;
+	Datum		value = UUIDPGetDatum(bound);
+	int			bin;
+	FmgrInfo	compare;
+	double		common;
+	double		common_total;
+	double		share;
+
+	if (bin_count(statistics) == 0)
+		return -1;
+	bin = bin_of(statistics, bound->data);
+	share = (bin + part_below(statistics, bin, bound->data).all) / bin_count(statistics);
+	if (is_greater)
+		share = 1 - share;
+
+	/* beyond the histogram, PostgreSQL looks for newer values in the index */
+	fmgr_info(get_opcode(operator), &compare);
+	if (share <= 0)
+		share = ineq_histogram_selectivity(root, &statistics->variable, operator, &compare,
+										   is_greater, or_equal, InvalidOid, value, UUIDOID);
+
+	common = mcv_selectivity(&statistics->variable, &compare, InvalidOid, value, true, &common_total);
+	share = common + share * (1 - statistics->nulls - common_total);
+	CLAMP_PROBABILITY(share);
+	return share;
+}
+
+/*
+ * Is a condition a comparison of the id with a value that can be known when
+ * planning?  Then that value, and which comparison; else NULL.
+ */
+static const pg_uuid_t *
+known_bound(PlannerInfo *root, const OpExpr *condition, const Node *id, int *strategy)
+{
+	Node	   *bound;
+
+	if (!is_opclause(condition) ||
+		list_length(condition->args) != 2 ||
+		!equal(linitial(condition->args), id))
+		return NULL;
+	*strategy = get_op_opfamily_strategy(condition->opno, uuid9562_btree_family());
+	if (*strategy == InvalidStrategy || *strategy == BTEqualStrategyNumber)
+		return NULL;
+	bound = estimate_expression_value(root, lsecond(condition->args));
+	if (!IsA(bound, Const) || ((Const *) bound)->constisnull || ((Const *) bound)->consttype != UUIDOID)
+		return NULL;
+	return DatumGetUUIDP(((Const *) bound)->constvalue);
+}
+
+/* Is a condition the call with that very argument list? */
+static bool
+is_call_with(const Expr *condition, const List *args)
+{
+	return IsA(condition, FuncExpr) && ((const FuncExpr *) condition)->args == args;
+}
+
+/*
+ * The conditions that a call of uuid_is_v7 is joined to by AND, itself
+ * included: at the top, or in an arm of an OR.  In "uuid_is_v7(id) OR period
+ * IS NULL" it counts as joined to what this is joined to.  NIL when it stands
+ * elsewhere, such as under NOT.
+ */
+static List *
+conditions_beside(List *conditions, const List *args)
+{
+	ListCell   *cell;
+
+	foreach(cell, conditions)
+	{
+		RestrictInfo *condition = lfirst_node(RestrictInfo, cell);
+		ListCell   *arm_cell;
+
+		if (is_call_with(condition->clause, args))
+			return conditions;
+		if (condition->orclause == NULL)
+			continue;
+		foreach(arm_cell, ((BoolExpr *) condition->orclause)->args)
+		{
+			Node	   *arm = lfirst(arm_cell);
+			List	   *found;
+
+			if (IsA(arm, RestrictInfo) && is_call_with(((RestrictInfo *) arm)->clause, args))
+				return conditions;
+			if (is_andclause(arm) &&
+				(found = conditions_beside(((BoolExpr *) arm)->args, args)) != NIL)
+				return found;
+		}
+	}
+	return NIL;
+}
+
+/*
+ * The share of the version in the rows between two bounds; in all rows, NULL
+ * among them, when there is no bound.  One when nothing is known.
+ */
+static double
+version_share(const UuidStatistics *statistics, const pg_uuid_t *lowest, const pg_uuid_t *highest)
+{
+	double		rows = 0;
+	double		of_version = 0;
+
+	for (int i = 0; i < statistics->common.nnumbers; i++)
+	{
+		const uint8 *value = DatumGetUUIDP(statistics->common.values[i])->data;
+
+		if ((lowest != NULL && memcmp(value, lowest->data, UUID_LEN) < 0) ||
+			(highest != NULL && memcmp(value, highest->data, UUID_LEN) > 0))
+			continue;
+		rows += statistics->common.numbers[i];
+		if (uuid_layout_version(value) == statistics->version)
+			of_version += statistics->common.numbers[i];
+	}
+
+	if (bin_count(statistics) > 0)
+	{
+		int			first = lowest != NULL ? bin_of(statistics, lowest->data) : 0;
+		int			last = highest != NULL ? bin_of(statistics, highest->data) : bin_count(statistics) - 1;
+		double		rows_of_bin = (1 - statistics->nulls - statistics->common_total) / bin_count(statistics);
+
+		for (int bin = first; bin <= last; bin++)
+		{
+			BinPart		from = {0, 0};
+			BinPart		to = whole_bin(statistics, bin);
+
+			if (lowest != NULL)
+				from = part_below(statistics, bin, lowest->data);
+			if (highest != NULL)
+				to = part_below(statistics, bin, highest->data);
+			if (to.all > from.all)
+			{
+				rows += rows_of_bin * (to.all - from.all);
+				of_version += rows_of_bin * (to.of_version - from.of_version);
+			}
+		}
+	}
+
+	if (lowest == NULL && highest == NULL)
+		return of_version;
+	return rows > 0 ? of_version / rows : 1;
+}
+
+/* What is asked in a walk through conditions on an id. */
+typedef struct ConditionWalk
+{
+	PlannerInfo *root;
+	const Node *id;
+	UuidStatistics *statistics;
+} ConditionWalk;
+
+/* Bounds of an id that are known when planning; NULL for none. */
+typedef struct KnownBounds
+{
+	const pg_uuid_t *lowest;
+	const pg_uuid_t *highest;
+} KnownBounds;
+
+static KnownBounds bounds_of_all(ConditionWalk *walk, List *conditions);
+
+/*
+ * The bounds that a condition sets, with answers for the selectivity of each
+ * comparison in it.  What the planner has asked for before stays as it was
+ * counted.
+ */
+static KnownBounds
+bounds_of(ConditionWalk *walk, RestrictInfo *condition)
+{
+	KnownBounds bounds = {NULL, NULL};
+	const pg_uuid_t *bound;
+	int			strategy;
+
+	if (condition->orclause != NULL)
+	{
+		bool		first = true;
+		ListCell   *cell;
+
+		foreach(cell, ((BoolExpr *) condition->orclause)->args)
+		{
+			Node	   *arm = lfirst(cell);
+			KnownBounds of_arm = bounds_of_all(walk, is_andclause(arm) ?
+											   ((BoolExpr *) arm)->args : list_make1(arm));
+
+			/* any arm may hold: the widest */
+			if (first || (bounds.lowest != NULL &&
+						  (of_arm.lowest == NULL || memcmp(of_arm.lowest, bounds.lowest, UUID_LEN) < 0)))
+				bounds.lowest = of_arm.lowest;
+			if (first || (bounds.highest != NULL &&
+						  (of_arm.highest == NULL || memcmp(of_arm.highest, bounds.highest, UUID_LEN) > 0)))
+				bounds.highest = of_arm.highest;
+			first = false;
+		}
+		return bounds;
+	}
+
+	bound = known_bound(walk->root, (OpExpr *) condition->clause, walk->id, &strategy);
+	if (bound == NULL)
+		return bounds;
+	if (condition->norm_selec < 0)
+		condition->norm_selec = inequality_selectivity(walk->root, walk->statistics,
+													   ((OpExpr *) condition->clause)->opno,
+													   strategy, bound);
+	if (strategy >= BTGreaterEqualStrategyNumber)
+		bounds.lowest = bound;
+	else
+		bounds.highest = bound;
+	return bounds;
+}
+
+/* The same for conditions that all must hold: the narrowest bounds. */
+static KnownBounds
+bounds_of_all(ConditionWalk *walk, List *conditions)
+{
+	KnownBounds bounds = {NULL, NULL};
+	ListCell   *cell;
+
+	foreach(cell, conditions)
+	{
+		KnownBounds of_one = bounds_of(walk, lfirst_node(RestrictInfo, cell));
+
+		if (of_one.lowest != NULL &&
+			(bounds.lowest == NULL || memcmp(of_one.lowest, bounds.lowest, UUID_LEN) > 0))
+			bounds.lowest = of_one.lowest;
+		if (of_one.highest != NULL &&
+			(bounds.highest == NULL || memcmp(of_one.highest, bounds.highest, UUID_LEN) < 0))
+			bounds.highest = of_one.highest;
+	}
+	return bounds;
+}
+
+/*
+ * The selectivity of a call with those arguments of uuid_is_v6 or uuid_is_v7;
+ * with that of the comparisons of the id that stand beside it.
+ */
+double
+uuid9562_version_selectivity(PlannerInfo *root, List *args, int version)
+{
+	UuidStatistics statistics;
+	KnownBounds bounds = {NULL, NULL};
+	double		share;
+	int			relid;
+
+	if (!open_statistics(root, linitial(args), version, &statistics))
+		return 1;
+
+	if (bms_get_singleton_member(pull_varnos(root, linitial(args)), &relid) &&
+		relid < root->simple_rel_array_size &&
+		root->simple_rel_array[relid] != NULL)
+	{
+		ConditionWalk walk = {root, linitial(args), &statistics};
+
+		bounds = bounds_of_all(&walk, conditions_beside(root->simple_rel_array[relid]->baserestrictinfo, args));
+	}
+	share = version_share(&statistics, bounds.lowest, bounds.highest);
+	close_statistics(&statistics);
+	CLAMP_PROBABILITY(share);
+	return share;
+}
