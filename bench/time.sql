@@ -58,7 +58,8 @@ FROM (VALUES ('count(*)', 'SELECT count(*) FROM orders WHERE %s'),
 			  format('id >= %L AND id < %L AND public.uuid_extract_version(id) = 7', public.uuidv7_floor('2025-03-01'), public.uuidv7_floor('2025-03-02')), 10),
 			 ('extracted timestamp', $$public.uuidv7_timestamp(id) >= '2025-03-01' AND public.uuidv7_timestamp(id) < '2025-03-02'$$, 1)) AS b (side, condition, times);
 INSERT INTO sides
-SELECT measure, 'id <@ period, with CHECK', timer, replace(query, 'orders', 'checked_orders'), times FROM sides WHERE side = 'id <@ period';
+SELECT replace(measure, 'one day', 'one day, with CHECK'), side, timer, replace(query, 'orders', 'checked_orders'), times
+FROM sides WHERE side IN ('id <@ period', 'bounds by hand');
 INSERT INTO sides
 VALUES ('planning, one table', 'id <@ period', 'planning_time', $$SELECT * FROM orders WHERE id <@ '[2025-03-01,2025-03-02)'$$, 20),
 	   ('planning, one table', 'bounds by hand', 'planning_time',
@@ -113,18 +114,15 @@ ORDER BY m.measure, m.side = 'extracted timestamp', m.median;
 \echo '| --- | ---: | --- |'
 WITH wide AS (
 	SELECT measure,
-		   measure IN ('one day, count(*)', 'one day, sum of a column') AS is_query,
+		   measure ~ '^one day.*(count|sum)' AS is_query,
 		   max(median) FILTER (WHERE side = 'id <@ period') AS ours,
-		   max(median) FILTER (WHERE side = 'id <@ period, with CHECK') AS checked,
 		   max(median) FILTER (WHERE side = 'bounds by hand') AS hand,
 		   max(median) FILTER (WHERE side = 'extracted timestamp') AS extracted
 	FROM medians GROUP BY measure
 ), bars (no, bar, measured, unit, met) AS (
 	SELECT 1, measure || ': at most 1.1 times the bounds by hand', ours / hand, '', ours / hand <= 1.1 FROM wide WHERE is_query
 	UNION ALL
-	SELECT 2, measure || ', with CHECK: at most 1.1 times the bounds by hand', checked / hand, '', checked / hand <= 1.1 FROM wide WHERE is_query
-	UNION ALL
-	SELECT 3, measure || ': at least 100 times faster than the extracted timestamp', extracted / ours, '', extracted / ours >= 100 FROM wide WHERE is_query
+	SELECT 3, measure || ': at least 100 times faster than the extracted timestamp', extracted / ours, '', extracted / ours >= 100 FROM wide WHERE is_query AND extracted IS NOT NULL
 	UNION ALL
 	SELECT 4, measure || ': less than 0.1 ms more than the bounds by hand', ours - hand, ' ms', ours - hand < 0.1 FROM wide WHERE measure LIKE 'planning, one table%'
 	UNION ALL
