@@ -16,14 +16,17 @@
 
 #include "access/htup_details.h"
 #include "access/stratnum.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
+#include "utils/syscache.h"
 #include "utils/typcache.h"
 
 /* The btree operator family of uuid: PostgreSQL's comparison operators. */
@@ -50,11 +53,49 @@ typedef struct UuidStatistics
 	double		common_total;	/* share of the common values in all rows */
 	int			version;		/* that is asked for: 6 or 7 */
 	uint8		now[UUID_LEN];	/* the least UUID of the version and this time */
+	double		newer;			/* share of rows that came since */
 } UuidStatistics;
 
-/* Load the statistics of an expression; false when there are none to see. */
+/* The share of the version where nothing is known. */
+#define UNKNOWN_SHARE	0.5
+
+static const uint8 *boundary(const UuidStatistics *statistics, int i);
+static int	bin_count(const UuidStatistics *statistics);
+
+/*
+ * How much a table has grown since it was last vacuumed or analysed: the share
+ * of its pages that are new.  The planner takes the rows in them to be like
+ * the others; but ids of the version that came since are the greatest.
+ */
+static double
+share_of_newer_rows(PlannerInfo *root, const RelOptInfo *rel, const UuidStatistics *statistics)
+{
+	RangeTblEntry *table;
+	HeapTuple	tuple;
+	double		pages = 0;
+
+	if (rel == NULL || bin_count(statistics) == 0 ||
+		uuid_layout_version(boundary(statistics, bin_count(statistics))) != statistics->version)
+		return 0;
+	table = planner_rt_fetch(rel->relid, root);
+	if (table->rtekind != RTE_RELATION)
+		return 0;
+	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table->relid));
+	if (HeapTupleIsValid(tuple))
+	{
+		pages = ((Form_pg_class) GETSTRUCT(tuple))->relpages;
+		ReleaseSysCache(tuple);
+	}
+	return pages > 0 && rel->pages > pages ? 1 - pages / rel->pages : 0;
+}
+
+/*
+ * Load the statistics of an expression of a table, which may be NULL; false
+ * when there are none to see.
+ */
 static bool
-open_statistics(PlannerInfo *root, Node *id, int version, UuidStatistics *statistics)
+open_statistics(PlannerInfo *root, const RelOptInfo *rel, Node *id, int version,
+				UuidStatistics *statistics)
 {
 	UuidPayload now = {0, 0};
 	HeapTuple	tuple;
@@ -82,6 +123,7 @@ open_statistics(PlannerInfo *root, Node *id, int version, UuidStatistics *statis
 	/* a clock before the field is taken for its beginning */
 	(void) uuid_clock_micros_ticks(version, timestamptz_to_unix_micros(GetCurrentTimestamp()), &now.time);
 	uuid_layout_pack(statistics->now, version, now);
+	statistics->newer = share_of_newer_rows(root, rel, statistics);
 	return true;
 }
 
@@ -212,6 +254,24 @@ part_below(const UuidStatistics *statistics, int bin, const uint8 *uuid)
 }
 
 /*
+ * The share of the values, but for NULL and the common ones, below a UUID.
+ * Newer ones than the histogram knows are spread evenly from its end to now.
+ */
+static double
+share_below(const UuidStatistics *statistics, const uint8 *uuid)
+{
+	int			bin = bin_of(statistics, uuid);
+	const uint8 *last = boundary(statistics, bin_count(statistics));
+
+	if (memcmp(uuid, last, UUID_LEN) <= 0)
+		return (bin + part_below(statistics, bin, uuid).all) / bin_count(statistics) *
+			(1 - statistics->newer);
+	if (memcmp(uuid, statistics->now, UUID_LEN) >= 0)
+		return 1;
+	return 1 - statistics->newer * (1 - uuid_layout_position(last, uuid, statistics->now));
+}
+
+/*
  * The selectivity of "id operator bound" for one of the four inequalities, as
  * PostgreSQL's scalarineqsel computes it, but with the place inside a bin.
  * Negative when there is no histogram.
@@ -223,7 +283,6 @@ inequality_selectivity(PlannerInfo *root, UuidStatistics *statistics, Oid operat
 	bool		is_greater = strategy >= BTGreaterEqualStrategyNumber;
 	bool		or_equal = strategy == BTGreaterEqualStrategyNumber || strategy == BTLessEqualStrategyNumber;
 	Datum		value = UUIDPGetDatum(bound);
-	int			bin;
 	FmgrInfo	compare;
 	double		common;
 	double		common_total;
@@ -231,12 +290,11 @@ inequality_selectivity(PlannerInfo *root, UuidStatistics *statistics, Oid operat
 
 	if (bin_count(statistics) == 0)
 		return -1;
-	bin = bin_of(statistics, bound->data);
-	share = (bin + part_below(statistics, bin, bound->data).all) / bin_count(statistics);
+	share = share_below(statistics, bound->data);
 	if (is_greater)
 		share = 1 - share;
 
-	/* beyond the histogram, PostgreSQL looks for newer values in the index */
+	/* beyond all that is known, PostgreSQL looks at the end of the index */
 	fmgr_info(get_opcode(operator), &compare);
 	if (share <= 0)
 		share = ineq_histogram_selectivity(root, &statistics->variable, operator, &compare,
@@ -312,9 +370,26 @@ conditions_beside(List *conditions, const List *args)
 	return NIL;
 }
 
+/* Does the same call stand among the conditions before it, as in a view's? */
+static bool
+is_repeated(const List *conditions, Oid funcid, const List *args)
+{
+	ListCell   *cell;
+
+	foreach(cell, conditions)
+	{
+		const FuncExpr *call = (FuncExpr *) lfirst_node(RestrictInfo, cell)->clause;
+
+		if (!IsA(call, FuncExpr) || call->funcid != funcid || !equal(call->args, args))
+			continue;
+		return call->args != args;
+	}
+	return false;
+}
+
 /*
  * The share of the version in the rows between two bounds; in all rows, NULL
- * among them, when there is no bound.  One when nothing is known.
+ * among them, when there is no bound.
  */
 static double
 version_share(const UuidStatistics *statistics, const pg_uuid_t *lowest, const pg_uuid_t *highest)
@@ -358,8 +433,15 @@ version_share(const UuidStatistics *statistics, const pg_uuid_t *lowest, const p
 	}
 
 	if (lowest == NULL && highest == NULL)
-		return of_version;
-	return rows > 0 ? of_version / rows : 1;
+	{
+		double		unknown = 1 - statistics->nulls - rows;
+
+		return of_version + Max(unknown, 0) * UNKNOWN_SHARE;
+	}
+	if (rows > 0)
+		return of_version / rows;
+	/* outside of what is known, or nothing is */
+	return bin_count(statistics) > 0 ? 1 : UNKNOWN_SHARE;
 }
 
 /* What is asked in a walk through conditions on an id. */
@@ -454,23 +536,30 @@ bounds_of_all(ConditionWalk *walk, List *conditions)
  * with that of the comparisons of the id that stand beside it.
  */
 double
-uuid9562_version_selectivity(PlannerInfo *root, List *args, int version)
+uuid9562_version_selectivity(PlannerInfo *root, Oid funcid, List *args, int version)
 {
 	UuidStatistics statistics;
 	KnownBounds bounds = {NULL, NULL};
+	RelOptInfo *rel = NULL;
+	List	   *conditions = NIL;
 	double		share;
 	int			relid;
 
-	if (!open_statistics(root, linitial(args), version, &statistics))
+	if (bms_get_singleton_member(pull_varnos(root, linitial(args)), &relid) &&
+		relid < root->simple_rel_array_size)
+		rel = root->simple_rel_array[relid];
+	if (rel != NULL)
+		conditions = conditions_beside(rel->baserestrictinfo, args);
+	if (is_repeated(conditions, funcid, args))
 		return 1;
 
-	if (bms_get_singleton_member(pull_varnos(root, linitial(args)), &relid) &&
-		relid < root->simple_rel_array_size &&
-		root->simple_rel_array[relid] != NULL)
+	if (!open_statistics(root, rel, linitial(args), version, &statistics))
+		return UNKNOWN_SHARE;
+	if (conditions != NIL)
 	{
 		ConditionWalk walk = {root, linitial(args), &statistics};
 
-		bounds = bounds_of_all(&walk, conditions_beside(root->simple_rel_array[relid]->baserestrictinfo, args));
+		bounds = bounds_of_all(&walk, conditions);
 	}
 	share = version_share(&statistics, bounds.lowest, bounds.highest);
 	close_statistics(&statistics);

@@ -364,7 +364,8 @@ is_version_support(FunctionCallInfo fcinfo, int version)
 
 		if (selectivity->is_join)
 			PG_RETURN_POINTER(NULL);
-		selectivity->selectivity = uuid9562_version_selectivity(selectivity->root, selectivity->args, version);
+		selectivity->selectivity = uuid9562_version_selectivity(selectivity->root, selectivity->funcid,
+																selectivity->args, version);
 		PG_RETURN_POINTER(request);
 	}
 	if (IsA(request, SupportRequestIndexCondition))

@@ -246,9 +246,8 @@ uuid9562_period_bounds(int version, TypeCacheEntry *typcache, const RangeType *p
 	UuidPayload highest = {0, 0};
 	uint64_t	first;
 	uint64_t	last;
-	bool		found = period_span(version, typcache, period, &first, &last);
 
-	if (found)
+	if (period_span(version, typcache, period, &first, &last))
 	{
 		lowest.time = first;
 		lowest.tail = 0;
@@ -257,8 +256,9 @@ uuid9562_period_bounds(int version, TypeCacheEntry *typcache, const RangeType *p
 	}
 	uuid_layout_pack(bounds.lowest.data, version, lowest);
 	uuid_layout_pack(bounds.highest.data, version, highest);
-	bounds.begins = !found || lowest.time > 0;
-	bounds.ends = !found || highest.time < UUID_TIME_MAX;
+	/* of none, both are true */
+	bounds.begins = lowest.time > 0;
+	bounds.ends = highest.time < UUID_TIME_MAX;
 	return bounds;
 }
 

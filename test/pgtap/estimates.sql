@@ -2,7 +2,7 @@
 -- two of the truth, for periods of many histogram bins and inside a single one.
 
 BEGIN;
-SELECT plan(63);
+SELECT plan(81);
 SET LOCAL TimeZone = 'UTC';
 SET LOCAL max_parallel_workers_per_gather = 0;
 
@@ -134,6 +134,47 @@ SELECT estimates('mixed', 'id <@ three_hours()');
 SELECT ok(estimated_rows($$SELECT FROM steady WHERE id <@ tstzrange(now() + interval '1 hour', NULL)$$) < 100, 'next to none in the next hours');
 INSERT INTO steady SELECT public.uuidv7_at(now() + interval '2 hours' + n * interval '1 second') FROM generate_series(1, 2592) AS n;
 SELECT ok(estimated_rows($$SELECT FROM steady WHERE id <@ tstzrange(now() + interval '1 hour', NULL)$$) > 500, 'and many when they have come');
+
+-- a table that has grown since it was analysed: the new rows are the newest
+CREATE TABLE growing AS SELECT id FROM steady WHERE id < public.uuidv7_floor(now() - interval '20 days');
+CREATE INDEX ON growing (id);
+ANALYZE growing;
+INSERT INTO growing SELECT id FROM steady WHERE id BETWEEN public.uuidv7_floor(now() - interval '20 days') AND public.uuidv7_floor(now());
+SELECT estimates('growing', $$id <@ tstzrange(now() - interval '1 hour', NULL)$$);
+SELECT estimates('growing', $$id <@ tstzrange(now() - interval '10 days', now() - interval '9 days')$$);
+SELECT estimates('growing', $$id <@ tstzrange(now() - interval '20 days 2 hours', NULL)$$);
+SELECT estimates('growing', $$id <@ tstzrange(now() - interval '41 days', now() - interval '40 days')$$);
+
+-- nothing known: no statistics, or next to none
+CREATE TABLE unknown AS SELECT id FROM mixed;
+SELECT estimates('unknown', 'public.uuid_is_v7(id)');
+SELECT estimates('unknown', 'NOT public.uuid_is_v7(id)');
+CREATE TABLE sparse AS SELECT public.uuidv7() AS id;
+ANALYZE sparse;
+INSERT INTO sparse SELECT id FROM mixed;
+SELECT cmp_ok(estimated_rows('SELECT FROM sparse WHERE public.uuid_is_v7(id)'), '>', 100::numeric, 'next to nothing known: many v7');
+SELECT cmp_ok(estimated_rows('SELECT FROM sparse WHERE NOT public.uuid_is_v7(id)'), '>', 100::numeric, 'next to nothing known: many others');
+
+-- NULL in most rows; common values of another version; a domain
+CREATE DOMAIN key AS uuid;
+CREATE TABLE nully AS SELECT CASE WHEN random() < 0.1 THEN id END::key AS id FROM mixed;
+CREATE TABLE shared AS
+SELECT CASE WHEN n % 4 = 0 THEN '919108f7-52d1-4320-9bac-f847db4148a8' WHEN n % 4 = 1 THEN '01000000-0000-4000-8000-000000000000' ELSE id END AS id
+FROM (SELECT id, row_number() OVER () AS n FROM steady) AS numbered;
+ANALYZE nully;
+ANALYZE shared;
+SELECT estimates('nully', 'public.uuid_is_v7(id)');
+SELECT estimates('nully', $$id <@ tstzrange(now() - interval '50 days', now() - interval '45 days')$$);
+SELECT estimates('shared', 'public.uuid_is_v7(id)');
+SELECT estimates('shared', 'NOT public.uuid_is_v7(id)');
+SELECT estimates('shared', $$id <@ tstzrange(now() - interval '50 days', now() - interval '45 days')$$);
+SELECT estimates('shared', $$id <@ tstzrange(NULL, now() - interval '45 days')$$);
+
+-- two periods that both must hold, bounds in OR, an equality
+SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '50 days', NULL) AND id <@ tstzrange(NULL, now() - interval '45 days')$$);
+SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '50 days', NULL) AND id <@ tstzrange(now() - interval '2 days', NULL)$$);
+SELECT estimates('mixed', format('public.uuid_is_v7(id) AND (id < %L OR id > %L)', public.uuidv7_floor(now() - interval '60 days'), 'f0000000-0000-4000-8000-000000000000'::uuid));
+SELECT estimates('customers', format('id <@ %L::tstzrange AND id = %L', '(,)', (SELECT id FROM customers ORDER BY id LIMIT 1)));
 
 -- and outside the values there are: hardly any
 SELECT cmp_ok(estimated_rows($$SELECT FROM steady WHERE id <@ tstzrange(now() + interval '1 day', NULL)$$), '<', 1000::numeric,
