@@ -15,9 +15,12 @@ OBJS = \
 	src/estimate.o \
 	src/generate.o \
 	src/inspect.o \
+	src/instance.o \
+	src/mark.o \
 	src/named.o \
 	src/planner.o \
 	src/state.o \
+	src/statistics.o \
 	src/timerange.o \
 	src/uuid9562.o
 PGFILEDESC = "uuid9562 - every UUID version of RFC 9562"
@@ -27,7 +30,7 @@ DOCS = doc/uuid9562.md doc/rfc9562.md
 
 PG_CPPFLAGS = -DUUID9562_VERSION='"$(EXTVERSION)"'
 
-REGRESS = vectors inspect convert named custom time plans settings errors nulls
+REGRESS = vectors inspect convert named custom time plans settings statistics errors nulls
 REGRESS_OPTS = --inputdir=. --load-extension=$(EXTENSION)
 
 CORE_TESTS = layout clock generator entropy text

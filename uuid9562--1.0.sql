@@ -396,3 +396,21 @@ CREATE OPERATOR @> (
 );
 COMMENT ON OPERATOR @> (uuidv7_period, uuid) IS
 'does the period hold the timestamp of the version 7 UUID (RFC 9562, 5.7)';
+
+-- Generators
+
+CREATE FUNCTION uuid_generator_stats(OUT scope text, OUT generator text, OUT version smallint, OUT method text,
+									 OUT last_timestamp timestamptz, OUT generated bigint, OUT clock_backwards bigint,
+									 OUT ran_ahead bigint, OUT mark_writes bigint, OUT damaged_marks bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_stats'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION uuid_generator_stats() IS
+'what each time-based generator of the session and of the instance has done (RFC 9562, 6.2 and 6.3)';
+
+CREATE FUNCTION uuid_generator_reset() RETURNS void
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_reset'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION uuid_generator_reset() IS
+'let the instance''s generators begin at the clock again, and give up their order with what they made before (RFC 9562, 6.3)';
+REVOKE EXECUTE ON FUNCTION uuid_generator_reset() FROM PUBLIC;

@@ -44,6 +44,10 @@ uuid9562_time_exhausted(int version)
 	ereport(ERROR,
 			(errcode(ERRCODE_DATETIME_FIELD_OVERFLOW),
 			 errmsg("no greater UUID version %d exists", version),
+			 uuid9562_monotonic_scope == SCOPE_INSTANCE ?
+			 errdetail("This instance has made a UUID with the last time that the version can hold.") :
 			 errdetail("This session has made a UUID with the last time that the version can hold."),
+			 uuid9562_monotonic_scope == SCOPE_INSTANCE ?
+			 errhint("Check the clock of the server, then call uuid_generator_reset() as a superuser.") :
 			 errhint("Check the clock of the server, then start a new session.")));
 }

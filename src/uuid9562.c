@@ -6,8 +6,9 @@
 
 #include "utils/guc.h"
 
-#include "core/generator.h"
 #include "core/text.h"
+#include "instance.h"
+#include "state.h"
 
 #if PG_VERSION_NUM >= 180000
 PG_MODULE_MAGIC_EXT(.name = "uuid9562",.version = UUID9562_VERSION);
@@ -18,6 +19,7 @@ PG_MODULE_MAGIC;
 void		_PG_init(void);
 
 int			uuid9562_v7_method = UUID_METHOD_FRACTION;
+int			uuid9562_monotonic_scope = SCOPE_SESSION;
 UuidStamp	uuid9562_node;
 int			uuid9562_node_id = UNSET_NODE_ID;
 
@@ -30,6 +32,34 @@ static const struct config_enum_entry v7_methods[] = {
 	{"random", UUID_METHOD_RANDOM, false},
 	{NULL, 0, false}
 };
+
+static const struct config_enum_entry scopes[] = {
+	{"session", SCOPE_SESSION, false},
+	{"instance", SCOPE_INSTANCE, false},
+	{NULL, 0, false}
+};
+
+/* Are we in _PG_init, where values that were set before are checked? */
+static bool loading;
+
+/*
+ * uuid9562.monotonic_scope: instance needs shared memory.  A SET is refused.
+ * A value from a file, a role or before the library was loaded is taken, and
+ * the generators refuse: dropping it would drop the promise.
+ */
+static bool
+check_scope(int *newval, void **extra, GucSource source)
+{
+	if (*newval == SCOPE_INSTANCE && source == PGC_S_SESSION && !loading && !uuid9562_instance_available())
+	{
+		GUC_check_errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE);
+		GUC_check_errmsg("uuid9562.monotonic_scope = instance has no shared memory");
+		GUC_check_errhint("Add uuid9562 to shared_preload_libraries, as with "
+						  "\"ALTER SYSTEM SET shared_preload_libraries = 'uuid9562';\", and restart the server.");
+		return false;
+	}
+	return true;
+}
 
 /* A MAC address, in the forms that PostgreSQL's manual gives for macaddr. */
 static const char *const node_forms[] = {
@@ -102,6 +132,7 @@ assign_node(const char *newval, void *extra)
 void
 _PG_init(void)
 {
+	loading = true;
 	DefineCustomEnumVariable("uuid9562.v7_method",
 							 "How values of one moment are ordered by uuidv7().",
 							 "RFC 9562, 6.2: fraction is method 3, counter method 1, random method 2.",
@@ -120,5 +151,19 @@ _PG_init(void)
 							&uuid9562_node_id,
 							UNSET_NODE_ID, UNSET_NODE_ID, UUID_NODE_ID_MAX,
 							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable("uuid9562.monotonic_scope",
+							 "Whose values each new time-based one exceeds: those of the session, or of all sessions of the instance.",
+							 "RFC 9562, 6.3. The instance's order holds over restarts, crashes and a clock that is set back.",
+							 &uuid9562_monotonic_scope,
+							 SCOPE_SESSION, scopes,
+							 PGC_USERSET, 0, check_scope, NULL, NULL);
+	DefineCustomIntVariable("uuid9562.max_ahead",
+							"How far ahead of the clock the instance's generators may start without a warning.",
+							"They continue from the last values made before the server stopped, whatever the clock shows.",
+							&uuid9562_max_ahead,
+							60, 0, PG_INT32_MAX / 1000,
+							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("uuid9562");
+	uuid9562_instance_init();
+	loading = false;
 }

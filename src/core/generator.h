@@ -86,6 +86,33 @@ uuid_generator_tick(uint64_t *time, uint64_t tick)
 	return true;
 }
 
+/* Is the clock behind the time of a value?  Method 1 has whole milliseconds. */
+static inline bool
+uuid_generator_is_behind(uint64_t time, uint64_t now, UuidMethod method)
+{
+	if (method == UUID_METHOD_COUNTER)
+		return (now & ~UUID_SUBTIME_MAX) < (time & ~UUID_SUBTIME_MAX);
+	return now < time;
+}
+
+/*
+ * The payload of a generator that goes on from a time: its next one has that
+ * time or a later one.  With UUID_METHOD_COUNTER the time is a whole
+ * millisecond.
+ */
+static inline UuidPayload
+uuid_generator_from(uint64_t time)
+{
+	UuidPayload previous = {0, 0};
+
+	if (time > 0)
+	{
+		previous.time = time - 1;
+		previous.tail = UUID_TAIL_MAX;
+	}
+	return previous;
+}
+
 /* Method 1: milliseconds, then one counter of 12 + 4 bits. */
 static inline UuidNext
 uuid_generator_next_counter(UuidPayload *previous, uint64_t now, UuidRandom random)

@@ -418,6 +418,80 @@ the_random_bits_reach_the_value(void **state)
 	assert_true(generator.tail == UINT64_C(0x0bcdef0123456789) + 0x23456789 + 1);
 }
 
+/* Whatever the clock shows, the next value is not before that time. */
+static void
+goes_on_from_a_time(void **state)
+{
+	(void) state;
+	for (int round = 0; round < 100000; round++)
+	{
+		UuidMethod	method = (UuidMethod) (round % 3);
+		uint64_t	from = (test_bits() % (UUID_TIME_MAX / 2)) & ~UUID_SUBTIME_MAX;
+		uint64_t	now = round % 2 ? from - test_bits() % (from + 1) : from + test_bits() % (UUID_TIME_MAX / 2);
+		UuidRandom	random = {test_bits(), test_bits()};
+		UuidPayload previous = uuid_generator_from(from);
+		UuidPayload first;
+
+		assert_int_not_equal(uuid_generator_next(&previous, now, random, method), UUID_NEXT_EXHAUSTED);
+		assert_true(previous.time >= from);
+		first = previous;
+		assert_int_not_equal(uuid_generator_next(&previous, now, random, method), UUID_NEXT_EXHAUSTED);
+		assert_true(previous.time > first.time || (previous.time == first.time && previous.tail > first.tail));
+	}
+	assert_true(uuid_generator_from(0).time == 0 && uuid_generator_from(0).tail == 0);
+}
+
+static void
+tells_when_the_clock_is_behind(void **state)
+{
+	(void) state;
+	assert_true(uuid_generator_is_behind(4097, 4096, UUID_METHOD_FRACTION));
+	assert_false(uuid_generator_is_behind(4097, 4097, UUID_METHOD_FRACTION));
+	assert_false(uuid_generator_is_behind(4097, 4098, UUID_METHOD_RANDOM));
+	/* the last 12 bits are a counter there */
+	assert_false(uuid_generator_is_behind(4097, 4096, UUID_METHOD_COUNTER));
+	assert_true(uuid_generator_is_behind(8192, 8191, UUID_METHOD_COUNTER));
+}
+
+/*
+ * Several writers share one generator, each with a clock reading of its own
+ * that may be old by the time it is its turn, and a method of its own.
+ */
+static void
+several_writers_share_one_order(void **state)
+{
+	uint64_t	now = UINT64_C(0x017f22e279b0000);
+	uint64_t	reading[8];
+	uint64_t	latest = now;
+	UuidPayload shared = {0, 0};
+	int			ahead = 0;
+
+	(void) state;
+	for (int i = 0; i < 8; i++)
+		reading[i] = now;
+	for (int round = 0; round < 1000000; round++)
+	{
+		int			writer = (int) (test_bits() % 8);
+		UuidMethod	method = (UuidMethod) (writer % 3);
+		UuidRandom	random = {test_bits(), test_bits()};
+		UuidPayload previous = shared;
+		UuidNext	next = uuid_generator_next(&shared, reading[writer], random, method);
+
+		assert_int_not_equal(next, UUID_NEXT_EXHAUSTED);
+		assert_true(shared.time > previous.time || (shared.time == previous.time && shared.tail > previous.tail));
+		ahead += next == UUID_NEXT_AHEAD;
+		if (reading[writer] > latest)
+			latest = reading[writer];
+		/* ahead of every clock only by the ticks that were taken */
+		assert_true(shared.time <= latest + (uint64_t) ahead * (UUID_SUBTIME_MAX + 1) + UUID_SUBTIME_MAX);
+
+		now += test_bits() % 3;
+		if (test_bits() % 4 != 0)
+			reading[writer] = now;
+	}
+	assert_true(ahead > 0);
+}
+
 int
 main(void)
 {
@@ -436,6 +510,9 @@ main(void)
 		cmocka_unit_test(the_last_tick_of_the_field_is_taken),
 		cmocka_unit_test(at_the_end_of_the_field_there_is_no_next),
 		cmocka_unit_test(the_random_bits_reach_the_value),
+		cmocka_unit_test(goes_on_from_a_time),
+		cmocka_unit_test(tells_when_the_clock_is_behind),
+		cmocka_unit_test(several_writers_share_one_order),
 	};
 
 	return run_core_tests(tests);

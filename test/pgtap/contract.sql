@@ -2,7 +2,7 @@
 -- and the operators.
 
 BEGIN;
-SELECT plan(13);
+SELECT plan(14);
 
 CREATE TEMP VIEW members AS
 SELECT p.*
@@ -51,6 +51,10 @@ INSERT INTO contract VALUES
 	('nil_uuid', '', 'uuid', 'i', false),
 	('max_uuid', '', 'uuid', 'i', false),
 	('uuid_namespace', 'name text', 'uuid', 'i', false),
+	('uuid_generator_stats',
+	 'OUT scope text, OUT generator text, OUT version smallint, OUT method text, OUT last_timestamp timestamp with time zone, OUT generated bigint, OUT clock_backwards bigint, OUT ran_ahead bigint, OUT mark_writes bigint, OUT damaged_marks bigint',
+	 'SETOF record', 'v', false),
+	('uuid_generator_reset', '', 'void', 'v', false),
 	('uuidv6_at', 'timestamp with time zone', 'uuid', 'v', false),
 	('uuidv6_floor', 'timestamp with time zone', 'uuid', 'i', false),
 	('uuidv6_ceil', 'timestamp with time zone', 'uuid', 'i', false),
@@ -83,9 +87,14 @@ SELECT set_eq(
 SELECT is_empty(
 	'SELECT oid::regprocedure FROM members WHERE NOT proisstrict',
 	'every function is strict');
-SELECT is_empty(
-	$$SELECT oid::regprocedure FROM members WHERE proparallel <> 's'$$,
-	'every function is parallel safe');
+SELECT set_eq(
+	$$SELECT proname::text, proparallel FROM members WHERE proparallel <> 's'$$,
+	$$VALUES ('uuid_generator_stats', 'r'::"char"), ('uuid_generator_reset', 'u')$$,
+	'every function is parallel safe but those that look at the generators of a session or reset those of the instance');
+SELECT set_eq(
+	$$SELECT proname::text FROM members WHERE NOT has_function_privilege('public', oid, 'EXECUTE')$$,
+	$$VALUES ('uuid_generator_reset')$$,
+	'everybody may call every function but the one that gives up an order');
 SELECT is_empty(
 	$$SELECT oid::regprocedure FROM members
 	  WHERE obj_description(oid, 'pg_proc') IS NULL OR obj_description(oid, 'pg_proc') !~ 'RFC 9562'$$,

@@ -17,25 +17,57 @@ use constant REASON => 'this server takes random octets from elsewhere than Open
 
 sub new
 {
-	my ($class, $name) = @_;
+	my ($class, $name, $conf, %node_options) = @_;
+	$conf = '' unless defined $conf;
 	my $bindir = qx(pg_config --bindir);
 	chomp $bindir;
 	return if qx(ldd $bindir/postgres) !~ /libcrypto/;
 
 	my $dir = PostgreSQL::Test::Utils::tempdir();
-	my $self = bless { file => "$dir/world" }, $class;
+	my $self = bless { file => "$dir/world", library => "$dir/world.so" }, $class;
 	system('gcc', '-shared', '-fPIC', "-DWORLD=\"$self->{file}\"",
 		'-o', "$dir/world.so", "$FindBin::Bin/world.c", '-ldl') == 0 or die 'world.c does not build';
 
 	$self->{node} = PostgreSQL::Test::Cluster->new($name);
-	$self->{node}->init;
-	local $ENV{LD_PRELOAD} = "$dir/world.so";
-	$self->{node}->start;
+	$self->{node}->init(%node_options);
+	$self->{node}->append_conf('postgresql.conf', $conf);
+	$self->start;
 	$self->{node}->safe_psql('postgres', 'CREATE EXTENSION uuid9562');
 	return $self;
 }
 
 sub node { return $_[0]{node} }
+
+# Start a server of this world, the node's own unless another is named.
+sub start
+{
+	my ($self, $node) = @_;
+	local $ENV{LD_PRELOAD} = $self->{library};
+	($node || $self->{node})->start;
+}
+
+# Kill the postmaster, and wait for its children to follow.
+sub kill
+{
+	my ($self) = @_;
+	my @children = split /\n/, $self->{node}->safe_psql('postgres', 'SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()');
+
+	$self->{node}->kill9;
+	for (1 .. 600)
+	{
+		return unless CORE::kill 0, @children;
+		select undef, undef, undef, 0.1;
+	}
+	die 'the children of a killed postmaster live on';
+}
+
+# The world turns to what is said, for every server in it.
+sub turn
+{
+	my ($self, $what) = @_;
+	unlink $self->{file};
+	PostgreSQL::Test::Utils::append_to_file($self->{file}, $what) if $what ne 'normal';
+}
 
 sub session
 {

@@ -1,0 +1,25 @@
+/*
+ * instance.h
+ *		The generators that all sessions of the instance share.
+ */
+#ifndef UUID9562_INSTANCE_H
+#define UUID9562_INSTANCE_H
+
+#include "state.h"
+
+/* What the instance says of itself. */
+typedef struct InstanceStatistics
+{
+	GeneratorState generators[GENERATOR_COUNT];
+	uint64		mark_writes;
+	uint64		damaged_marks;
+} InstanceStatistics;
+
+extern int	uuid9562_max_ahead; /* seconds */
+
+extern void uuid9562_instance_init(void);
+extern bool uuid9562_instance_available(void);
+extern bool uuid9562_instance_statistics(InstanceStatistics *statistics);
+extern void uuid9562_instance_reset(void);
+
+#endif							/* UUID9562_INSTANCE_H */

@@ -1,0 +1,295 @@
+# uuid9562.monotonic_scope = instance: each value is greater than every value
+# before it, of any session, over restarts, crashes and a clock set back.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use World;
+
+# v1 sorts by its time only as v6
+my @calls = ('uuidv1_to_v6(public.uuidv1())', qw(uuidv6() uuidv7() uuidv8() uuidv8_node(7)));
+my $world = World->new('instance', "shared_preload_libraries = 'uuid9562'\nuuid9562.monotonic_scope = instance\nmax_prepared_transactions = 0\n",
+	allows_streaming => 1)
+  or plan skip_all => World::REASON;
+my $node = $world->node;
+my $mark = $node->data_dir . '/uuid9562.mark';
+
+sub sql { return $node->safe_psql('postgres', join ";\n", @_) }
+
+# One value of each generator, by its call.
+sub values_of
+{
+	my ($server) = @_;
+	my %value;
+
+	@value{@calls} = split /\|/, ($server || $node)->safe_psql('postgres', 'SELECT ' . join ', ', map { "public.$_" } @calls);
+	return %value;
+}
+
+# Are all of the second greater than those of the first?
+sub all_greater
+{
+	my ($before, $after) = @_;
+
+	return scalar(grep { $after->{$_} gt $before->{$_} } @calls) == @calls;
+}
+
+sub statistic { return sql("SELECT max($_[0]) FROM public.uuid_generator_stats() WHERE scope = 'instance'") }
+
+# an hour ago, for a clock that stands there
+sub hour_ago { return (time - 3600) . ' 0' }
+
+# --- sessions -----------------------------------------------------------------
+
+# What happens under the lock is numbered in its order: nobody generates between
+# a value and its number.
+sql(q{
+	CREATE SEQUENCE numbers;
+	CREATE TABLE numbered (n bigint, id uuid, pid int DEFAULT pg_backend_pid());
+	CREATE TABLE chain (id uuid PRIMARY KEY DEFAULT public.uuidv7(), seen uuid);
+	INSERT INTO chain DEFAULT VALUES});
+$node->pgbench('--no-vacuum --client=8 --jobs=2 --transactions=126', 0, [qr/processed: 1008\/1008/], [qr/^$/],
+	'eight sessions take turns to generate a thousand values',
+	{ numbered => q{
+		BEGIN;
+		SELECT pg_advisory_xact_lock(1);
+		INSERT INTO numbered SELECT nextval('numbers'), public.uuidv7() FROM generate_series(1, 1000);
+		COMMIT;
+		} });
+is(sql('SELECT count(*), count(DISTINCT id), count(DISTINCT pid) FROM numbered'), '1008000|1008000|8', 'a million values of eight sessions, all distinct');
+is(sql('SELECT count(*) FROM (SELECT id, lag(id) OVER (ORDER BY n) AS before FROM numbered) AS pairs WHERE id <= before'),
+	'0', 'each is greater than the one before it');
+
+# What a statement sees was made before what it makes, without any lock.
+$node->pgbench('--no-vacuum --client=8 --jobs=2 --transactions=2000', 0, [qr/processed: 16000\/16000/], [qr/^$/],
+	'eight sessions generate at once',
+	{ chain => q{INSERT INTO chain (seen) SELECT id FROM chain ORDER BY id DESC LIMIT 1;} });
+is(sql('SELECT count(*), count(*) FILTER (WHERE id <= seen) FROM chain WHERE seen IS NOT NULL'), '16000|0', 'no value is less than one that its session has seen');
+
+# Back and forth between the scopes, each keeps its order.
+is( sql(q{
+	CREATE TABLE switched (n serial, scope text, id uuid);
+	DO $$
+	BEGIN
+		FOR i IN 1 .. 1000 LOOP
+			PERFORM set_config('uuid9562.monotonic_scope', CASE WHEN i % 2 = 0 THEN 'session' ELSE 'instance' END, false);
+			INSERT INTO switched (scope, id) VALUES (current_setting('uuid9562.monotonic_scope'), public.uuidv7());
+		END LOOP;
+	END$$;
+	SELECT count(*) FROM (SELECT id, lag(id) OVER (PARTITION BY scope ORDER BY n) AS before FROM switched) AS pairs WHERE id <= before}),
+	'0', 'a session that switches between the scopes keeps the order of each');
+
+# --- the mark -----------------------------------------------------------------
+
+my $writes = statistic('mark_writes');
+my $began = time;
+$node->pgbench('--no-vacuum --client=4 --jobs=2 --time=4', 0, [qr/processed/], [qr/^$/], 'four sessions generate for four seconds',
+	{ generate => q{SELECT count(public.uuidv7()) FROM generate_series(1, 1000);} });
+cmp_ok(statistic('mark_writes') - $writes, '<=', time - $began + 1, 'the mark is written once a second at most');
+cmp_ok(statistic('mark_writes') - $writes, '>=', 2, 'and it is written');
+
+# --- restarts -----------------------------------------------------------------
+
+my (%before, %after);
+my %stop = (
+	'a fast shutdown' => sub { $node->stop('fast') },
+	'a smart shutdown' => sub { $node->stop('smart') },
+	'an immediate shutdown' => sub { $node->stop('immediate') },
+	'a kill of the postmaster' => sub { $world->kill });
+foreach my $how (sort keys %stop)
+{
+	%before = values_of();
+	$stop{$how}->();
+	$world->turn(hour_ago());
+	$world->start;
+	%after = values_of();
+	ok(all_greater(\%before, \%after), "after $how and with the clock set back an hour, values go on");
+	is(sql(q{SELECT count(*) FROM public.uuid_generator_stats()
+		WHERE scope = 'instance' AND last_timestamp > '} . gmtime(time + 60) . q{ UTC'}), '0', "$how: and their times are not far ahead");
+	$world->turn('normal');
+}
+
+# The last session to leave writes the last values, and a start goes on from
+# them, not from the mark ahead of them.
+%before = values_of();
+sleep 2;
+sql('SELECT public.uuidv7()');
+sleep 2;
+my $last = sql('SELECT public.uuidv7()');
+sleep 2;
+sql('SELECT public.uuidv7(), pg_sleep(1.5)');
+my $value = sql('SELECT public.uuidv7(), pg_sleep(1.5)') =~ s/\|.*//r;
+$node->stop;
+$world->turn(hour_ago());
+$world->start;
+is( sql("SELECT public.uuidv7_timestamp(public.uuidv7()) - public.uuidv7_timestamp('$value') < interval '1 millisecond'"),
+	't', 'after the last session has left, values go on from the last one');
+$node->stop('immediate');
+$world->start;
+cmp_ok(sql('SELECT public.uuidv7()'), 'gt', $value, 'and after a crash from then on');
+$world->turn('normal');
+
+# One generator whose times are ahead, then another, then a crash.
+$world->turn((time + 86400) . ' 0');
+my $tomorrow = sql('SELECT public.uuidv6()');
+sleep 1;
+$world->turn('normal');
+my $today = sql('SELECT public.uuidv7(), pg_sleep(1.5)') =~ s/\|.*//r;
+$today = sql('SELECT public.uuidv7(), pg_sleep(1.5)') =~ s/\|.*//r;
+$node->stop('immediate');
+$world->start;
+cmp_ok(sql('SELECT public.uuidv6()'), 'gt', $tomorrow, 'a generator that was ahead of the clock keeps its order when others have moved the mark');
+my $then = sql('SELECT public.uuidv7()');
+cmp_ok($then, 'gt', $today, 'and the others keep theirs');
+is(sql("SELECT public.uuidv7_timestamp('$then') < now() + interval '1 minute'"), 't', 'and are not taken along');
+sql('SELECT public.uuid_generator_reset()');
+
+# each method of v7 over a crash, and from one to another
+foreach my $method (qw(fraction counter random fraction random counter))
+{
+	my $first = sql("SET uuid9562.v7_method = $method", 'SELECT public.uuidv7()');
+	$node->stop('immediate');
+	$world->turn(hour_ago());
+	$world->start;
+	$world->turn('normal');
+	cmp_ok(sql("SET uuid9562.v7_method = $method", 'SELECT public.uuidv7()'), 'gt', $first, "method $method: values go on over a crash");
+}
+
+# while generating
+foreach my $how ('an immediate shutdown', 'a kill of the postmaster')
+{
+	my @psql = map { $node->background_psql('postgres', on_error_stop => 0) } 1 .. 3;
+
+	sql('TRUNCATE numbered');
+	$_->{stdin} .= q{DO $$BEGIN FOR i IN 1 .. 1000000 LOOP INSERT INTO numbered VALUES (i, public.uuidv7()); IF i % 100 = 0 THEN COMMIT; END IF; END LOOP; END$$;} . "\n" foreach @psql;
+	$_->{run}->pump_nb foreach @psql;
+	sleep 3;
+	$stop{$how}->();
+	$world->turn(hour_ago());
+	$world->start;
+	$last = sql('SELECT id FROM numbered ORDER BY id DESC LIMIT 1');
+	cmp_ok(sql('SELECT count(*) FROM numbered'), '>', 100, "$how while generating: committed values are there");
+	cmp_ok(sql('SELECT public.uuidv7()'), 'gt', $last, "$how while generating: the next value is greater than all of them");
+	$world->turn('normal');
+	eval { $_->quit } foreach @psql;
+}
+
+# --- the file -----------------------------------------------------------------
+
+foreach my $case (
+	[ 'a damaged mark', sub { open my $f, '+<', $mark or die; seek $f, 20, 0; print $f 'x'; close $f } ],
+	[ 'a truncated mark', sub { truncate $mark, 40 or die } ],
+	[ 'an empty mark', sub { truncate $mark, 0 or die } ])
+{
+	my ($what, $do) = @$case;
+
+	values_of();
+	$node->stop;
+	$do->();
+	my $log = -s $node->logfile;
+	$world->start;
+	%before = values_of();
+	ok(all_greater({ map { $_ => '0' } @calls }, \%before), "$what: values are made");
+	like(slurp_file($node->logfile, $log), qr/LOG: .*file "uuid9562\.mark" is damaged/, "$what: the log says so");
+	is(statistic('damaged_marks'), '1', "$what: and so do the statistics");
+	$node->stop('immediate');
+	$world->start;
+	is(statistic('damaged_marks'), '0', "$what: it was replaced");
+	%after = values_of();
+	ok(all_greater(\%before, \%after), "$what: and values go on from there");
+}
+
+$node->stop;
+unlink $mark or die;
+$world->start;
+%before = values_of();
+is(statistic('damaged_marks'), '0', 'a missing mark is a first start');
+ok(-f $mark, 'and is written');
+
+# a folder in the way of the new file: root may write where others may not
+$node->stop;
+mkdir "$mark.new" or die;
+$world->start;
+my ($status, $out, $err) = $node->psql('postgres', 'SELECT public.uuidv7()');
+isnt($status, 0, 'a mark that cannot be written stops the statement');
+like($err, qr/could not create file "uuid9562\.mark\.new"/, 'and the error says so');
+is($out, '', 'without a value');
+($status, $out, $err) = $node->psql('postgres', 'SELECT public.uuid_generator_reset()');
+isnt($status, 0, 'nor are the generators reset');
+rmdir "$mark.new" or die;
+%after = values_of();
+ok(all_greater(\%before, \%after), 'and values go on when it can be written again');
+
+# a clock that was years ahead
+$world->turn((time + 5 * 365 * 86400) . ' 0');
+%before = values_of();
+$node->stop;
+$world->turn('normal');
+$world->start;
+($status, $out, $err) = $node->psql('postgres', 'SELECT public.uuidv7()');
+like($err, qr/WARNING: .*seconds ahead of the clock.*HINT: .*uuid_generator_reset/s, 'values years ahead of the clock are reported');
+cmp_ok($out, 'gt', $before{'uuidv7()'}, 'and keep their order');
+sql('CREATE ROLE clerk');
+($status, $out, $err) = $node->psql('postgres', 'SET ROLE clerk; SELECT public.uuid_generator_reset()');
+like($err, qr/permission denied for function uuid_generator_reset/, 'not everybody may reset the generators');
+sql('SELECT public.uuid_generator_reset()');
+is(sql(q{SELECT abs(extract(epoch FROM public.uuidv7_timestamp(public.uuidv7()) - clock_timestamp())) < 10}), 't', 'a superuser may, and they begin at the clock');
+%before = values_of();
+$node->stop('immediate');
+$world->start;
+%after = values_of();
+ok(all_greater(\%before, \%after), 'after that values go on over a crash');
+
+# the clock goes back under the server, and it is counted
+sleep 3;	# what a crash leaves ahead of the clock is past
+%before = values_of();
+my $seen = statistic('clock_backwards');
+$world->turn(hour_ago());
+%after = values_of();
+ok(all_greater(\%before, \%after), 'with the clock set back under the server values go on');
+cmp_ok(statistic('clock_backwards'), '>', $seen, 'and it is counted');
+$world->turn('normal');
+
+# --- a standby ----------------------------------------------------------------
+
+$node->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'base', has_streaming => 1);
+$world->start($standby);
+my %there = values_of($standby);
+%after = values_of($standby);
+ok(all_greater(\%there, \%after), 'a standby generates in an order of its own');
+$standby->promote;
+%before = %after;
+%after = values_of($standby);
+ok(all_greater(\%before, \%after), 'and keeps it when it is promoted');
+$standby->stop;
+$node->stop;
+
+# --- without shared memory ----------------------------------------------------
+
+my $bare = PostgreSQL::Test::Cluster->new('bare');
+$bare->init;
+$bare->start;
+$bare->safe_psql('postgres', 'CREATE EXTENSION uuid9562');
+($status, $out, $err) = $bare->psql('postgres', "SELECT public.nil_uuid();\n\\set VERBOSITY verbose\nSET uuid9562.monotonic_scope = instance;\nSELECT public.uuidv7() < public.uuidv7()", on_error_stop => 0);
+if ($bare->pg_version >= 17)
+{
+	like($out, qr/t$/, 'PostgreSQL 17 and later need no preloading');
+}
+else
+{
+	like($err, qr/55000: .*has no shared memory.*shared_preload_libraries = 'uuid9562'/s, 'without preloading the scope is refused, with a hint');
+	($status, $out, $err) = $bare->psql('postgres', "SET uuid9562.monotonic_scope = instance; SELECT public.uuidv7()", on_error_stop => 0);
+	is($out, '', 'set before the library is loaded, it is not dropped: the generators refuse');
+	$bare->safe_psql('postgres', 'ALTER DATABASE postgres SET uuid9562.monotonic_scope = instance');
+	($status, $out, $err) = $bare->psql('postgres', "\\set VERBOSITY verbose\nSELECT public.uuidv7()");
+	like($err, qr/55000: .*has no shared memory.*shared_preload_libraries = 'uuid9562'/s, 'and where a database has it, the generators refuse');
+	is($out, '', 'without a value');
+}
+$bare->stop;
+done_testing();
