@@ -59,8 +59,18 @@ typedef struct UuidStatistics
 /* The share of the version where nothing is known. */
 #define UNKNOWN_SHARE	0.5
 
-static const uint8 *boundary(const UuidStatistics *statistics, int i);
-static int	bin_count(const UuidStatistics *statistics);
+static const uint8 *
+boundary(const UuidStatistics *statistics, int i)
+{
+	return DatumGetUUIDP(statistics->histogram.values[i])->data;
+}
+
+/* Bins of the histogram, each with the same share of the rows. */
+static int
+bin_count(const UuidStatistics *statistics)
+{
+	return Max(statistics->histogram.nvalues - 1, 0);
+}
 
 /*
  * How much a table has grown since it was last vacuumed or analysed: the share
@@ -133,19 +143,6 @@ close_statistics(UuidStatistics *statistics)
 	free_attstatsslot(&statistics->histogram);
 	free_attstatsslot(&statistics->common);
 	ReleaseVariableStats(statistics->variable);
-}
-
-static const uint8 *
-boundary(const UuidStatistics *statistics, int i)
-{
-	return DatumGetUUIDP(statistics->histogram.values[i])->data;
-}
-
-/* Bins of the histogram, each with the same share of the rows. */
-static int
-bin_count(const UuidStatistics *statistics)
-{
-	return Max(statistics->histogram.nvalues - 1, 0);
 }
 
 /* The bin that a UUID stands in: the first or the last when before or after. */

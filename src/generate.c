@@ -26,7 +26,7 @@ PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_arg);
 static inline Datum
 gregorian_uuid(Generator generator, int version)
 {
-	UuidPayload payload = next_payload(generator, version, UUID_METHOD_FRACTION);
+	UuidPayload payload = next_payload(generator, UUID_METHOD_FRACTION);
 
 	return return_uuid(version, uuid_layout_stamp(payload, uuid9562_node));
 }
@@ -77,7 +77,7 @@ uuid9562_uuidv6(PG_FUNCTION_ARGS)
 Datum
 uuid9562_uuidv7(PG_FUNCTION_ARGS)
 {
-	return return_uuid(7, next_payload(GENERATOR_V7, 7, uuid9562_v7_method));
+	return return_uuid(7, next_payload(GENERATOR_V7, uuid9562_v7_method));
 }
 
 /*
@@ -108,7 +108,7 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 				 errdetail("UUID version 7 does not support infinite intervals.")));
 #endif
 
-	payload = next_payload(GENERATOR_V7, 7, method);
+	payload = next_payload(GENERATOR_V7, method);
 	unshifted = unix_micros_to_timestamptz(uuid_clock_v7_unix_micros(payload.time));
 	shifted = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval,
 													  TimestampTzGetDatum(unshifted),
@@ -131,7 +131,7 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 Datum
 uuid9562_uuidv8(PG_FUNCTION_ARGS)
 {
-	return return_uuid(8, next_payload(GENERATOR_V8, 8, UUID_METHOD_FRACTION));
+	return return_uuid(8, next_payload(GENERATOR_V8, UUID_METHOD_FRACTION));
 }
 
 /* Complain when a custom field of version 8 is not in 0 to max. */
@@ -196,7 +196,7 @@ uuid9562_uuidv8_custom_octets(PG_FUNCTION_ARGS)
 static Datum
 node_uuid(uint32 node_id)
 {
-	UuidPayload payload = next_payload(GENERATOR_V8_NODE, 7, UUID_METHOD_FRACTION);
+	UuidPayload payload = next_payload(GENERATOR_V8_NODE, UUID_METHOD_FRACTION);
 
 	return return_uuid(8, uuid_layout_stamp(payload, uuid_layout_node_id_stamp(node_id)));
 }

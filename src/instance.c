@@ -67,9 +67,6 @@ typedef struct InstanceState
 	uint64		damaged;
 } InstanceState;
 
-/* The version of the time in the values of each generator. */
-static const int time_version[GENERATOR_COUNT] = {1, 6, 7, 8, 7};
-
 int			uuid9562_max_ahead;
 
 /* Where this session may generate; NULL before it has done so. */
@@ -200,23 +197,9 @@ read_clock(uint64 now[GENERATOR_COUNT])
 	{
 		uint64_t	ticks = 0;
 
-		(void) uuid_clock_ticks(time_version[i], clock.tv_sec, clock.tv_nsec, &ticks);
+		(void) uuid_clock_ticks(time_version(i), clock.tv_sec, clock.tv_nsec, &ticks);
 		now[i] = ticks;
 	}
-}
-
-/* A time field moved on by some seconds, at most to just beyond the field. */
-static uint64
-later(int generator, uint64 time, uint64 seconds)
-{
-	static const uint64 per_second[GENERATOR_COUNT] = {
-		UUID_CLOCK_GREGORIAN_PER_SEC, UUID_CLOCK_GREGORIAN_PER_SEC,
-		UUID_CLOCK_V7_PER_SEC, UUID_CLOCK_V8_PER_SEC, UUID_CLOCK_V7_PER_SEC
-	};
-
-	time = Min(time + seconds * per_second[generator], UUID_TIME_MAX + 1);
-	/* whole milliseconds, as uuid_generator_from wants it */
-	return time_version[generator] == 7 ? time & ~UUID_SUBTIME_MAX : time;
 }
 
 /*
@@ -243,8 +226,8 @@ load_mark(InstanceState *shared)
 			for (int i = 0; i < GENERATOR_COUNT; i++)
 			{
 				SharedGenerator *each = &shared->generators[i].generator;
-				int64		micros = uuid_clock_unix_micros(time_version[i], mark.from[i].time) -
-					uuid_clock_unix_micros(time_version[i], now[i]);
+				int64		micros = uuid_clock_unix_micros(time_version(i), mark.from[i].time) -
+					uuid_clock_unix_micros(time_version(i), now[i]);
 
 				SpinLockAcquire(&each->lock);
 				each->state.previous = mark.from[i];
@@ -294,7 +277,6 @@ move_mark(InstanceState *shared, int elevel)
 	uint64		reach[GENERATOR_COUNT];
 
 	read_clock(now);
-	memset(&mark, 0, sizeof(mark));
 	for (int i = 0; i < GENERATOR_COUNT; i++)
 	{
 		SharedGenerator *each = &shared->generators[i].generator;
@@ -305,7 +287,7 @@ move_mark(InstanceState *shared, int elevel)
 		limit = each->limit;
 		SpinLockRelease(&each->lock);
 		/* never back: others hand out values meanwhile */
-		reach[i] = Max(later(i, reach[i], MARK_STEP_SECONDS), limit);
+		reach[i] = Max(uuid_clock_later(time_version(i), reach[i], MARK_STEP_SECONDS), limit);
 		mark.from[i] = uuid_generator_from(reach[i]);
 	}
 	if (!write_mark(shared, &mark, true, elevel))
@@ -379,9 +361,8 @@ join(void)
 	if (shared == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("uuid9562.monotonic_scope = instance has no shared memory"),
-				 errhint("Add uuid9562 to shared_preload_libraries, as with "
-						 "\"ALTER SYSTEM SET shared_preload_libraries = 'uuid9562';\", and restart the server.")));
+				 errmsg(NO_SHARED_MEMORY_MESSAGE),
+				 errhint(NO_SHARED_MEMORY_HINT)));
 	before_shmem_exit(leave, 0);
 	pg_atomic_add_fetch_u32(&shared->sessions, 1);
 	instance = shared;
@@ -394,8 +375,9 @@ join(void)
  * a mark that cannot be read or written, the end of the time field.
  */
 UuidPayload
-uuid9562_instance_next(Generator generator, int version, UuidMethod method)
+uuid9562_instance_next(Generator generator, UuidMethod method)
 {
+	const int	version = time_version(generator);
 	UuidRandom	random = random_for(method);
 	uint64		now = clock_ticks(version);
 	SharedGenerator *shared;
@@ -446,20 +428,17 @@ uuid9562_instance_next(Generator generator, int version, UuidMethod method)
 	 * Another session may have made a value between our reading of the clock
 	 * and our turn.  Only a fresh reading tells whether the clock went back.
 	 */
-	if (outcome == UUID_NEXT_STEPPED && next.pace == PACE_CLOCK &&
-		uuid_generator_is_behind(next.previous.time, now, method))
+	if (outcome == UUID_NEXT_STEPPED && clock_went_back(&next, now, method))
 	{
 		now = clock_ticks(version);
-		if (uuid_generator_is_behind(next.previous.time, now, method))
-		{
-			SpinLockAcquire(&shared->lock);
-			generator_check_clock(&shared->state, now, method);
-			SpinLockRelease(&shared->lock);
-		}
+		SpinLockAcquire(&shared->lock);
+		if (clock_went_back(&shared->state, now, method))
+			count_clock_back(&shared->state, method);
+		SpinLockRelease(&shared->lock);
 	}
 
 	/* near the mark, whoever can moves it; if that fails, there is still room */
-	if (unlikely(later(generator, next.previous.time, MARK_NEAR_SECONDS) >= limit) &&
+	if (unlikely(uuid_clock_later(version, next.previous.time, MARK_NEAR_SECONDS) >= limit) &&
 		limit <= UUID_TIME_MAX &&
 		LWLockConditionalAcquire(&instance->mark_lock, LW_EXCLUSIVE))
 	{
@@ -514,7 +493,6 @@ uuid9562_instance_reset(void)
 
 		SpinLockAcquire(&each->lock);
 		memset(&each->state.previous, 0, sizeof(UuidPayload));
-		each->state.pace = PACE_CLOCK;
 		SpinLockRelease(&each->lock);
 	}
 	instance->loaded = true;

@@ -32,13 +32,27 @@ typedef enum Generator
 
 #define GENERATOR_COUNT (GENERATOR_V8_NODE + 1)
 
-/* How a generator stands to the clock. */
-typedef enum Pace
+/*
+ * The version in whose time field a generator reads the clock.  A constant
+ * where the generator is one.
+ */
+static inline int
+time_version(Generator generator)
 {
-	PACE_CLOCK,					/* its last value has the time of the clock */
-	PACE_AHEAD,					/* it has taken a tick ahead of the clock */
-	PACE_BEHIND					/* the clock was found behind its last value */
-} Pace;
+	switch (generator)
+	{
+		case GENERATOR_V1:
+			return 1;
+		case GENERATOR_V6:
+			return 6;
+		case GENERATOR_V7:
+		case GENERATOR_V8_NODE:
+			return 7;
+		case GENERATOR_V8:
+			break;
+	}
+	return 8;
+}
 
 /* A generator.  Zeroed means that it has made nothing yet. */
 typedef struct GeneratorState
@@ -47,7 +61,7 @@ typedef struct GeneratorState
 	uint64		generated;		/* values made */
 	uint64		clock_backwards;	/* times the clock was found behind */
 	uint64		ran_ahead;		/* ticks taken ahead of the clock */
-	Pace		pace;
+	uint64		off_clock;		/* the last time counted as one of these */
 } GeneratorState;
 
 /*
@@ -108,34 +122,36 @@ generator_step(GeneratorState *state, uint64 now, UuidRandom random, UuidMethod 
 {
 	UuidNext	next = uuid_generator_next(&state->previous, now, random, method);
 
-	if (likely(next == UUID_NEXT_LATER))
-	{
-		if (unlikely(state->pace != PACE_CLOCK))
-			state->pace = PACE_CLOCK;
-	}
-	else if (next == UUID_NEXT_AHEAD)
-	{
-		state->ran_ahead++;
-		state->pace = PACE_AHEAD;
-	}
-	else if (next == UUID_NEXT_EXHAUSTED)
+	if (unlikely(next == UUID_NEXT_EXHAUSTED))
 		return next;
 	state->generated++;
+	if (unlikely(next == UUID_NEXT_AHEAD))
+	{
+		state->ran_ahead++;
+		state->off_clock = uuid_generator_clock_part(state->previous.time, method);
+	}
 	return next;
 }
 
-/* Has this clock reading gone back behind the last value?  Counted once. */
-static inline void
-generator_check_clock(GeneratorState *state, uint64 now, UuidMethod method)
+/*
+ * Is this reading of the clock behind the last value, and was that not known?
+ * Asked after a step that kept the time of the value before.
+ */
+static inline bool
+clock_went_back(const GeneratorState *state, uint64 now, UuidMethod method)
 {
-	if (state->pace == PACE_CLOCK && uuid_generator_is_behind(state->previous.time, now, method))
-	{
-		state->clock_backwards++;
-		state->pace = PACE_BEHIND;
-	}
+	return uuid_generator_is_behind(state->previous.time, now, method) &&
+		uuid_generator_clock_part(state->previous.time, method) != state->off_clock;
 }
 
-extern UuidPayload uuid9562_instance_next(Generator generator, int version, UuidMethod method);
+static inline void
+count_clock_back(GeneratorState *state, UuidMethod method)
+{
+	state->clock_backwards++;
+	state->off_clock = uuid_generator_clock_part(state->previous.time, method);
+}
+
+extern UuidPayload uuid9562_instance_next(Generator generator, UuidMethod method);
 
 /* What chance a value of that method needs. */
 static inline UuidRandom
@@ -150,10 +166,10 @@ random_for(UuidMethod method)
 
 /*
  * The next payload of a generator, greater than its previous one in the scope
- * (RFC 9562, 6.2 and 6.3).  The version is that of the time in its values.
+ * (RFC 9562, 6.2 and 6.3).
  */
 static inline UuidPayload
-next_payload(Generator generator, int version, UuidMethod method)
+next_payload(Generator generator, UuidMethod method)
 {
 	GeneratorState *state = &uuid9562_session.generators[generator];
 	UuidRandom	random;
@@ -161,17 +177,14 @@ next_payload(Generator generator, int version, UuidMethod method)
 	uint64		now;
 
 	if (unlikely(uuid9562_monotonic_scope == SCOPE_INSTANCE))
-		return uuid9562_instance_next(generator, version, method);
+		return uuid9562_instance_next(generator, method);
 	random = random_for(method);
-	now = clock_ticks(version);
+	now = clock_ticks(time_version(generator));
 	next = generator_step(state, now, random, method);
-	if (unlikely(next != UUID_NEXT_LATER))
-	{
-		if (next == UUID_NEXT_EXHAUSTED)
-			uuid9562_time_exhausted(version);
-		if (next == UUID_NEXT_STEPPED)
-			generator_check_clock(state, now, method);
-	}
+	if (unlikely(next == UUID_NEXT_EXHAUSTED))
+		uuid9562_time_exhausted(time_version(generator));
+	if (unlikely(next == UUID_NEXT_STEPPED) && clock_went_back(state, now, method))
+		count_clock_back(state, method);
 	return state->previous;
 }
 

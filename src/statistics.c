@@ -9,7 +9,6 @@
 #include "utils/tuplestore.h"
 
 #include "instance.h"
-#include "state.h"
 
 PG_FUNCTION_INFO_V1(uuid9562_uuid_generator_stats);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_generator_reset);
@@ -19,13 +18,12 @@ static const struct
 {
 	const char *name;
 	int			version;
-	int			time_version;
 }			generators[GENERATOR_COUNT] = {
-	{"uuidv1", 1, 1},
-	{"uuidv6", 6, 6},
-	{"uuidv7", 7, 7},
-	{"uuidv8", 8, 8},
-	{"uuidv8_node", 8, 7},
+	{"uuidv1", 1},
+	{"uuidv6", 6},
+	{"uuidv7", 7},
+	{"uuidv8", 8},
+	{"uuidv8_node", 8},
 };
 
 static const char *const method_names[] = {"fraction", "counter", "random"};
@@ -46,8 +44,7 @@ put_rows(ReturnSetInfo *result, const char *scope, const GeneratorState *states,
 		values[2] = Int16GetDatum(generators[i].version);
 		values[3] = CStringGetTextDatum(method_names[i == GENERATOR_V7 ? uuid9562_v7_method : UUID_METHOD_FRACTION]);
 		nulls[4] = state->previous.time == 0 && state->previous.tail == 0;
-		values[4] = TimestampTzGetDatum(unix_micros_to_timestamptz(uuid_clock_unix_micros(generators[i].time_version,
-																						  state->previous.time)));
+		values[4] = TimestampTzGetDatum(unix_micros_to_timestamptz(uuid_clock_unix_micros(time_version(i), state->previous.time)));
 		values[5] = Int64GetDatum(state->generated);
 		values[6] = Int64GetDatum(state->clock_backwards);
 		values[7] = Int64GetDatum(state->ran_ahead);

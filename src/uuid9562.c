@@ -8,7 +8,6 @@
 
 #include "core/text.h"
 #include "instance.h"
-#include "state.h"
 
 #if PG_VERSION_NUM >= 180000
 PG_MODULE_MAGIC_EXT(.name = "uuid9562",.version = UUID9562_VERSION);
@@ -53,9 +52,8 @@ check_scope(int *newval, void **extra, GucSource source)
 	if (*newval == SCOPE_INSTANCE && source == PGC_S_SESSION && !loading && !uuid9562_instance_available())
 	{
 		GUC_check_errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE);
-		GUC_check_errmsg("uuid9562.monotonic_scope = instance has no shared memory");
-		GUC_check_errhint("Add uuid9562 to shared_preload_libraries, as with "
-						  "\"ALTER SYSTEM SET shared_preload_libraries = 'uuid9562';\", and restart the server.");
+		GUC_check_errmsg(NO_SHARED_MEMORY_MESSAGE);
+		GUC_check_errhint(NO_SHARED_MEMORY_HINT);
 		return false;
 	}
 	return true;

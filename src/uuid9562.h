@@ -3,11 +3,13 @@
  *		What the files of the module share.
  *
  * The SQL-facing files (generate, named, inspect, convert, constants,
- * timerange) check arguments, call the core and return a Datum; every bit is
- * the core's.  What the planner asks is answered in planner and estimate, and
- * what lives longer than a call is kept in state.  The C function of an SQL function f is
- * uuid9562_f: PostgreSQL 17 and 18 have C functions named like some of our SQL
- * functions.
+ * timerange, statistics) check arguments, call the core and return a Datum;
+ * every bit is the core's.  What the planner asks is answered in planner and
+ * estimate.  What lives longer than a call is kept in state, what sessions
+ * share in instance, and what outlives the server in mark.
+ *
+ * The C function of an SQL function f is uuid9562_f: PostgreSQL 17 and 18 have
+ * C functions named like some of our SQL functions.
  */
 #ifndef UUID9562_H
 #define UUID9562_H

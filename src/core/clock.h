@@ -193,4 +193,21 @@ uuid_clock_span(int version, int64_t first, int64_t last, uint64_t *lowest, uint
 	return true;
 }
 
+/*
+ * The time field of that version (1, 6, 7 or 8) some seconds after another, in
+ * v7 rounded down to whole milliseconds; at most UUID_TIME_MAX + 1, which no
+ * field holds.  Up to a day or so of seconds.
+ */
+static inline uint64_t
+uuid_clock_later(int version, uint64_t ticks, uint32_t seconds)
+{
+	const uint64_t per_sec = version == 7 ? UUID_CLOCK_V7_PER_SEC :
+		version == 8 ? UUID_CLOCK_V8_PER_SEC : UUID_CLOCK_GREGORIAN_PER_SEC;
+	uint64_t	later = ticks + seconds * per_sec;
+
+	if (later > UUID_TIME_MAX)
+		return UUID_TIME_MAX + 1;
+	return version == 7 ? later & ~UUID_SUBTIME_MAX : later;
+}
+
 #endif							/* UUID9562_CORE_CLOCK_H */

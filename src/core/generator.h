@@ -86,19 +86,24 @@ uuid_generator_tick(uint64_t *time, uint64_t tick)
 	return true;
 }
 
-/* Is the clock behind the time of a value?  Method 1 has whole milliseconds. */
+/* The part of a time field that is the clock's: in method 1 whole milliseconds. */
+static inline uint64_t
+uuid_generator_clock_part(uint64_t time, UuidMethod method)
+{
+	return method == UUID_METHOD_COUNTER ? time & ~UUID_SUBTIME_MAX : time;
+}
+
+/* Is the clock behind the time of a value? */
 static inline bool
 uuid_generator_is_behind(uint64_t time, uint64_t now, UuidMethod method)
 {
-	if (method == UUID_METHOD_COUNTER)
-		return (now & ~UUID_SUBTIME_MAX) < (time & ~UUID_SUBTIME_MAX);
-	return now < time;
+	return uuid_generator_clock_part(now, method) < uuid_generator_clock_part(time, method);
 }
 
 /*
  * The payload of a generator that goes on from a time: its next one has that
  * time or a later one.  With UUID_METHOD_COUNTER the time is a whole
- * millisecond.
+ * millisecond, as uuid_clock_later gives it.
  */
 static inline UuidPayload
 uuid_generator_from(uint64_t time)

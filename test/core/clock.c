@@ -359,6 +359,31 @@ a_span_is_as_the_readings_say(void **state)
 	assert_true(spans > RANDOM_ROUNDS / 10);
 }
 
+/* By the second, whole milliseconds in v7, and never past just beyond the end. */
+static void
+goes_on_by_seconds(void **state)
+{
+	(void) state;
+	assert_true(uuid_clock_later(1, 7, 2) == 20000007);
+	assert_true(uuid_clock_later(6, 7, 2) == 20000007);
+	assert_true(uuid_clock_later(8, 7, 2) == 200000007);
+	assert_true(uuid_clock_later(7, 4096 + 7, 2) == 2001 * 4096);
+	assert_true(uuid_clock_later(7, 4096, 0) == 4096);
+	for (int version = 6; version <= 8; version++)
+	{
+		assert_true(uuid_clock_later(version, UUID_TIME_MAX, 2) == UUID_TIME_MAX + 1);
+		assert_true(uuid_clock_later(version, UUID_TIME_MAX, 1) == UUID_TIME_MAX + 1);
+	}
+	for (int round = 0; round < 1000; round++)
+	{
+		int			version = 6 + round % 3;
+		int64_t		sec = (int64_t) (test_bits() % INT64_C(10000000000));
+		uint32_t	seconds = (uint32_t) (test_bits() % 86400);
+
+		assert_true(uuid_clock_later(version, ticks_of(version, sec, 0), seconds) == ticks_of(version, sec + seconds, 0));
+	}
+}
+
 int
 main(void)
 {
@@ -373,6 +398,7 @@ main(void)
 		cmocka_unit_test(refuses_microseconds_outside_the_field),
 		cmocka_unit_test(a_span_holds_what_is_asked),
 		cmocka_unit_test(a_span_is_as_the_readings_say),
+		cmocka_unit_test(goes_on_by_seconds),
 		cmocka_unit_test(v7_microseconds_stay_in_their_millisecond),
 		cmocka_unit_test(shifts_by_the_distance),
 		cmocka_unit_test(a_shift_out_of_the_field_is_refused),
