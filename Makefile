@@ -10,6 +10,7 @@ EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" uuid9562.cont
 MODULE_big = uuid9562
 OBJS = \
 	src/core/entropy.o \
+	src/batch.o \
 	src/constants.o \
 	src/convert.o \
 	src/estimate.o \
@@ -33,7 +34,7 @@ PG_CPPFLAGS = -DUUID9562_VERSION='"$(EXTVERSION)"'
 REGRESS = vectors inspect convert named custom time plans settings statistics errors nulls
 REGRESS_OPTS = --inputdir=. --load-extension=$(EXTENSION)
 
-CORE_TESTS = layout clock generator entropy text
+CORE_TESTS = layout layout_by_octet clock generator entropy text
 CORE_PROGRAMS = $(CORE_TESTS:%=test/core/%)
 EXTRA_CLEAN = $(CORE_PROGRAMS) .build-for
 
@@ -48,7 +49,7 @@ $(OBJS) $(OBJS:.o=.bc): $(wildcard src/*.h src/core/*.h) uuid9562.control
 coretest: $(CORE_PROGRAMS)
 	prove --verbose --exec '' $(CORE_PROGRAMS)
 
-$(CORE_PROGRAMS): %: %.c test/core/support.h src/core/entropy.o $(wildcard src/core/*.h)
+$(CORE_PROGRAMS): %: %.c test/core/layout.c test/core/support.h src/core/entropy.o $(wildcard src/core/*.h)
 	$(CC) -std=c11 $(CFLAGS) -Isrc/core -o $@ $< src/core/entropy.o -lcmocka
 
 # Properties over generated values, on a running server that has pgTAP.

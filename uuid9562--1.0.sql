@@ -66,6 +66,18 @@ COMMENT ON FUNCTION uuid9562_uuidv7(interval) IS
 'new version 7 UUID with its timestamp shifted by the interval (RFC 9562, 5.7)';
 ALTER FUNCTION uuid9562_uuidv7(interval) RENAME TO uuidv7;
 
+CREATE FUNCTION uuidv7_batch_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_batch_support'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_batch_support(internal) IS
+'planner support of uuidv7_batch (RFC 9562, 5.7)';
+
+CREATE FUNCTION uuidv7_batch(n bigint) RETURNS SETOF uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_batch'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE SUPPORT uuidv7_batch_support;
+COMMENT ON FUNCTION uuidv7_batch(bigint) IS
+'n new version 7 UUIDs, in order (RFC 9562, 5.7)';
+
 CREATE FUNCTION uuidv8() RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv8'
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE;

@@ -70,6 +70,8 @@ install_packages() {
 	trap - EXIT
 }
 
+has_pgtap() { [ -x "$PG_CONFIG" ] && [ -f "$("$PG_CONFIG" --sharedir)/extension/pgtap.control" ]; }
+
 # Everything that building and running needs; with "test", what testing needs
 # too.  Where there is no apt, or PG_CONFIG is not Debian's, say what lacks.
 need() {
@@ -81,7 +83,7 @@ need() {
 
 		if [ "$PG_CONFIG" = "/usr/lib/postgresql/$major/bin/pg_config" ]; then
 			packages+=("postgresql-$major" "postgresql-server-dev-$major")
-			[ "${1:-}" != test ] || packages+=("postgresql-$major-pgtap")
+			[ "${1:-}" != test ] || has_pgtap || packages+=("postgresql-$major-pgtap")
 		fi
 		[ "${1:-}" != test ] ||
 			packages+=(perl libtap-parser-sourcehandler-pgtap-perl libcmocka-dev libipc-run-perl)
@@ -105,7 +107,7 @@ need() {
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>' | gcc -E - >/dev/null 2>&1 || lacking+=("cmocka, with its header")
-		[ -f "$("$PG_CONFIG" --sharedir)/extension/pgtap.control" ] || lacking+=("pgTAP for PostgreSQL $major")
+		has_pgtap || lacking+=("pgTAP for PostgreSQL $major")
 	fi
 	if [ ${#lacking[@]} -gt 0 ]; then
 		printf '%s: please install\n' "${0##*/}" >&2

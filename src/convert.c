@@ -17,25 +17,31 @@ PG_FUNCTION_INFO_V1(uuid9562_uuid_from_urn);
 #define URN_PREFIX			"urn:uuid:"
 #define URN_PREFIX_LENGTH	(sizeof(URN_PREFIX) - 1)
 
-/* Lay the payload of a UUID of one version out as another version. */
-static Datum
-convert_version(const pg_uuid_t *given, int from, int to)
+/* Complain that a UUID of that version, -1 for none, is not of the one it must be. */
+pg_noreturn static pg_noinline void
+wrong_version(int version, int from, int to)
 {
-	int			version = uuid_layout_version(given->data);
-	pg_uuid_t  *uuid;
-
 	if (version < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("UUID has no version, so it cannot be converted to version %d", to),
 				 errdetail("Its variant is not that of RFC 9562."),
 				 errhint("Only version %d converts to version %d.", from, to)));
-	if (version != from)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("UUID has version %d, not version %d", version, from),
-				 errhint("Only version %d converts to version %d.", from, to)));
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("UUID has version %d, not version %d", version, from),
+			 errhint("Only version %d converts to version %d.", from, to)));
+}
 
+/* Lay the payload of a UUID of one version out as another version. */
+static pg_attribute_always_inline Datum
+convert_version(const pg_uuid_t *given, int from, int to)
+{
+	int			version = uuid_layout_version(given->data);
+	pg_uuid_t  *uuid;
+
+	if (unlikely(version != from))
+		wrong_version(version, from, to);
 	uuid = new_uuid();
 	uuid_layout_convert(uuid->data, to, given->data, from);
 	PG_RETURN_UUID_P(uuid);

@@ -3,17 +3,27 @@
  *		The generators that all sessions of the instance share (RFC 9562, 6.3).
  *
  * Each generator is stepped under a spinlock of its own: a few nanoseconds,
- * with clock and random bits at hand before.  What outlives the server is a
- * mark in the data directory (mark.c).  No value at or after the mark is ever
- * handed out, so whoever starts from it is ahead of all that was.  It is moved
- * on two seconds at a time, when less than one is left, by whichever session
- * finds it so, under an LWLock that the others do not wait for; only where
- * nothing is left do they.  So it is written once a second at most.
+ * with clock and random bits at hand before.  That is about as fast as a
+ * compare-and-swap, which has no holder to lose the processor but could count
+ * nothing, and faster than an LWLock, also with more sessions than cores
+ * (scripts/bench locks).
  *
- * Each generator has a mark of its own in the file, so that one whose times are
- * ahead does not take the others along.  The last session to leave writes the
- * last values in their place, unless the file was written within a second.
- * They hold until somebody moves the mark again, which is before the next value.
+ * What outlives the server is a mark in the data directory (mark.c).  No value
+ * at or after the mark is ever handed out, so whoever starts from it is ahead of
+ * all that was.  It is moved on two seconds at a time, when less than one is
+ * left, by whichever session finds it so, under an LWLock that the others do not
+ * wait for; only where nothing is left do they.  So it is written once a second
+ * at most for each generator in use, and for all of them together while they are
+ * used without a pause.
+ *
+ * Each generator has a mark of its own in the file, which follows its own values
+ * alone, so that one whose times are ahead does not take the others along.  The
+ * last session to leave writes the last values in their place, unless the file
+ * was written within a second.  They hold until somebody moves the mark again,
+ * which is before the next value.
+ *
+ * We report nothing while the LWLock is held: a report may wait for a client that
+ * does not read, and everybody would wait with it.
  *
  * PostgreSQL 17 and later have a registry of shared memory that can be asked
  * for at any time; before, it is reserved as the server starts, which takes
@@ -33,9 +43,11 @@
 
 #include "mark.h"
 
-/* How far the mark is moved ahead, and how near to it that is done. */
+/* How far the mark is moved ahead, and after how much of that it is moved on. */
 #define MARK_STEP_SECONDS	2
 #define MARK_NEAR_SECONDS	1
+/* How long nobody tries again when it could not be moved, while there is room. */
+#define MARK_RETRY_USECS	(USECS_PER_SEC / 4)
 
 /* With the number of the layout of InstanceState. */
 #define SHARED_NAME			"uuid9562 1"
@@ -45,6 +57,7 @@ typedef struct SharedGenerator
 	slock_t		lock;
 	GeneratorState state;
 	uint64		limit;			/* only values of a lesser time are handed out */
+	uint64		near;			/* from this time on the mark is moved on */
 } SharedGenerator;
 
 /* Each in cache lines of its own. */
@@ -63,6 +76,7 @@ typedef struct InstanceState
 	bool		loaded;			/* was the file read? */
 	bool		written_ahead;	/* is what the file says not exact? */
 	TimestampTz written_at;
+	TimestampTz failed_at;		/* 0 if the last write did not */
 	uint64		writes;
 	uint64		damaged;
 } InstanceState;
@@ -185,130 +199,175 @@ find_shared(void)
 
 /* --- the mark --------------------------------------------------------------- */
 
-/* The clock in the time field of each generator; 0 where it does not fit. */
-static void
-read_clock(uint64 now[GENERATOR_COUNT])
+/* What is to be told when the lock of the mark is no longer held. */
+typedef struct MarkNews
 {
-	struct timespec clock;
+	bool		damaged;
+	int64		ahead;			/* seconds that the instance starts too far ahead */
+	MarkFailure failure;
+} MarkNews;
 
-	if (clock_gettime(CLOCK_REALTIME, &clock) != 0)
-		uuid9562_clock_failed();
-	for (int i = 0; i < GENERATOR_COUNT; i++)
-	{
-		uint64_t	ticks = 0;
+/* Tell it, a failure at that level. */
+static void
+report_news(const MarkNews *news, int elevel)
+{
+	if (news->damaged)
+		uuid9562_report_damaged_mark();
+	if (news->ahead > 0)
+		ereport(WARNING,
+				(errmsg("UUIDs of uuid9562.monotonic_scope = instance are %lld seconds ahead of the clock",
+						(long long) news->ahead),
+				 errdetail("They continue from the last ones that this instance has made, until the clock has caught up."),
+				 errhint("Check the clock of the server. If it was wrong before and is right now, "
+						 "a superuser can call uuid_generator_reset() to give up their order and begin at the clock.")));
+	if (news->failure.what != NULL)
+		uuid9562_report_failed_mark(&news->failure, elevel);
+}
 
-		(void) uuid_clock_ticks(time_version(i), clock.tv_sec, clock.tv_nsec, &ticks);
-		now[i] = ticks;
-	}
+/* By how many seconds is a time field of a generator ahead of the clock? */
+static int64
+seconds_ahead(Generator generator, uint64 time)
+{
+	const int	version = time_version(generator);
+	struct timespec now;
+	uint64_t	ticks;
+
+	if (clock_gettime(CLOCK_REALTIME, &now) != 0 ||
+		!uuid_clock_ticks(version, now.tv_sec, now.tv_nsec, &ticks))
+		return 0;
+	return (uuid_clock_unix_micros(version, time) - uuid_clock_unix_micros(version, ticks)) / USECS_PER_SEC;
 }
 
 /*
- * Start where the file says, once after each start of the server.  Returns by
- * how many seconds that is too far ahead of the clock, or 0.  The caller holds
- * the mark's lock.
+ * Start where the file says, once after each start of the server.  The caller
+ * holds the mark's lock.
  */
-static int64
-load_mark(InstanceState *shared)
+static bool
+load_mark(InstanceState *shared, MarkNews *news)
 {
 	Mark		mark;
-	uint64		now[GENERATOR_COUNT];
 	int64		ahead = 0;
 
-	read_clock(now);
-	switch (uuid9562_read_mark(&mark))
+	switch (uuid9562_read_mark(&mark, &news->failure))
 	{
+		case MARK_FAILED:
+			return false;
 		case MARK_MISSING:
 			break;
 		case MARK_DAMAGED:
+			news->damaged = true;
 			shared->damaged++;
 			break;
 		case MARK_FOUND:
 			for (int i = 0; i < GENERATOR_COUNT; i++)
 			{
 				SharedGenerator *each = &shared->generators[i].generator;
-				int64		micros = uuid_clock_unix_micros(time_version(i), mark.from[i].time) -
-					uuid_clock_unix_micros(time_version(i), now[i]);
 
 				SpinLockAcquire(&each->lock);
 				each->state.previous = mark.from[i];
 				SpinLockRelease(&each->lock);
-				ahead = Max(ahead, micros / USECS_PER_SEC);
+				ahead = Max(ahead, seconds_ahead(i, mark.from[i].time));
 			}
 			break;
 	}
 	shared->loaded = true;
-	return ahead > uuid9562_max_ahead ? ahead : 0;
+	if (ahead > uuid9562_max_ahead)
+		news->ahead = ahead;
+	return true;
 }
 
-/* Report it; not under a lock, since the client may be slow to listen. */
-static void
-warn_ahead(int64 seconds)
+/* Is that less than so many microseconds ago?  Not where the clock went back. */
+static bool
+just_now(TimestampTz then, int64 usecs)
 {
-	ereport(WARNING,
-			(errmsg("UUIDs of uuid9562.monotonic_scope = instance are %lld seconds ahead of the clock",
-					(long long) seconds),
-			 errdetail("They continue from the last ones that this instance has made, until the clock has caught up."),
-			 errhint("Check the clock of the server. If it was wrong before and is right now, "
-					 "a superuser can call uuid_generator_reset() to give up their order and begin at the clock.")));
+	int64		elapsed = GetCurrentTimestamp() - then;
+
+	return elapsed >= 0 && elapsed < usecs;
 }
 
 /* Write the mark, and count it.  The caller holds the mark's lock. */
 static bool
-write_mark(InstanceState *shared, const Mark *mark, bool ahead, int elevel)
+write_mark(InstanceState *shared, const Mark *mark, bool ahead, MarkNews *news)
 {
-	if (!uuid9562_write_mark(mark, elevel))
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (!uuid9562_write_mark(mark, &news->failure))
+	{
+		shared->failed_at = now;
 		return false;
+	}
+	shared->failed_at = 0;
 	shared->writes++;
-	shared->written_at = GetCurrentTimestamp();
+	shared->written_at = now;
 	shared->written_ahead = ahead;
 	return true;
 }
 
 /*
- * Move the mark of each generator ahead of the clock and of its last value,
- * and then let values be handed out below it.  The caller holds the mark's
- * lock.
+ * Move the mark of a generator ahead of its last value and of the time of the
+ * clock, then let values be handed out below it.  On the way, the marks
+ * of those that go on at the same pace, by their own last values.  The caller
+ * holds the mark's lock.
  */
-static void
-move_mark(InstanceState *shared, int elevel)
+static bool
+move_mark(InstanceState *shared, Generator generator, uint64 now, MarkNews *news)
 {
 	Mark		mark;
-	uint64		now[GENERATOR_COUNT];
-	uint64		reach[GENERATOR_COUNT];
+	uint64		limits[GENERATOR_COUNT];
+	uint64		nears[GENERATOR_COUNT];
 
-	read_clock(now);
-	for (int i = 0; i < GENERATOR_COUNT; i++)
+	for (Generator i = 0; i < GENERATOR_COUNT; i++)
 	{
 		SharedGenerator *each = &shared->generators[i].generator;
+		const int	version = time_version(i);
+		UuidPayload previous;
+		uint64		from;
 		uint64		limit;
 
 		SpinLockAcquire(&each->lock);
-		reach[i] = Max(now[i], each->state.previous.time);
-		limit = each->limit;
+		previous = each->state.previous;
+		limits[i] = each->limit;
+		nears[i] = each->near;
 		SpinLockRelease(&each->lock);
-		/* never back: others hand out values meanwhile */
-		reach[i] = Max(uuid_clock_later(time_version(i), reach[i], MARK_STEP_SECONDS), limit);
-		mark.from[i] = uuid_generator_from(reach[i]);
-	}
-	if (!write_mark(shared, &mark, true, elevel))
-		return;
 
-	for (int i = 0; i < GENERATOR_COUNT; i++)
+		/* where none was handed out since the file was exact, it stays so */
+		if (limits[i] == 0 && i != generator)
+		{
+			mark.from[i] = previous;
+			continue;
+		}
+		from = i == generator ? Max(previous.time, now) : previous.time;
+		limit = uuid_clock_later(version, from, MARK_STEP_SECONDS);
+		/* never back: others hand out values meanwhile */
+		if (limit > limits[i])
+		{
+			limits[i] = limit;
+			nears[i] = limit > UUID_TIME_MAX ? limit : uuid_clock_later(version, from, MARK_NEAR_SECONDS);
+		}
+		mark.from[i] = uuid_generator_from(limits[i]);
+	}
+	if (!write_mark(shared, &mark, true, news))
+		return false;
+
+	for (Generator i = 0; i < GENERATOR_COUNT; i++)
 	{
 		SharedGenerator *each = &shared->generators[i].generator;
 
 		SpinLockAcquire(&each->lock);
-		each->limit = reach[i];
+		each->limit = limits[i];
+		each->near = nears[i];
 		SpinLockRelease(&each->lock);
 	}
+	return true;
 }
 
 /*
- * Take the last values down and write them in the place of the mark, so that
- * the next value has to move it again.  The caller holds the mark's lock.
+ * Take the last values down, or forget them, and write them in the place of the
+ * mark, so that the next value has to move it again.  The caller holds the
+ * mark's lock.
  */
 static bool
-write_last(InstanceState *shared, bool forget, int elevel)
+write_last(InstanceState *shared, bool forget, MarkNews *news)
 {
 	Mark		mark;
 
@@ -323,7 +382,7 @@ write_last(InstanceState *shared, bool forget, int elevel)
 			mark.from[i] = each->state.previous;
 		SpinLockRelease(&each->lock);
 	}
-	return write_mark(shared, &mark, false, elevel);
+	return write_mark(shared, &mark, false, news);
 }
 
 /*
@@ -334,7 +393,7 @@ static void
 leave(int code, Datum arg)
 {
 	InstanceState *shared = instance;
-	int64		elapsed;
+	MarkNews	news = {0};
 
 	if (shared == NULL)
 		return;
@@ -346,11 +405,11 @@ leave(int code, Datum arg)
 	if (LWLockHeldByMe(&shared->mark_lock))
 		LWLockRelease(&shared->mark_lock);
 	LWLockAcquire(&shared->mark_lock, LW_EXCLUSIVE);
-	elapsed = GetCurrentTimestamp() - shared->written_at;
 	if (pg_atomic_read_u32(&shared->sessions) == 0 && shared->written_ahead &&
-		(elapsed >= USECS_PER_SEC || elapsed < 0))
-		(void) write_last(shared, false, LOG);
+		!just_now(shared->written_at, USECS_PER_SEC))
+		(void) write_last(shared, false, &news);
 	LWLockRelease(&shared->mark_lock);
+	report_news(&news, LOG);
 }
 
 static void
@@ -370,20 +429,67 @@ join(void)
 
 /* --- generating ------------------------------------------------------------- */
 
+/* The limit of a generator. */
+static uint64
+limit_of(SharedGenerator *shared)
+{
+	uint64		limit;
+
+	SpinLockAcquire(&shared->lock);
+	limit = shared->limit;
+	SpinLockRelease(&shared->lock);
+	return limit;
+}
+
 /*
- * The next payload of a generator of the instance.  Errors: no shared memory,
- * a mark that cannot be read or written, the end of the time field.
+ * A generator has come to its limit: go on when somebody has moved the mark ahead
+ * of its last value and of the time of the clock.  Nobody can hand out more until
+ * then.  The last value is looked at anew, since a reset may have forgotten it.
+ */
+static void
+await_mark(Generator generator, uint64 limit, uint64 now)
+{
+	MarkNews	news = {0};
+
+	LWLockAcquire(&instance->mark_lock, LW_EXCLUSIVE);
+	if ((instance->loaded || load_mark(instance, &news)) &&
+		limit_of(&instance->generators[generator].generator) <= limit)
+		(void) move_mark(instance, generator, now, &news);
+	LWLockRelease(&instance->mark_lock);
+	report_news(&news, ERROR);
+	CHECK_FOR_INTERRUPTS();
+}
+
+/* A generator has come near its limit: move the mark, unless somebody does. */
+static void
+approach_mark(Generator generator, uint64 limit)
+{
+	MarkNews	news = {0};
+
+	if (!LWLockConditionalAcquire(&instance->mark_lock, LW_EXCLUSIVE))
+		return;
+	if (limit_of(&instance->generators[generator].generator) == limit &&
+		!just_now(instance->failed_at, MARK_RETRY_USECS))
+		(void) move_mark(instance, generator, 0, &news);
+	LWLockRelease(&instance->mark_lock);
+	/* there is still room */
+	report_news(&news, LOG);
+}
+
+/*
+ * The next payload of a generator of the instance, for a caller who has the time
+ * of the clock and random bits at hand.  Errors: no shared memory, a mark that
+ * cannot be read or written, the end of the time field.
  */
 UuidPayload
-uuid9562_instance_next(Generator generator, UuidMethod method)
+uuid9562_instance_next(Generator generator, UuidMethod method, uint64 now, UuidRandom random)
 {
 	const int	version = time_version(generator);
-	UuidRandom	random = random_for(method);
-	uint64		now = clock_ticks(version);
 	SharedGenerator *shared;
-	GeneratorState next;
-	UuidNext	outcome;
+	UuidPayload payload;
+	UuidNext	next;
 	uint64		limit;
+	uint64		near;
 
 	if (unlikely(instance == NULL))
 		join();
@@ -391,67 +497,44 @@ uuid9562_instance_next(Generator generator, UuidMethod method)
 
 	for (;;)
 	{
-		int64		ahead = 0;
-		bool		moved;
-
 		SpinLockAcquire(&shared->lock);
-		next = shared->state;
-		outcome = generator_step(&next, now, random, method);
+		payload = shared->state.previous;
 		limit = shared->limit;
-		if (likely(outcome != UUID_NEXT_EXHAUSTED && next.previous.time < limit))
-			shared->state = next;
-		SpinLockRelease(&shared->lock);
-
-		if (likely(outcome != UUID_NEXT_EXHAUSTED && next.previous.time < limit))
+		near = shared->near;
+		next = uuid_generator_next(&payload, now, random, method);
+		if (likely(next != UUID_NEXT_EXHAUSTED && payload.time < limit))
+		{
+			generator_hand_out(&shared->state, payload, next, now, version);
+			SpinLockRelease(&shared->lock);
 			break;
-		if (outcome == UUID_NEXT_EXHAUSTED)
-			uuid9562_time_exhausted(version);
-
-		/* nobody can hand out more until the mark is moved */
-		LWLockAcquire(&instance->mark_lock, LW_EXCLUSIVE);
-		if (!instance->loaded)
-			ahead = load_mark(instance);
-		SpinLockAcquire(&shared->lock);
-		moved = shared->limit > limit;
+		}
 		SpinLockRelease(&shared->lock);
-		if (!moved)
-			move_mark(instance, ERROR);
-		LWLockRelease(&instance->mark_lock);
-		if (ahead > 0)
-			warn_ahead(ahead);
 
-		CHECK_FOR_INTERRUPTS();
-		now = clock_ticks(version);
+		if (next == UUID_NEXT_EXHAUSTED)
+			uuid9562_time_exhausted(version);
+		await_mark(generator, limit, now);
 	}
 
 	/*
-	 * Another session may have made a value between our reading of the clock
-	 * and our turn.  Only a fresh reading tells whether the clock went back.
+	 * Others may have made values since we read the clock, or may have read it
+	 * later.  Only a fresh reading, against our own value and the last one,
+	 * tells whether it went back.
 	 */
-	if (outcome == UUID_NEXT_STEPPED && clock_went_back(&next, now, method))
+	if (unlikely(uuid_generator_is_behind(version, payload.time, now)))
 	{
 		now = clock_ticks(version);
-		SpinLockAcquire(&shared->lock);
-		if (clock_went_back(&shared->state, now, method))
-			count_clock_back(&shared->state, method);
-		SpinLockRelease(&shared->lock);
+		if (uuid_generator_is_behind(version, payload.time, now))
+		{
+			SpinLockAcquire(&shared->lock);
+			if (clock_went_back(&shared->state, now, version))
+				count_clock_back(&shared->state, version);
+			SpinLockRelease(&shared->lock);
+		}
 	}
 
-	/* near the mark, whoever can moves it; if that fails, there is still room */
-	if (unlikely(uuid_clock_later(version, next.previous.time, MARK_NEAR_SECONDS) >= limit) &&
-		limit <= UUID_TIME_MAX &&
-		LWLockConditionalAcquire(&instance->mark_lock, LW_EXCLUSIVE))
-	{
-		bool		still;
-
-		SpinLockAcquire(&shared->lock);
-		still = shared->limit == limit;
-		SpinLockRelease(&shared->lock);
-		if (still)
-			move_mark(instance, LOG);
-		LWLockRelease(&instance->mark_lock);
-	}
-	return next.previous;
+	if (unlikely(payload.time >= near))
+		approach_mark(generator, limit);
+	return payload;
 }
 
 /* --- for administrators ----------------------------------------------------- */
@@ -483,18 +566,23 @@ uuid9562_instance_statistics(InstanceStatistics *statistics)
 void
 uuid9562_instance_reset(void)
 {
+	MarkNews	news = {0};
+
 	if (instance == NULL)
 		join();
 	LWLockAcquire(&instance->mark_lock, LW_EXCLUSIVE);
-	(void) write_last(instance, true, ERROR);
-	for (int i = 0; i < GENERATOR_COUNT; i++)
+	if (write_last(instance, true, &news))
 	{
-		SharedGenerator *each = &instance->generators[i].generator;
+		for (int i = 0; i < GENERATOR_COUNT; i++)
+		{
+			SharedGenerator *each = &instance->generators[i].generator;
 
-		SpinLockAcquire(&each->lock);
-		memset(&each->state.previous, 0, sizeof(UuidPayload));
-		SpinLockRelease(&each->lock);
+			SpinLockAcquire(&each->lock);
+			memset(&each->state.previous, 0, sizeof(UuidPayload));
+			SpinLockRelease(&each->lock);
+		}
+		instance->loaded = true;
 	}
-	instance->loaded = true;
 	LWLockRelease(&instance->mark_lock);
+	report_news(&news, ERROR);
 }

@@ -40,52 +40,50 @@ record_crc(const MarkRecord *record)
 	return crc;
 }
 
-/*
- * Read the record.  A damaged one is reported in the log; a file that cannot
- * be read is an error, since nobody knows what it says.
- */
+/* That could not be done, for the reason in errno. */
+static bool
+fail(MarkFailure *failure, const char *what)
+{
+	failure->what = what;
+	failure->error = errno;
+	return false;
+}
+
+/* Read the record. */
 MarkFound
-uuid9562_read_mark(Mark *mark)
+uuid9562_read_mark(Mark *mark, MarkFailure *failure)
 {
 	MarkRecord	record;
 	ssize_t		octets;
-	int			file = OpenTransientFile(MARK_FILE, O_RDONLY | PG_BINARY);
+	int			file = BasicOpenFile(MARK_FILE, O_RDONLY | PG_BINARY);
 
 	if (file < 0)
 	{
 		if (errno == ENOENT)
 			return MARK_MISSING;
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not open file \"%s\": %m", MARK_FILE)));
+		fail(failure, "could not open file \"" MARK_FILE "\"");
+		return MARK_FAILED;
 	}
 	octets = read(file, &record, sizeof(record));
 	if (octets < 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not read file \"%s\": %m", MARK_FILE)));
-	CloseTransientFile(file);
+		fail(failure, "could not read file \"" MARK_FILE "\"");
+	close(file);
+	if (octets < 0)
+		return MARK_FAILED;
 
 	if (octets != sizeof(record) || record.magic != MARK_MAGIC || record.format != MARK_FORMAT ||
 		!EQ_CRC32C(record.crc, record_crc(&record)))
-	{
-		ereport(LOG,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("file \"%s\" is damaged", MARK_FILE),
-				 errdetail("UUIDs of uuid9562.monotonic_scope = instance go on from the time of the clock.")));
 		return MARK_DAMAGED;
-	}
 	*mark = record.mark;
 	return MARK_FOUND;
 }
 
-/* Write the record, durably.  When that fails, report it at elevel. */
+/* Write the record, durably. */
 bool
-uuid9562_write_mark(const Mark *mark, int elevel)
+uuid9562_write_mark(const Mark *mark, MarkFailure *failure)
 {
 	MarkRecord	record;
 	int			file;
-	bool		written;
 
 	memset(&record, 0, sizeof(record));
 	record.magic = MARK_MAGIC;
@@ -93,35 +91,50 @@ uuid9562_write_mark(const Mark *mark, int elevel)
 	memcpy(&record.mark, mark, sizeof(Mark));
 	record.crc = record_crc(&record);
 
-	file = OpenTransientFile(MARK_FILE_NEW, O_CREAT | O_TRUNC | O_WRONLY | PG_BINARY);
+	file = BasicOpenFile(MARK_FILE_NEW, O_CREAT | O_TRUNC | O_WRONLY | PG_BINARY);
 	if (file < 0)
-	{
-		ereport(elevel,
-				(errcode_for_file_access(),
-				 errmsg("could not create file \"%s\": %m", MARK_FILE_NEW)));
-		return false;
-	}
+		return fail(failure, "could not create file \"" MARK_FILE_NEW "\"");
 	errno = 0;
-	written = write(file, &record, sizeof(record)) == sizeof(record) && pg_fsync(file) == 0;
-	if (!written)
+	if (write(file, &record, sizeof(record)) != sizeof(record) || pg_fsync(file) != 0)
 	{
 		/* if write didn't set errno, assume problem is no disk space */
-		int			save_errno = errno ? errno : ENOSPC;
-
-		CloseTransientFile(file);
+		if (errno == 0)
+			errno = ENOSPC;
+		fail(failure, "could not write file \"" MARK_FILE_NEW "\"");
+		close(file);
 		unlink(MARK_FILE_NEW);
-		errno = save_errno;
-		ereport(elevel,
-				(errcode_for_file_access(),
-				 errmsg("could not write file \"%s\": %m", MARK_FILE_NEW)));
 		return false;
 	}
-	if (CloseTransientFile(file) != 0)
+	if (close(file) != 0)
+		return fail(failure, "could not close file \"" MARK_FILE_NEW "\"");
+	if (durable_rename(MARK_FILE_NEW, MARK_FILE, LOG_SERVER_ONLY) != 0)
 	{
+		errno = 0;
+		return fail(failure, "could not rename file \"" MARK_FILE_NEW "\" to \"" MARK_FILE "\"");
+	}
+	return true;
+}
+
+void
+uuid9562_report_damaged_mark(void)
+{
+	ereport(LOG,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("file \"%s\" is damaged", MARK_FILE),
+			 errdetail("UUIDs of uuid9562.monotonic_scope = instance go on from the time of the clock.")));
+}
+
+void
+uuid9562_report_failed_mark(const MarkFailure *failure, int elevel)
+{
+	errno = failure->error;
+	if (errno != 0)
 		ereport(elevel,
 				(errcode_for_file_access(),
-				 errmsg("could not close file \"%s\": %m", MARK_FILE_NEW)));
-		return false;
-	}
-	return durable_rename(MARK_FILE_NEW, MARK_FILE, elevel) == 0;
+				 errmsg("%s: %m", failure->what)));
+	else
+		ereport(elevel,
+				(errcode(ERRCODE_IO_ERROR),
+				 errmsg("%s", failure->what),
+				 errdetail("The server log has the reason.")));
 }

@@ -116,42 +116,37 @@ clock_ticks(int version)
 	return ticks;
 }
 
-/* One step of a generator, counted. */
-static inline UuidNext
-generator_step(GeneratorState *state, uint64 now, UuidRandom random, UuidMethod method)
+/* A generator hands out its next value. */
+static inline void
+generator_hand_out(GeneratorState *state, UuidPayload payload, UuidNext next, uint64 now, int version)
 {
-	UuidNext	next = uuid_generator_next(&state->previous, now, random, method);
-
-	if (unlikely(next == UUID_NEXT_EXHAUSTED))
-		return next;
+	state->previous = payload;
 	state->generated++;
 	if (unlikely(next == UUID_NEXT_AHEAD))
 	{
 		state->ran_ahead++;
-		state->off_clock = uuid_generator_clock_part(state->previous.time, method);
+		if (uuid_generator_is_behind(version, payload.time, now))
+			state->off_clock = uuid_generator_clock_part(version, payload.time);
 	}
-	return next;
 }
 
 /*
- * Is this reading of the clock behind the last value, and was that not known?
- * Asked after a step that kept the time of the value before.
+ * Is this reading of the clock behind the value just made, and was that not
+ * known?
  */
 static inline bool
-clock_went_back(const GeneratorState *state, uint64 now, UuidMethod method)
+clock_went_back(const GeneratorState *state, uint64 now, int version)
 {
-	return uuid_generator_is_behind(state->previous.time, now, method) &&
-		uuid_generator_clock_part(state->previous.time, method) != state->off_clock;
+	return uuid_generator_is_behind(version, state->previous.time, now) &&
+		uuid_generator_clock_part(version, state->previous.time) != state->off_clock;
 }
 
 static inline void
-count_clock_back(GeneratorState *state, UuidMethod method)
+count_clock_back(GeneratorState *state, int version)
 {
 	state->clock_backwards++;
-	state->off_clock = uuid_generator_clock_part(state->previous.time, method);
+	state->off_clock = uuid_generator_clock_part(version, state->previous.time);
 }
-
-extern UuidPayload uuid9562_instance_next(Generator generator, UuidMethod method);
 
 /* What chance a value of that method needs. */
 static inline UuidRandom
@@ -164,28 +159,54 @@ random_for(UuidMethod method)
 	return random;
 }
 
+extern UuidPayload uuid9562_instance_next(Generator generator, UuidMethod method,
+										  uint64 now, UuidRandom random);
+
 /*
  * The next payload of a generator, greater than its previous one in the scope
  * (RFC 9562, 6.2 and 6.3).
+ *
+ * Inlined in each caller, where the generator is a constant.  The clock comes
+ * first: the processor can go on with all the rest while its reading is on the
+ * way.
  */
-static inline UuidPayload
+static pg_attribute_always_inline UuidPayload
 next_payload(Generator generator, UuidMethod method)
 {
+	const int	version = time_version(generator);
 	GeneratorState *state = &uuid9562_session.generators[generator];
-	UuidRandom	random;
+	uint64		now = clock_ticks(version);
+	UuidRandom	random = random_for(method);
+	UuidPayload payload;
 	UuidNext	next;
-	uint64		now;
 
-	if (unlikely(uuid9562_monotonic_scope == SCOPE_INSTANCE))
-		return uuid9562_instance_next(generator, method);
-	random = random_for(method);
-	now = clock_ticks(time_version(generator));
-	next = generator_step(state, now, random, method);
+	if (uuid9562_monotonic_scope == SCOPE_INSTANCE)
+		return uuid9562_instance_next(generator, method, now, random);
+	payload = state->previous;
+	next = uuid_generator_next(&payload, now, random, method);
 	if (unlikely(next == UUID_NEXT_EXHAUSTED))
-		uuid9562_time_exhausted(time_version(generator));
-	if (unlikely(next == UUID_NEXT_STEPPED) && clock_went_back(state, now, method))
-		count_clock_back(state, method);
-	return state->previous;
+		uuid9562_time_exhausted(version);
+	generator_hand_out(state, payload, next, now, version);
+	if (unlikely(clock_went_back(state, now, version)))
+		count_clock_back(state, version);
+	return payload;
+}
+
+/*
+ * The next payload of this session's generator without a look at the clock: at
+ * the time of the previous one, as far as its counter goes.  False when that is
+ * full.
+ */
+static pg_attribute_always_inline bool
+next_payload_of_tick(Generator generator, UuidMethod method, UuidPayload *payload)
+{
+	GeneratorState *state = &uuid9562_session.generators[generator];
+
+	*payload = state->previous;
+	if (uuid_generator_next(payload, payload->time, random_for(method), method) != UUID_NEXT_STEPPED)
+		return false;
+	generator_hand_out(state, *payload, UUID_NEXT_STEPPED, payload->time, time_version(generator));
+	return true;
 }
 
 #endif							/* UUID9562_STATE_H */

@@ -43,7 +43,8 @@ put_rows(ReturnSetInfo *result, const char *scope, const GeneratorState *states,
 		values[1] = CStringGetTextDatum(generators[i].name);
 		values[2] = Int16GetDatum(generators[i].version);
 		values[3] = CStringGetTextDatum(method_names[i == GENERATOR_V7 ? uuid9562_v7_method : UUID_METHOD_FRACTION]);
-		nulls[4] = state->previous.time == 0 && state->previous.tail == 0;
+		/* what a mark said is no value, and what a reset forgot is none */
+		nulls[4] = state->generated == 0 || (state->previous.time == 0 && state->previous.tail == 0);
 		values[4] = TimestampTzGetDatum(unix_micros_to_timestamptz(uuid_clock_unix_micros(time_version(i), state->previous.time)));
 		values[5] = Int64GetDatum(state->generated);
 		values[6] = Int64GetDatum(state->clock_backwards);

@@ -4,6 +4,7 @@
  */
 #include "uuid9562.h"
 
+#include "access/parallel.h"
 #include "utils/guc.h"
 
 #include "core/text.h"
@@ -49,7 +50,8 @@ static bool loading;
 static bool
 check_scope(int *newval, void **extra, GucSource source)
 {
-	if (*newval == SCOPE_INSTANCE && source == PGC_S_SESSION && !loading && !uuid9562_instance_available())
+	if (*newval == SCOPE_INSTANCE && source == PGC_S_SESSION && !loading && !InitializingParallelWorker &&
+		!uuid9562_instance_available())
 	{
 		GUC_check_errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE);
 		GUC_check_errmsg(NO_SHARED_MEMORY_MESSAGE);

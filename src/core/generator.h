@@ -26,6 +26,7 @@
 /* The counter at the top of the tail, and the random bits below it. */
 #define UUID_COUNTER_BITS	4
 #define UUID_COUNTER_SHIFT	(UUID_TAIL_BITS - UUID_COUNTER_BITS)
+#define UUID_COUNTER_STEP	(UINT64_C(1) << UUID_COUNTER_SHIFT)
 #define UUID_RANDOM_MAX		UUID_FIELD_MAX(UUID_COUNTER_SHIFT)
 /* A fresh tail: all of it random but the guard bit. */
 #define UUID_FRESH_TAIL_MAX	UUID_FIELD_MAX(UUID_TAIL_BITS - 1)
@@ -86,18 +87,22 @@ uuid_generator_tick(uint64_t *time, uint64_t tick)
 	return true;
 }
 
-/* The part of a time field that is the clock's: in method 1 whole milliseconds. */
+/*
+ * The part of that version's time field that is the clock's: in v7 whole
+ * milliseconds, since with method 1, which may take turns with the others, the
+ * 12 bits after them are part of a counter.
+ */
 static inline uint64_t
-uuid_generator_clock_part(uint64_t time, UuidMethod method)
+uuid_generator_clock_part(int version, uint64_t time)
 {
-	return method == UUID_METHOD_COUNTER ? time & ~UUID_SUBTIME_MAX : time;
+	return version == 7 ? time & ~UUID_SUBTIME_MAX : time;
 }
 
 /* Is the clock behind the time of a value? */
 static inline bool
-uuid_generator_is_behind(uint64_t time, uint64_t now, UuidMethod method)
+uuid_generator_is_behind(int version, uint64_t time, uint64_t now)
 {
-	return uuid_generator_clock_part(now, method) < uuid_generator_clock_part(time, method);
+	return uuid_generator_clock_part(version, now) < uuid_generator_clock_part(version, time);
 }
 
 /*
@@ -166,38 +171,36 @@ uuid_generator_next_counter(UuidPayload *previous, uint64_t now, UuidRandom rand
 static inline UuidNext
 uuid_generator_next(UuidPayload *previous, uint64_t now, UuidRandom random, UuidMethod method)
 {
-	uint64_t	step;
+	uint64_t	fresh = random.tail & UUID_FRESH_TAIL_MAX;
 	uint64_t	stepped;
+	uint64_t	tail;
+	uint64_t	later;
 
 	if (method == UUID_METHOD_COUNTER)
 		return uuid_generator_next_counter(previous, now, random);
 
-	if (now > previous->time)
-	{
-		previous->time = now;
-		previous->tail = random.tail & UUID_FRESH_TAIL_MAX;
-		return UUID_NEXT_LATER;
-	}
-
 	if (method == UUID_METHOD_RANDOM)
-	{
-		step = (random.tail & UUID_INCREMENT_MASK) + 1;
-		stepped = previous->tail + step;
-	}
+		stepped = previous->tail + (random.tail & UUID_INCREMENT_MASK) + 1;
 	else
+		stepped = ((previous->tail & ~UUID_RANDOM_MAX) + UUID_COUNTER_STEP) | (random.tail & UUID_RANDOM_MAX);
+
+	/*
+	 * Whether the clock has ticked since is beyond prediction, so both are
+	 * made and one is chosen by a mask, all ones or zero, rather than by a
+	 * branch.  A fresh tail is never full.
+	 */
+	later = -((previous->time - now) >> 63);
+	tail = stepped ^ ((stepped ^ fresh) & later);
+	if (tail <= UUID_TAIL_MAX)
 	{
-		step = UINT64_C(1) << UUID_COUNTER_SHIFT;
-		stepped = ((previous->tail & ~UUID_RANDOM_MAX) + step) | (random.tail & UUID_RANDOM_MAX);
-	}
-	if (stepped <= UUID_TAIL_MAX)
-	{
-		previous->tail = stepped;
-		return UUID_NEXT_STEPPED;
+		previous->time += (now - previous->time) & later;
+		previous->tail = tail;
+		return later ? UUID_NEXT_LATER : UUID_NEXT_STEPPED;
 	}
 
 	if (!uuid_generator_tick(&previous->time, 1))
 		return UUID_NEXT_EXHAUSTED;
-	previous->tail = random.tail & UUID_FRESH_TAIL_MAX;
+	previous->tail = fresh;
 	return UUID_NEXT_AHEAD;
 }
 

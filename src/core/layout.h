@@ -22,6 +22,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #define UUID_OCTETS			16
 #define UUID_NODE_OCTETS	6
@@ -80,29 +81,57 @@ typedef struct UuidStamp
 	uint64_t	bits;			/* none outside mask */
 } UuidStamp;
 
-/* Read eight octets in network byte order (4). */
+/*
+ * Network byte order (4).  Where the compiler tells the machine's, eight octets
+ * are one word that is swapped or not: compilers make worse code of the shifts.
+ */
+#if defined(__GNUC__) && defined(__BYTE_ORDER__) && !defined(UUID_LAYOUT_BY_OCTET)
+
+/* Between the order of the machine and network byte order, either way. */
+static inline uint64_t
+uuid_layout_network_order(uint64_t word)
+{
+	return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? word : __builtin_bswap64(word);
+}
+
+/* Read eight octets. */
 static inline uint64_t
 uuid_layout_load64(const uint8_t *octets)
 {
-	return (uint64_t) octets[0] << 56 | (uint64_t) octets[1] << 48 |
-		(uint64_t) octets[2] << 40 | (uint64_t) octets[3] << 32 |
-		(uint64_t) octets[4] << 24 | (uint64_t) octets[5] << 16 |
-		(uint64_t) octets[6] << 8 | (uint64_t) octets[7];
+	uint64_t	word;
+
+	memcpy(&word, octets, sizeof(word));
+	return uuid_layout_network_order(word);
 }
 
-/* Write eight octets in network byte order (4). */
+/* Write eight octets. */
 static inline void
 uuid_layout_store64(uint8_t *octets, uint64_t word)
 {
-	octets[0] = (uint8_t) (word >> 56);
-	octets[1] = (uint8_t) (word >> 48);
-	octets[2] = (uint8_t) (word >> 40);
-	octets[3] = (uint8_t) (word >> 32);
-	octets[4] = (uint8_t) (word >> 24);
-	octets[5] = (uint8_t) (word >> 16);
-	octets[6] = (uint8_t) (word >> 8);
-	octets[7] = (uint8_t) word;
+	word = uuid_layout_network_order(word);
+	memcpy(octets, &word, sizeof(word));
 }
+
+#else
+
+static inline uint64_t
+uuid_layout_load64(const uint8_t *octets)
+{
+	uint64_t	word = 0;
+
+	for (int i = 0; i < 8; i++)
+		word = word << 8 | octets[i];
+	return word;
+}
+
+static inline void
+uuid_layout_store64(uint8_t *octets, uint64_t word)
+{
+	for (int i = 7; i >= 0; i--, word >>= 8)
+		octets[i] = (uint8_t) word;
+}
+
+#endif
 
 /* The variant of any 16 octets (4.1).  Nil is NCS, Max is reserved. */
 static inline UuidVariant

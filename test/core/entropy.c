@@ -1,5 +1,5 @@
 /*
- * The pool of random octets: fetched 4096 at a time, handed out once, erased
+ * The pool of random octets: fetched 16384 at a time, handed out once, erased
  * as used, never shared over a fork, never replaced by something weaker.
  */
 #include "support.h"
@@ -54,17 +54,17 @@ by_value(const void *a, const void *b)
 }
 
 static void
-asks_the_source_once_per_4096_octets(void **state)
+asks_the_source_once_per_16384_octets(void **state)
 {
 	UuidEntropy pool = {0};
 	uint64_t	word;
 
 	(void) state;
 	source_calls = 0;
-	for (int i = 0; i < 10 * 4096 / 8; i++)
+	for (int i = 0; i < 10 * 16384 / 8; i++)
 		assert_true(uuid_entropy_take(&pool, OWNER, recording_source, &word));
 	assert_int_equal(source_calls, 10);
-	assert_int_equal(source_octets, 4096);
+	assert_int_equal(source_octets, 16384);
 	assert_true(uuid_entropy_take(&pool, OWNER, recording_source, &word));
 	assert_int_equal(source_calls, 11);
 }
@@ -200,7 +200,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(asks_the_source_once_per_4096_octets),
+		cmocka_unit_test(asks_the_source_once_per_16384_octets),
 		cmocka_unit_test(hands_out_every_octet_once),
 		cmocka_unit_test(erases_what_it_hands_out),
 		cmocka_unit_test(hands_out_nothing_when_the_source_fails),

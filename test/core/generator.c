@@ -445,12 +445,16 @@ static void
 tells_when_the_clock_is_behind(void **state)
 {
 	(void) state;
-	assert_true(uuid_generator_is_behind(4097, 4096, UUID_METHOD_FRACTION));
-	assert_false(uuid_generator_is_behind(4097, 4097, UUID_METHOD_FRACTION));
-	assert_false(uuid_generator_is_behind(4097, 4098, UUID_METHOD_RANDOM));
-	/* the last 12 bits are a counter there */
-	assert_false(uuid_generator_is_behind(4097, 4096, UUID_METHOD_COUNTER));
-	assert_true(uuid_generator_is_behind(8192, 8191, UUID_METHOD_COUNTER));
+	for (int version = 6; version <= 8; version += 2)
+	{
+		assert_true(uuid_generator_is_behind(version, 4097, 4096));
+		assert_false(uuid_generator_is_behind(version, 4097, 4097));
+		assert_false(uuid_generator_is_behind(version, 4097, 4098));
+	}
+	/* in v7 by the millisecond: below it a counter may stand */
+	assert_false(uuid_generator_is_behind(7, 4097, 4096));
+	assert_false(uuid_generator_is_behind(7, 8191, 4096));
+	assert_true(uuid_generator_is_behind(7, 8192, 8191));
 }
 
 /*

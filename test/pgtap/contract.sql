@@ -23,6 +23,8 @@ INSERT INTO contract VALUES
 	('uuidv6', '', 'uuid', 'v', false),
 	('uuidv7', '', 'uuid', 'v', false),
 	('uuidv7', 'shift interval', 'uuid', 'v', false),
+	('uuidv7_batch', 'n bigint', 'SETOF uuid', 'v', false),
+	('uuidv7_batch_support', 'internal', 'internal', 'i', false),
 	('uuidv8', '', 'uuid', 'v', false),
 	('uuidv8_name', 'namespace uuid, name text, algorithm text DEFAULT ''sha256''::text', 'uuid', 'i', false),
 	('uuidv8_name', 'namespace uuid, name bytea, algorithm text DEFAULT ''sha256''::text', 'uuid', 'i', false),
@@ -130,8 +132,9 @@ SELECT set_eq(
 	'SELECT proname::text, prosupport::text FROM members WHERE prosupport <> 0',
 	$$VALUES ('period_contains_uuidv7', 'uuidv7_within_support'), ('uuid_is_v6', 'uuid_is_v6_support'),
 			 ('uuid_is_v7', 'uuid_is_v7_support'), ('uuidv6_within', 'uuidv6_within_support'),
+			 ('uuidv7_batch', 'uuidv7_batch_support'),
 			 ('uuidv7_contained_by_period', 'uuidv7_within_support'), ('uuidv7_within', 'uuidv7_within_support')$$,
-	'the planner is told of the conditions on a period');
+	'the planner is told of the conditions on a period, and of the rows of a batch');
 SELECT set_eq(
 	'SELECT proname::text FROM members WHERE procost > 1',
 	$$VALUES ('uuid_is_v6'), ('uuid_is_v7')$$,

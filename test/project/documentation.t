@@ -31,6 +31,42 @@ foreach my $page ('doc/uuid9562.md', 'README.md')
 	is_deeply([ grep { !$functions{$_} } sort keys %called ], [], "$page calls only functions that exist");
 }
 
+# A link to another file finds it, and the heading that it names.
+sub anchors
+{
+	my %anchors;
+	foreach my $heading ($_[0] =~ /^#+ (.*)$/mg)
+	{
+		my $anchor = lc $heading =~ s/[^\w\s-]//gr =~ s/\s/-/gr;
+		$anchors{$anchor} = 1;
+	}
+	return \%anchors;
+}
+foreach my $page (glob '*.md doc/*.md')
+{
+	my ($folder) = $page =~ m{^(.*/)?};
+	my @broken;
+	foreach my $link (slurp($page) =~ /\]\(([^)\s]+)\)/g)
+	{
+		next if $link =~ /^https?:/;
+		my ($file, $anchor) = $link =~ /^([^#]*)(?:#(.*))?$/;
+		my $path = $file eq '' ? $page : ($folder // '') . $file;
+		$path =~ s{[^/]+/\.\./}{};
+		push @broken, $link
+		  if !-e $path || defined $anchor && !anchors(slurp($path))->{$anchor};
+	}
+	is_deeply(\@broken, [], "$page: every link leads somewhere");
+}
+
+# A row of figures in the README is a row of a report of scripts/bench.
+{
+	my ($section) = slurp('README.md') =~ /^## How fast\n(.*?)^## /ms;
+	my $reports = join '', map { slurp($_) } glob 'doc/benchmarks/*/report.md';
+	my @rows = grep { /\d\.\d/ } $section =~ /^(\|.*\|)$/mg;
+	cmp_ok(scalar(@rows), '>', 10, 'the README has figures');
+	is_deeply([ grep { index($reports, "$_\n") < 0 } @rows ], [], 'and each of their rows is that of a report');
+}
+
 # doc/rfc9562.md: | id | ... | `file`: `name`; ... |
 my $page = slurp('doc/rfc9562.md');
 my %proofs;

@@ -1,4 +1,4 @@
-# A server whose clock and random source do as they are told; see world.c.
+# A server whose clock, random source and disk do as they are told; see world.c.
 #
 #	my $world = World->new('name') or plan skip_all => World::REASON;
 #	my ($out, $err) = $world->session($turn1, $sql1, $turn2, $sql2, ...);

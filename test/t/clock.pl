@@ -77,6 +77,34 @@ is_deeply([ keys %times ], [ $time_of{'uuidv7()'} ], 'uuidv7(), random: all at t
 is(scalar(grep { $tails[$_] - $tails[ $_ - 1 ] < 1 || $tails[$_] - $tails[ $_ - 1 ] > 1 << 32 } 1 .. 99),
 	0, 'uuidv7(), random: the tail grows by 1 to 2^32');
 
+# A batch, standing still: as uuidv7() would.
+($out, $err) = $world->session($now => 'SELECT public.uuidv7_batch(40)');
+{
+	my ($wrong, $time, $counter) = (0, $time_of{'uuidv7()'});
+	foreach (split /\n/, $out)
+	{
+		my ($t, $c) = fields($_);
+		if (!defined $counter) { $wrong++ unless $t == $time && $c <= 7 }
+		else { $wrong++ unless $counter < 15 ? $t == $time && $c == $counter + 1 : $t == $time + 1 && $c <= 7 }
+		($time, $counter) = ($t, $c);
+	}
+	is($wrong, 0, 'uuidv7_batch(): the time of the clock, then the counter by one, then the next tick');
+}
+
+# It keeps to one reading of the clock for 16 values at most, by every method.
+foreach my $method (qw(fraction counter random))
+{
+	($out, $err) = $world->session(
+		normal => "SET uuid9562.v7_method = $method; BEGIN; DECLARE ids CURSOR FOR SELECT public.uuidv7_batch(1000)",
+		"1767225600 0" => 'FETCH 1 FROM ids',
+		"1767225700 0" => 'FETCH 20 FROM ids');
+	my @seconds = map { int((fields($_))[0] / 4096 / 1000) } split /\n/, $out;
+	my $stale = grep { $_ == 1767225600 } @seconds;
+	cmp_ok($stale, '<=', 16, "uuidv7_batch(), $method: the clock is read for 16 values at least");
+	cmp_ok($stale, '>=', 8, "uuidv7_batch(), $method: and not for each");
+	is($seconds[-1], 1767225700, "uuidv7_batch(), $method: then the time is that of the clock");
+}
+
 # The seeds of method counter, over many milliseconds: random, and no copy of
 # the bits that follow.
 ($out, $err) = $world->session(
@@ -138,6 +166,20 @@ is((fields($shifted))[0], (fields($plain))[0], 'uuidv7(interval) goes by the gen
 	is($err, '', 'statistics: no error');
 	is( join(' ', grep { /\S/ } split /\n/, $out), '1|0|0|t 4|1|0|t 5|1|0|t 105|2|t',
 		'statistics: the clock is found behind once each time it goes back, and the time stands still meanwhile');
+}
+
+# The methods of v7 take turns: that one's counter stands where another's fraction
+# does is no clock gone back.
+{
+	my $hour_before = (split / /, $now)[0] - 3600 . ' 0';
+	my $turns = q{DO $$BEGIN FOR i IN 1 .. 300 LOOP
+		PERFORM set_config('uuid9562.v7_method', (ARRAY['fraction', 'counter', 'random'])[i % 3 + 1], false), public.uuidv7();
+		END LOOP; END$$};
+	my $stats = q{SELECT generated, clock_backwards FROM public.uuid_generator_stats() WHERE scope = 'session' AND generator = 'uuidv7'};
+	# forty of one tick run ahead of it
+	my ($out, $err) = $world->session($now => 'SELECT FROM (SELECT public.uuidv7() FROM generate_series(1, 40) OFFSET 0) AS made',
+		$now => $turns, $now => $stats, $hour_before => $turns, $hour_before => $stats);
+	is(join(' ', grep { /\S/ } split /\n/, $out), '340|0 640|1', 'statistics: with changing methods the clock is found behind only when it is');
 }
 
 $world->node->stop;

@@ -23,9 +23,9 @@ sub is_stopped
 }
 
 is_stopped($_, 'random', qr/ERROR:  XX000: could not generate random values/, 'the random source fails')
-  foreach qw(uuidv1() uuidv4() uuidv6() uuidv7() uuidv7('1d') uuidv8() uuidv8_node(1));
+  foreach qw(uuidv1() uuidv4() uuidv6() uuidv7() uuidv7('1d') uuidv7_batch(1) uuidv8() uuidv8_node(1));
 is_stopped($_, 'clock', qr/ERROR:  58000: could not read the system clock: Operation not permitted/, 'the clock fails')
-  foreach qw(uuidv1() uuidv6() uuidv7() uuidv7('1d') uuidv8() uuidv8_node(1));
+  foreach qw(uuidv1() uuidv6() uuidv7() uuidv7('1d') uuidv7_batch(1) uuidv8() uuidv8_node(1));
 is_stopped($_, '-1 999999999', qr/ERROR:  22008: system clock is out of range for UUID version [78]/, 'the clock is before 1970')
   foreach qw(uuidv7() uuidv7('1d') uuidv8() uuidv8_node(1));
 is_stopped($_, '-14830000000 0', qr/ERROR:  22008: system clock is out of range for UUID version [16]/, 'the clock is before 1582')
@@ -34,7 +34,10 @@ is_stopped($_, '569000000000 0', qr/ERROR:  22008: system clock is out of range 
   foreach qw(uuidv1() uuidv6() uuidv7() uuidv8_node(1));
 
 # The last tick of the field has 9 to 16 values, and then there is none.
-foreach my $last ([ 'uuidv6()', '103072857660 684697599', 6 ], [ 'uuidv7()', '281474976710 655999999', 7 ])
+foreach my $last (
+	[ 'uuidv6()', '103072857660 684697599', 6 ],
+	[ 'uuidv7()', '281474976710 655999999', 7 ],
+	[ 'uuidv7_batch(1)', '281474976710 655999999', 7 ])
 {
 	my ($call, $turn, $version) = @$last;
 	my ($out, $err) = $world->session($turn => "SELECT public.$call;\n" x 20);
@@ -50,7 +53,7 @@ foreach my $last ([ 'uuidv6()', '103072857660 684697599', 6 ], [ 'uuidv7()', '28
 # A statement that needs more than one refill fails as a whole.
 my ($out, $err) = $world->session(
 	normal => 'CREATE TABLE ids (id uuid DEFAULT public.uuidv7()); INSERT INTO ids SELECT FROM generate_series(1, 100)',
-	random => 'INSERT INTO ids SELECT FROM generate_series(1, 1000)',
+	random => 'INSERT INTO ids SELECT FROM generate_series(1, 10000)',
 	normal => 'SELECT count(*) FROM ids');
 like($err, qr/could not generate random values/, 'an INSERT stops where the pool ends');
 is($out, '100', 'and leaves no row');

@@ -12,7 +12,7 @@ use World;
 
 # v1 sorts by its time only as v6
 my @calls = ('uuidv1_to_v6(public.uuidv1())', qw(uuidv6() uuidv7() uuidv8() uuidv8_node(7)));
-my $world = World->new('instance', "shared_preload_libraries = 'uuid9562'\nuuid9562.monotonic_scope = instance\nmax_prepared_transactions = 0\n",
+my $world = World->new('instance', "shared_preload_libraries = 'uuid9562'\nuuid9562.monotonic_scope = instance\n",
 	allows_streaming => 1)
   or plan skip_all => World::REASON;
 my $node = $world->node;
@@ -83,6 +83,19 @@ is( sql(q{
 	SELECT count(*) FROM (SELECT id, lag(id) OVER (PARTITION BY scope ORDER BY n) AS before FROM switched) AS pairs WHERE id <= before}),
 	'0', 'a session that switches between the scopes keeps the order of each');
 
+# A batch stands in the order of all sessions, and each of its values follows the
+# scope that it meets.
+{
+	my $before = sql('SELECT public.uuidv7()');
+	my @batch = split /\n/, sql('SELECT public.uuidv7_batch(100)');
+	my $after = sql('SELECT public.uuidv7()');
+	is_deeply([ sort $after, $before, @batch ], [ $before, @batch, $after ], 'a batch is greater than what another session made before, and less than what one makes after');
+	is( sql(q{SELECT count(*) FROM (
+			SELECT public.uuidv7_batch(40) AS id, set_config('uuid9562.monotonic_scope', 'session', false) OFFSET 0) AS ids
+		WHERE public.uuidv7_timestamp(id) BETWEEN now() - interval '1 minute' AND now() + interval '1 minute'}),
+		'40', 'a change of scope in the middle of a batch finds the time of the clock');
+}
+
 # --- the mark -----------------------------------------------------------------
 
 my $writes = statistic('mark_writes');
@@ -115,13 +128,6 @@ foreach my $how (sort keys %stop)
 
 # The last session to leave writes the last values, and a start goes on from
 # them, not from the mark ahead of them.
-%before = values_of();
-sleep 2;
-sql('SELECT public.uuidv7()');
-sleep 2;
-my $last = sql('SELECT public.uuidv7()');
-sleep 2;
-sql('SELECT public.uuidv7(), pg_sleep(1.5)');
 my $value = sql('SELECT public.uuidv7(), pg_sleep(1.5)') =~ s/\|.*//r;
 $node->stop;
 $world->turn(hour_ago());
@@ -171,7 +177,7 @@ foreach my $how ('an immediate shutdown', 'a kill of the postmaster')
 	$stop{$how}->();
 	$world->turn(hour_ago());
 	$world->start;
-	$last = sql('SELECT id FROM numbered ORDER BY id DESC LIMIT 1');
+	my $last = sql('SELECT id FROM numbered ORDER BY id DESC LIMIT 1');
 	cmp_ok(sql('SELECT count(*) FROM numbered'), '>', 100, "$how while generating: committed values are there");
 	cmp_ok(sql('SELECT public.uuidv7()'), 'gt', $last, "$how while generating: the next value is greater than all of them");
 	$world->turn('normal');
@@ -286,6 +292,10 @@ else
 	like($err, qr/55000: .*has no shared memory.*shared_preload_libraries = 'uuid9562'/s, 'without preloading the scope is refused, with a hint');
 	($status, $out, $err) = $bare->psql('postgres', "SET uuid9562.monotonic_scope = instance; SELECT public.uuidv7()", on_error_stop => 0);
 	is($out, '', 'set before the library is loaded, it is not dropped: the generators refuse');
+	# as it goes to a parallel worker
+	my $force = $bare->pg_version >= 16 ? 'debug_parallel_query' : 'force_parallel_mode';
+	($status, $out, $err) = $bare->psql('postgres', "SET uuid9562.monotonic_scope = instance; LOAD 'uuid9562'; SET $force = on; SELECT count(*) > 0 FROM pg_class");
+	is($out, 't', 'and parallel queries of other things go on');
 	$bare->safe_psql('postgres', 'ALTER DATABASE postgres SET uuid9562.monotonic_scope = instance');
 	($status, $out, $err) = $bare->psql('postgres', "\\set VERBOSITY verbose\nSELECT public.uuidv7()");
 	like($err, qr/55000: .*has no shared memory.*shared_preload_libraries = 'uuid9562'/s, 'and where a database has it, the generators refuse');

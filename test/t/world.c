@@ -1,12 +1,13 @@
 /*
  * The world as a test wants it: loaded before the server's own libraries,
- * this makes the random source or the clock do what the file WORLD says:
+ * this makes the random source, the clock or the disk do what the file WORLD says:
  *
  *	random		the random source fails
  *	clock		the clock fails
+ *	slow		to rename a file takes more than two seconds
  *	SEC NSEC	the clock stands still at that moment
  *
- * Without the file, both are as they are.
+ * Without the file, all are as they are.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static void
 world(char *what, int size)
@@ -66,4 +68,16 @@ clock_gettime(clockid_t clock, struct timespec *now)
 		return 0;
 	}
 	return real(clock, now);
+}
+
+int
+rename(const char *from, const char *to)
+{
+	int			(*real) (const char *, const char *) = dlsym(RTLD_NEXT, "rename");
+	char		what[64];
+
+	world(what, sizeof(what));
+	if (strcmp(what, "slow") == 0)
+		usleep(2200000);
+	return real(from, to);
 }

@@ -1,0 +1,63 @@
+/*
+ * floor.c
+ *		What a function of its kind costs at least: the floors that scripts/bench
+ *		holds the extension's functions against.
+ *
+ * Loaded by its path on a throwaway server; nothing of it is installed.
+ */
+#include "postgres.h"
+
+#include <time.h>
+
+#include "fmgr.h"
+#include "utils/uuid.h"
+
+PG_MODULE_MAGIC;
+
+PG_FUNCTION_INFO_V1(floor_allocate);
+PG_FUNCTION_INFO_V1(floor_clock);
+PG_FUNCTION_INFO_V1(floor_copy);
+PG_FUNCTION_INFO_V1(floor_read);
+
+/* Return the same octets every time, newly allocated. */
+Datum
+floor_allocate(PG_FUNCTION_ARGS)
+{
+	pg_uuid_t  *uuid = (pg_uuid_t *) palloc(sizeof(pg_uuid_t));
+
+	memset(uuid->data, 0, UUID_LEN);
+	return UUIDPGetDatum(uuid);
+}
+
+/* Return the clock, newly allocated, as 16 octets. */
+Datum
+floor_clock(PG_FUNCTION_ARGS)
+{
+	pg_uuid_t  *uuid = (pg_uuid_t *) palloc(sizeof(pg_uuid_t));
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	memset(uuid->data, 0, UUID_LEN);
+	memcpy(uuid->data, &now, Min(sizeof(now), UUID_LEN));
+	return UUIDPGetDatum(uuid);
+}
+
+/* Return a copy of the argument. */
+Datum
+floor_copy(PG_FUNCTION_ARGS)
+{
+	pg_uuid_t  *uuid = (pg_uuid_t *) palloc(sizeof(pg_uuid_t));
+
+	memcpy(uuid->data, PG_GETARG_UUID_P(0)->data, UUID_LEN);
+	return UUIDPGetDatum(uuid);
+}
+
+/* Return the first eight octets of the argument, as a number of some kind. */
+Datum
+floor_read(PG_FUNCTION_ARGS)
+{
+	int64		octets;
+
+	memcpy(&octets, PG_GETARG_UUID_P(0)->data, sizeof(octets));
+	PG_RETURN_INT64(octets);
+}

@@ -1,0 +1,110 @@
+-- Every function of the extension, called with every combination of edge values
+-- of its arguments' types: a value, or an error with one of the SQLSTATEs that
+-- the manual names.
+
+BEGIN;
+SELECT plan(5);
+
+-- as SQL, so that a value that a version of PostgreSQL lacks can be left out
+CREATE TEMP TABLE edges (type regtype, value text);
+INSERT INTO edges
+SELECT type, value
+FROM (VALUES
+	('uuid'::regtype, ARRAY[
+		'NULL', '''00000000-0000-0000-0000-000000000000''', '''ffffffff-ffff-ffff-ffff-ffffffffffff''',
+		'''c232ab00-9414-11ec-b3c8-9f6bdeced846''', '''000003e8-cbb9-21ea-b201-00045a86c8a1''',
+		'''5df41881-3aed-3515-88a7-2f4a814cf09e''', '''919108f7-52d1-4320-9bac-f847db4148a8''',
+		'''2ed6657d-e927-568b-95e1-2665a8aea6a2''', '''1ec9414c-232a-6b00-b3c8-9f6bdeced846''',
+		'''017f22e2-79b0-7cc3-98c4-dc0c0c07398f''', '''2489e9ad-2ee2-8e00-8ec9-32d5f69181c0''',
+		'''ffffffff-ffff-1fff-bfff-ffffffffffff''', '''00000000-0000-1000-8000-000000000000''',
+		'''ffffffff-ffff-6fff-bfff-ffffffffffff''', '''00000000-0000-6000-8000-000000000000''',
+		'''ffffffff-ffff-7fff-bfff-ffffffffffff''', '''00000000-0000-7000-8000-000000000000''',
+		'''ffffffff-ffff-8fff-bfff-ffffffffffff''', '''017f22e2-79b0-7cc3-18c4-dc0c0c07398f''',
+		'''017f22e2-79b0-7cc3-c8c4-dc0c0c07398f''', '''017f22e2-79b0-7cc3-e8c4-dc0c0c07398f''',
+		'''017f22e2-79b0-0cc3-98c4-dc0c0c07398f''', '''017f22e2-79b0-fcc3-98c4-dc0c0c07398f''']),
+	('text', ARRAY[
+		'NULL', '''''', '''dns''', '''url''', '''DNS ''', '''sha256''', '''SHA512''', '''md5''', 'repeat(''x'', 100000)',
+		'''017f22e2-79b0-7cc3-98c4-dc0c0c07398f''', '''urn:uuid:017f22e2-79b0-7cc3-98c4-dc0c0c07398f''',
+		'''URN:UUID:017F22E2-79B0-7CC3-98C4-DC0C0C07398F''', '''urn:uuid:017f22e2-79b0-7cc3-98c4-dc0c0c07398''',
+		'''{017f22e2-79b0-7cc3-98c4-dc0c0c07398f}''', '''urn:uuid:''', 'chr(1)', 'chr(233) || chr(128512)', '''%s%n''']),
+	('bytea', ARRAY[
+		'NULL', '''''', 'decode(repeat(''00'', 15), ''hex'')', 'decode(repeat(''ff'', 16), ''hex'')',
+		'decode(repeat(''a5'', 17), ''hex'')', 'decode(repeat(''00'', 100000), ''hex'')']),
+	('integer', ARRAY['NULL', '0', '-1', '1', '4095', '4096', '65535', '65536', '2147483647', '-2147483648']),
+	('bigint', ARRAY[
+		'NULL', '0', '-1', '1', '3', '281474976710655', '281474976710656', '4611686018427387903',
+		'4611686018427387904', '-9223372036854775808']),
+	('timestamptz', ARRAY[
+		'NULL', '''-infinity''', '''infinity''', '''4713-01-01 00:00:00+00 BC''', '''294276-12-31 23:59:59.999999+00''',
+		'''epoch''', '''1970-01-01 00:00:00+00''::timestamptz - interval ''1 microsecond''', '''1582-10-15 00:00+00''',
+		'''1582-10-14 23:59:59.999999+00''', '''2000-01-01 00:00+00''', '''5236-03-31 21:21:00.684697+00''',
+		'''5236-03-31 21:21:00.684698+00''', '''10889-08-02 05:31:50.655+00''', '''10889-08-02 05:31:50.656+00''', 'now()']),
+	('interval', ARRAY[
+		'NULL', '''0''', '''1 microsecond''', '''-1 microsecond''', '''178000000 years''', '''-178000000 years''',
+		'''2147483647 days''', '''-2147483648 months''', '''1 month -1 day''', '''2562047788:00:54.775807''']),
+	('tstzrange', ARRAY[
+		'NULL', '''empty''', '''(,)''', '''[2026-01-01,2026-01-01]''', '''(2026-01-01,2026-01-01)''', '''[-infinity,infinity]''',
+		'''(infinity,)''', '''(,-infinity)''', '''[4713-01-01 BC,294276-12-31]''', '''[epoch,)''', '''[,epoch)''',
+		'''[10889-08-02,)''', '''(,1582-10-15)'''])) AS a (type, choices), unnest(choices) AS value;
+INSERT INTO edges SELECT 'interval', value FROM (VALUES ('''infinity'''), ('''-infinity''')) AS a (value)
+WHERE current_setting('server_version_num')::int >= 170000;
+
+CREATE TEMP TABLE calls (function text, call text, state text);
+CREATE FUNCTION call_them() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	f record;
+	combination text;
+	state text;
+BEGIN
+	FOR f IN
+		SELECT p.proname, p.oid::regprocedure AS name, p.pronamespace::regnamespace AS namespace,
+			   ARRAY(SELECT CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
+					 FROM unnest(p.proargtypes) WITH ORDINALITY AS a (type, place) JOIN pg_type AS t ON t.oid = a.type ORDER BY place) AS types
+		FROM pg_depend AS d JOIN pg_extension AS e ON d.refobjid = e.oid AND d.deptype = 'e'
+			 JOIN pg_proc AS p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+		WHERE e.extname = 'uuid9562' AND NOT 'internal'::regtype = ANY (p.proargtypes)
+	LOOP
+		FOR combination IN
+			SELECT concat_ws(', ', 'CAST(' || a.value || ' AS ' || a.type || ')', 'CAST(' || b.value || ' AS ' || b.type || ')',
+							 'CAST(' || c.value || ' AS ' || c.type || ')')
+			FROM (SELECT 1) AS one
+				 LEFT JOIN edges AS a ON a.type = f.types[1]
+				 LEFT JOIN edges AS b ON b.type = f.types[2]
+				 LEFT JOIN edges AS c ON c.type = f.types[3]
+		LOOP
+			state := '00000';
+			BEGIN
+				EXECUTE format('SELECT %I.%I(%s) LIMIT 3', f.namespace::text, f.proname, combination);
+			EXCEPTION WHEN OTHERS THEN
+				state := SQLSTATE;
+			END;
+			INSERT INTO calls VALUES (f.name, combination, state);
+		END LOOP;
+	END LOOP;
+END
+$$;
+SELECT call_them();
+
+SELECT cmp_ok(count(*), '>', 8000::bigint, 'thousands of calls') FROM calls;
+SELECT is((SELECT count(DISTINCT function) FROM calls),
+	(SELECT count(*) FROM pg_depend AS d JOIN pg_extension AS e ON d.refobjid = e.oid AND d.deptype = 'e'
+		  JOIN pg_proc AS p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+	 WHERE e.extname = 'uuid9562' AND NOT 'internal'::regtype = ANY (p.proargtypes)), 'of every function');
+-- 22008 a time outside the field, 22003 a field out of range, 22023 and 22P02
+-- what does not parse, 55000 no node id or no shared memory
+SELECT is_empty(
+	$$SELECT function, call, state FROM calls
+	  WHERE state NOT IN ('00000', '22008', '22003', '22023', '22P02', '55000')$$,
+	'each gives a value or an error of the manual');
+SELECT is_empty(
+	$$SELECT function FROM calls GROUP BY function
+	  HAVING bool_and(state <> '00000') AND function NOT IN ('uuidv8_node()', 'uuid_generator_reset()')$$,
+	'every function gives a value for some of them');
+SELECT is_empty(
+	$$SELECT function, call, state FROM calls
+	  WHERE state <> '00000'
+		AND function ~ '^(uuid_extract|uuid_inspect|uuid_is|uuidv[1678]_timestamp(_micros)?\(|uuidv8_node_id|uuidv7_contained|period_contains|uuidv[67]_(within|lowest|highest))'$$,
+	'inspection and conditions on a period have no errors');
+
+SELECT * FROM finish();
+ROLLBACK;

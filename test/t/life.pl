@@ -1,0 +1,235 @@
+# The life of a database that uses the extension: dumped and restored, indexed in
+# every way, its keys changed while it is in use, replicated, and called from a
+# search path that somebody else has filled.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('life');
+$node->init(allows_streaming => 'logical');
+$node->append_conf('postgresql.conf', "timezone = 'UTC'\nmax_connections = 30\n");
+$node->start;
+
+sub sql { my ($database, @statements) = @_; return $node->safe_psql($database, join ";\n", @statements) }
+
+# --- dump and restore ---------------------------------------------------------
+
+sql('postgres', 'CREATE DATABASE shop');
+sql('shop', q{
+	CREATE EXTENSION uuid9562;
+	CREATE TABLE customers (
+		id uuid PRIMARY KEY DEFAULT public.uuidv7() CHECK (public.uuid_is_v7(id)),
+		old_id uuid DEFAULT public.uuidv1(),
+		created timestamptz GENERATED ALWAYS AS (public.uuidv7_timestamp(id)) STORED,
+		CHECK (id <@ '[2000-01-01,2100-01-01)'));
+	CREATE INDEX recent_customers ON customers (old_id) WHERE id <@ '[2026-01-01,)';
+	CREATE TABLE visits (id uuid PRIMARY KEY DEFAULT public.uuidv7(), page text NOT NULL) PARTITION BY RANGE (id);
+	SELECT format('CREATE TABLE visits_%s PARTITION OF visits FOR VALUES FROM (%L) TO (%L)', to_char(month, 'YYYY_MM'),
+				  public.uuidv7_floor(month), public.uuidv7_floor(month + interval '1 month'))
+	FROM generate_series('2026-01-01'::timestamptz, '2026-12-01', '1 month') AS month \gexec
+	CREATE TABLE visits_of_no_month PARTITION OF visits DEFAULT;
+	CREATE VIEW march AS SELECT * FROM visits WHERE id <@ '[2026-03-01,2026-04-01)';
+	CREATE VIEW latest AS SELECT * FROM visits WHERE tstzrange(now() - interval '1 hour', NULL) @> id;
+	CREATE MATERIALIZED VIEW months AS
+	SELECT date_trunc('month', public.uuidv7_timestamp(id)) AS month, count(*) FROM visits GROUP BY 1;
+	CREATE FUNCTION visits_in(period tstzrange) RETURNS SETOF visits LANGUAGE sql STABLE
+	BEGIN ATOMIC
+		SELECT * FROM visits WHERE id <@ period;
+	END;
+	ALTER TABLE customers ENABLE ROW LEVEL SECURITY;
+	CREATE POLICY old ON customers FOR SELECT USING (id <@ tstzrange(NULL, now()));
+	INSERT INTO customers (id) SELECT public.uuidv7_at('2026-06-01'::timestamptz + n * interval '1 hour') FROM generate_series(1, 100) AS n;
+	INSERT INTO visits SELECT public.uuidv7_at('2026-01-01'::timestamptz + n * interval '1 hour'), '/' FROM generate_series(1, 8000) AS n;
+	REFRESH MATERIALIZED VIEW months});
+
+# What a database answers.
+sub answers
+{
+	my ($database) = @_;
+
+	return sql($database,
+		'SELECT count(*), md5(string_agg(id::text || old_id || created, $$ $$ ORDER BY id)) FROM customers',
+		'SELECT count(*), md5(string_agg(id::text, $$ $$ ORDER BY id)) FROM march',
+		q{SELECT count(*) FROM visits_in('[2026-05-05,2026-05-06)')},
+		'SELECT count(*), sum(count) FROM months');
+}
+
+# as text, but for what differs between any two dumps
+sub dump_of
+{
+	my ($database) = @_;
+	my ($out, $err);
+
+	IPC::Run::run([ 'pg_dump', '-h', $node->host, '-p', $node->port, $database ], '>', \$out, '2>', \$err) or die $err;
+	return $out =~ s/^\\(?:un)?restrict .*\n//mgr;
+}
+
+my $answers = answers('shop');
+my $dump = dump_of('shop');
+like($answers, qr/^100\|.*\n744\|.*\n24\n11\|8000$/, 'a database with defaults, partitions and periods is there');
+my $folder = PostgreSQL::Test::Utils::tempdir();
+foreach my $format (qw(plain custom directory))
+{
+	sql('postgres', "CREATE DATABASE restored_$format");
+	$node->command_ok([ 'pg_dump', "--format=$format", "--file=$folder/$format", 'shop' ], "$format: dumped");
+	$node->command_ok($format eq 'plain'
+		? [ 'psql', '-X', '--quiet', '--set=ON_ERROR_STOP=1', "--file=$folder/$format", "restored_$format" ]
+		: [ 'pg_restore', '--exit-on-error', '--jobs=2', "--dbname=restored_$format", "$folder/$format" ],
+		"$format: restored");
+	is(answers("restored_$format"), $answers, "$format: the same answers");
+	is(dump_of("restored_$format"), $dump, "$format: the same dump");
+	is(sql("restored_$format", q{INSERT INTO customers DEFAULT VALUES RETURNING abs(extract(epoch FROM created - now())) < 10}),
+		't', "$format: and new rows");
+	sql('postgres', "DROP DATABASE restored_$format");
+}
+
+# --- indexes ------------------------------------------------------------------
+
+# A period by every kind of index that can serve it, and an id by the others.
+{
+	my $rows = sql('shop', q{SELECT count(*) FROM visits WHERE id <@ '[2026-03-10,2026-03-20)'});
+	my $one = sql('shop', 'SELECT id FROM march ORDER BY id LIMIT 1');
+
+	sql('shop', 'CREATE TABLE plain AS SELECT id FROM visits');
+	foreach my $index (qw(btree brin))
+	{
+		sql('shop', "CREATE INDEX CONCURRENTLY by_$index ON plain USING $index (id)");
+		my $plan = "SET enable_seqscan = off; EXPLAIN (COSTS OFF) SELECT FROM plain WHERE id <@ '[2026-03-10,2026-03-20)'";
+		like(sql('shop', $plan), qr/by_$index\b.*Index Cond: \(\(id >= .*\) AND \(id <= /s, "$index: an index condition");
+		is(sql('shop', q{SET enable_seqscan = off; SELECT count(*) FROM plain WHERE id <@ '[2026-03-10,2026-03-20)'}), $rows, "$index: the same rows");
+		sql('shop', "REINDEX INDEX CONCURRENTLY by_$index");
+		is(sql('shop', q{SET enable_seqscan = off; SELECT count(*) FROM plain WHERE id <@ '[2026-03-10,2026-03-20)'}), $rows, "$index: also made anew");
+		sql('shop', "DROP INDEX by_$index");
+	}
+	sql('shop', 'CREATE INDEX CONCURRENTLY by_hash ON plain USING hash (id)');
+	is(sql('shop', "SET enable_seqscan = off; SELECT count(*) FROM plain WHERE id = '$one'"), '1', 'hash: an id');
+	is(sql('shop', q{SET enable_seqscan = off; SELECT count(*) FROM plain WHERE id <@ '[2026-03-10,2026-03-20)'}), $rows, 'hash: a period, without it');
+	sql('shop', 'CREATE INDEX CONCURRENTLY by_day ON plain ((public.uuidv7_timestamp(id)))');
+	is(sql('shop', q{SET enable_seqscan = off; SELECT count(*) FROM plain WHERE public.uuidv7_timestamp(id) >= '2026-03-10' AND public.uuidv7_timestamp(id) < '2026-03-20'}),
+		$rows, 'an index on the time');
+}
+
+# --- a key that changes while it is in use ------------------------------------
+
+sql('shop', 'CREATE TABLE orders (n bigserial, id uuid PRIMARY KEY DEFAULT gen_random_uuid())');
+{
+	my @clients = map { $node->background_psql('shop') } 1 .. 3;
+	my $insert = q{DO $$BEGIN LOOP
+		INSERT INTO orders SELECT FROM generate_series(1, 50);
+		COMMIT;
+		EXIT WHEN (SELECT count(*) >= 1000 FROM orders WHERE public.uuid_is_v7(id));
+		END LOOP; END$$;};
+
+	$_->{stdin} .= "$insert\n" foreach @clients;
+	$_->{run}->pump_nb foreach @clients;
+	$node->poll_query_until('shop', 'SELECT count(*) > 500 FROM orders') or die 'nobody inserts';
+	sql('shop', 'ALTER TABLE orders ALTER COLUMN id SET DEFAULT public.uuidv7()');
+	$_->query_safe('SELECT 1') foreach @clients;
+	$_->quit foreach @clients;
+	is(sql('shop', 'SELECT count(*) - count(DISTINCT id), max(n) - count(*) FROM orders'), '0|0', 'a default that changes under three sessions loses no row');
+	sql('shop', 'INSERT INTO orders DEFAULT VALUES');
+	is(sql('shop', 'SELECT count(*) > 0 FROM orders WHERE public.uuid_extract_version(id) = 4'), 't', 'before, keys are random');
+	is(sql('shop', 'SELECT bool_and(public.uuid_is_v7(id)) FROM (SELECT id FROM orders ORDER BY n DESC LIMIT 100) AS last'), 't', 'after, in order of time');
+	is(sql('shop', q{SELECT count(*) = (SELECT count(*) FROM orders WHERE public.uuid_is_v7(id)) FROM orders WHERE id <@ tstzrange(now() - interval '1 hour', NULL)}),
+		't', 'and a period finds those alone');
+}
+
+# --- dropped and created ------------------------------------------------------
+
+sql('postgres', 'CREATE DATABASE again');
+is(sql('again', 'CREATE EXTENSION uuid9562', 'CREATE TEMP TABLE ids AS SELECT public.uuidv7() AS id', 'DROP EXTENSION uuid9562',
+		'CREATE EXTENSION uuid9562', 'SELECT public.uuidv7() > id FROM ids'),
+	't', 'dropped and created in one session, the order goes on');
+sql('again', 'CREATE TABLE kept (id uuid PRIMARY KEY DEFAULT public.uuidv7(), n int)', 'INSERT INTO kept (n) VALUES (1)', 'DROP EXTENSION uuid9562 CASCADE');
+is(sql('again', 'SELECT count(id), (SELECT column_default IS NULL FROM information_schema.columns WHERE table_name = $$kept$$ AND column_name = $$id$$) FROM kept'),
+	'1|t', 'dropped with CASCADE, the ids stay and the default goes');
+
+# --- a search path that somebody else has filled ------------------------------
+
+# Functions and operators that are found before PostgreSQL's own: whatever of ours
+# is called, none of them is.
+sql('postgres', 'CREATE DATABASE hostile');
+sql('hostile', q{
+	CREATE EXTENSION uuid9562;
+	CREATE SCHEMA trap;
+	CREATE FUNCTION trap.spring() RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'sprung'; END$$;
+	CREATE FUNCTION trap.compare(uuid, uuid) RETURNS boolean LANGUAGE sql AS 'SELECT trap.spring()';
+	CREATE OPERATOR trap.>= (FUNCTION = trap.compare, LEFTARG = uuid, RIGHTARG = uuid);
+	CREATE OPERATOR trap.<= (FUNCTION = trap.compare, LEFTARG = uuid, RIGHTARG = uuid);
+	CREATE OPERATOR trap.= (FUNCTION = trap.compare, LEFTARG = uuid, RIGHTARG = uuid);
+	CREATE FUNCTION trap.uuid_is_v7(uuid) RETURNS boolean LANGUAGE sql AS 'SELECT trap.spring()';
+	CREATE FUNCTION trap.uuidv7_lowest(tstzrange) RETURNS uuid LANGUAGE sql AS 'SELECT CASE WHEN trap.spring() THEN gen_random_uuid() END';
+	CREATE FUNCTION trap.uuidv7_highest(tstzrange) RETURNS uuid LANGUAGE sql AS 'SELECT CASE WHEN trap.spring() THEN gen_random_uuid() END';
+	CREATE FUNCTION trap.lower(anyrange) RETURNS anyelement LANGUAGE sql AS 'SELECT CASE WHEN trap.spring() THEN pg_catalog.lower($1) END';
+	CREATE FUNCTION trap.isempty(anyrange) RETURNS boolean LANGUAGE sql AS 'SELECT trap.spring()';
+	CREATE FUNCTION trap.timestamptz_pl_interval(timestamptz, interval) RETURNS timestamptz LANGUAGE sql AS 'SELECT CASE WHEN trap.spring() THEN $1 END';
+	CREATE FUNCTION trap.now() RETURNS timestamptz LANGUAGE sql AS $$SELECT CASE WHEN trap.spring() THEN '-infinity'::timestamptz END$$;
+	CREATE TABLE public.ids (id uuid PRIMARY KEY DEFAULT public.uuidv7());
+	INSERT INTO public.ids SELECT public.uuidv7_at('2026-01-01'::timestamptz + n * interval '1 hour') FROM generate_series(1, 1000) AS n;
+	ANALYZE public.ids});
+my $path = 'SET search_path = trap, pg_catalog, public';
+is(sql('hostile', $path, q{SELECT count(*) FROM public.ids WHERE id OPERATOR(public.<@) '[2026-01-10,2026-01-11)'}), '24', 'a hostile search path: a period');
+is(sql('hostile', $path, 'SET enable_seqscan = off', q{SELECT count(*) FROM public.ids WHERE id OPERATOR(public.<@) pg_catalog.tstzrange('2026-01-10', '2026-01-10'::timestamptz + interval '1 day')}),
+	'24', 'a hostile search path: a period that is not constant');
+is(sql('hostile', $path, q{SELECT count(*) FROM public.ids WHERE public.uuidv7_within(id, '[2026-01-10,2026-01-11)')}), '24', 'a hostile search path: the function');
+is(sql('hostile', $path, q{SELECT public.uuidv1_to_v6('c232ab00-9414-11ec-b3c8-9f6bdeced846'), public.uuidv7('1 day') IS NULL, public.uuidv5(public.uuid_namespace('dns'), 'www.example.com'),
+		(public.uuid_inspect('c232ab00-9414-11ec-b3c8-9f6bdeced846')).version, (SELECT pg_catalog.count(*) FROM public.uuidv7_batch(3)), (SELECT pg_catalog.count(*) > 4 FROM public.uuid_generator_stats())}),
+	'1ec9414c-232a-6b00-b3c8-9f6bdeced846|f|2ed6657d-e927-568b-95e1-2665a8aea6a2|1|3|t', 'a hostile search path: the other functions');
+my ($status, $out, $err) = $node->psql('hostile', "$path; SELECT count(*) FROM public.ids WHERE id = public.uuidv7()");
+like($err, qr/sprung/, 'and the traps do spring');
+
+# --- two servers that write to each other -------------------------------------
+
+SKIP:
+{
+	skip 'two-way logical replication needs PostgreSQL 16', 4 if $node->pg_version < 16;
+
+	my $there = PostgreSQL::Test::Cluster->new('there');
+	$there->init(allows_streaming => 'logical');
+	$there->append_conf('postgresql.conf', "uuid9562.node_id = 2\n");
+	$there->start;
+	$node->append_conf('postgresql.conf', "uuid9562.node_id = 1\n");
+	$node->reload;
+	foreach my $each ($node, $there)
+	{
+		$each->safe_psql('postgres', q{
+			CREATE EXTENSION uuid9562;
+			CREATE TABLE events (id uuid PRIMARY KEY DEFAULT public.uuidv7(), server text);
+			CREATE TABLE parts (id uuid PRIMARY KEY DEFAULT public.uuidv8_node(), server text);
+			CREATE PUBLICATION everything FOR TABLE events, parts});
+	}
+	foreach my $pair ([ $node, $there ], [ $there, $node ])
+	{
+		my ($from, $to) = @$pair;
+		$to->safe_psql('postgres', "CREATE SUBSCRIPTION from_the_other CONNECTION '" . $from->connstr
+			  . " dbname=postgres' PUBLICATION everything WITH (origin = none, copy_data = false, slot_name = to_" . $to->name . ')');
+	}
+	my @writers = map { [ $_, $_->background_psql('postgres') ] } $node, $there;
+	foreach my $writer (@writers)
+	{
+		my $name = $writer->[0]->name;
+		$writer->[1]->{stdin} .= qq{DO \$\$BEGIN FOR i IN 1 .. 100 LOOP
+			INSERT INTO events (server) SELECT '$name' FROM generate_series(1, 500);
+			INSERT INTO parts (server) SELECT '$name' FROM generate_series(1, 500); COMMIT; END LOOP; END\$\$;\n};
+		$writer->[1]->{run}->pump_nb;
+	}
+	$_->[1]->query_safe('SELECT 1') foreach @writers;
+	$_->[1]->quit foreach @writers;
+	foreach my $each ($node, $there)
+	{
+		$each->poll_query_until('postgres', 'SELECT (SELECT count(*) FROM events) = 100000 AND (SELECT count(*) FROM parts) = 100000')
+		  or diag('rows are missing');
+		is($each->safe_psql('postgres', 'SELECT sum(apply_error_count) FROM pg_stat_subscription_stats'), '0', $each->name . ': no conflict');
+	}
+	my $all = 'SELECT count(*), md5(string_agg(id::text || server, $$ $$ ORDER BY id)) FROM ';
+	is($node->safe_psql('postgres', $all . 'events'), $there->safe_psql('postgres', $all . 'events'), 'two servers that write to each other: the same events on both');
+	is($node->safe_psql('postgres', q{SELECT string_agg(DISTINCT server || public.uuidv8_node_id(id), ' ' ORDER BY server || public.uuidv8_node_id(id)) FROM parts}),
+		'life1 there2', 'and each part tells where it was made');
+	$there->stop;
+}
+
+$node->stop;
+done_testing();

@@ -1,0 +1,293 @@
+# The mark of uuid9562.monotonic_scope = instance: always ahead of what was
+# handed out, whatever happens to the file, the sessions and the clock.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use IO::Socket::UNIX;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Socket qw(SOL_SOCKET SO_RCVBUF);
+use Test::More;
+use World;
+
+my $world = World->new('mark', "shared_preload_libraries = 'uuid9562'\nuuid9562.monotonic_scope = instance\nmax_connections = 150\n")
+  or plan skip_all => World::REASON;
+my $node = $world->node;
+my $mark = $node->data_dir . '/uuid9562.mark';
+my ($status, $out, $err);
+
+sub sql { return $node->safe_psql('postgres', join ";\n", @_) }
+sub value { return sql('SELECT public.uuidv7()') }
+sub statistic { return sql("SELECT max($_[0]) FROM public.uuid_generator_stats() WHERE scope = 'instance'") }
+
+# The generators begin at the clock, with no mark.
+sub begin_anew
+{
+	$node->stop;
+	unlink $mark;
+	$world->start;
+}
+
+sub crash { $node->stop('immediate'); $world->start }
+
+# A session that has generated and stays: nobody else is the last to leave.
+sub stay
+{
+	my $session = $node->background_psql('postgres');
+
+	$session->query_safe('SELECT public.uuidv7()');
+	return $session;
+}
+
+# A folder in the way of the new file: root may write where others may not.
+sub block { mkdir "$mark.new" or die }
+sub unblock { rmdir "$mark.new" or die }
+
+sub log_lines { my ($what) = @_; my @lines = slurp_file($node->logfile) =~ /($what)/g; return scalar @lines }
+
+# --- where it stands ----------------------------------------------------------
+
+# Two seconds ahead of the first value; from one second on it is moved.
+my $T = 1767225600;
+begin_anew();
+$world->turn("$T 0");
+my $staying = stay();
+my $first = value();
+block();
+$world->turn(($T + 1) . ' 0');
+my $failures = log_lines('LOG:  could not create file "uuid9562.mark.new"');
+my $second = value();
+cmp_ok($second, 'gt', $first, 'near the mark a value is made while there is room');
+is(log_lines('LOG:  could not create file "uuid9562.mark.new"'), $failures + 1, 'and that the mark could not be moved is logged');
+$world->turn(($T + 1) . ' 999000000');
+cmp_ok(value(), 'gt', $second, 'up to the mark');
+$world->turn(($T + 2) . ' 0');
+($status, $out, $err) = $node->psql('postgres', 'SELECT public.uuidv7()');
+is($out, '', 'at the mark there is no value');
+like($err, qr/could not create file "uuid9562\.mark\.new": Is a directory/, 'but an error');
+unblock();
+cmp_ok(value(), 'gt', $second, 'until it can be moved');
+$staying->quit;
+
+# Where it was never written, nothing is handed out.
+begin_anew();
+block();
+foreach my $attempt (1 .. 3)
+{
+	($status, $out, $err) = $node->psql('postgres', 'SELECT public.uuidv7()');
+	is($out, '', "no value without a mark, attempt $attempt");
+}
+unblock();
+
+# One session that goes on is stopped where the room ends, and does not flood
+# the log before.
+begin_anew();
+$world->turn('normal');
+$staying = stay();
+block();
+$failures = log_lines('could not create file');
+($status, $out, $err) = $node->psql('postgres', q{
+	DO $$BEGIN FOR i IN 1 .. 1000000000 LOOP PERFORM public.uuidv7(); END LOOP; END$$});
+like($err, qr/could not create file/, 'a session that generates on and on is stopped by a mark that cannot be written');
+cmp_ok(log_lines('could not create file') - $failures, '<', 30, 'after some attempts only');
+unblock();
+
+# A disk that takes longer than the mark is ahead.
+sleep 3;
+$world->turn('slow');
+$first = value();
+like($first, qr/^[0-9a-f]{8}-/, 'on a slow disk a value takes its time, and is made');
+cmp_ok(value(), 'gt', $first, 'and so is the next one');
+$world->turn('normal');
+
+# --- sessions -----------------------------------------------------------------
+
+# A session whose client does not read its error holds up nobody else.  Before the
+# error goes a result that fills, at one of these lengths, what takes it up.
+{
+	my @clients;
+	sleep 3;
+	block();
+	for (my $length = 100000; $length < 300000; $length += 2500)
+	{
+		my $client = IO::Socket::UNIX->new(Peer => $node->host . '/.s.PGSQL.' . $node->port) or die "no connection: $!";
+		setsockopt($client, SOL_SOCKET, SO_RCVBUF, pack 'l', 4096);
+		my $startup = pack 'N Z* Z* Z* Z* x', 196608, 'user', getpwuid($<) . '', 'database', 'postgres';
+		syswrite $client, pack('N', 4 + length $startup) . $startup;
+		my $answer = '';
+		sysread $client, $answer, 1, length $answer or die "no answer: $answer" until $answer =~ /Z\x00\x00\x00\x05I$/s;
+		my $query = pack 'Z*', "SELECT repeat('x', $length); SELECT public.uuidv7()";
+		syswrite $client, 'Q' . pack('N', 4 + length $query) . $query;
+		push @clients, $client;
+	}
+	sleep 1;
+	unblock();
+	($status, $out, $err) = $node->psql('postgres', 'SELECT public.uuidv7()', timeout => 20, timed_out => \my $timed_out);
+	like($out, qr/^[0-9a-f]{8}-/, 'a session whose client does not read holds up no other');
+	close $_ foreach @clients;
+}
+$staying->quit;
+
+# Each value is counted once, and none is lost between sessions; with a clock
+# that goes on, it is never found behind, whatever the methods.
+my $generated = statistic('generated');
+my $backwards = statistic('clock_backwards');
+$node->pgbench('--no-vacuum --client=8 --jobs=2 --transactions=100', 0, [qr/processed: 800\/800/], [qr/^$/],
+	'eight sessions generate at once',
+	{ map { ("generate_$_" => "SET uuid9562.v7_method = $_;\nSELECT count(public.uuidv7()) FROM generate_series(1, 1000);") } qw(fraction counter random) });
+is(statistic('generated') - $generated, 800000, 'each value is counted once');
+is(statistic('clock_backwards') - $backwards, 0, 'and the clock is not found behind');
+
+# The last session to leave writes the last values; the next value moves the mark.
+$world->turn("$T 0");
+begin_anew();
+sql('SELECT public.uuidv7(), pg_sleep(1.3)');
+my @batch = split /\n/, sql('SELECT public.uuidv7_batch(30)');
+crash();
+cmp_ok(value(), 'gt', $batch[-1], 'after a session has left, values of the next one outlast a crash');
+
+# Not while others are there.
+$staying = stay();
+my $writes = statistic('mark_writes');
+sql('SELECT public.uuidv7(), pg_sleep(1.2)') foreach 1 .. 2;
+is(statistic('mark_writes'), $writes, 'a session that leaves others behind writes nothing');
+$staying->quit;
+
+# --- the file -----------------------------------------------------------------
+
+# CRC-32C, bit by bit.
+sub crc32c
+{
+	my $crc = 0xffffffff;
+	foreach my $octet (unpack 'C*', $_[0])
+	{
+		$crc ^= $octet;
+		$crc = $crc & 1 ? $crc >> 1 ^ 0x82f63b78 : $crc >> 1 for 1 .. 8;
+	}
+	return $crc ^ 0xffffffff;
+}
+
+# magic and format, five payloads of two words, the checksum
+sub rewrite
+{
+	my ($magic, $format) = @_;
+	my $record = slurp_file($mark);
+	my ($old_magic, $old_format, $body, $crc) = unpack 'L L a80 L', $record;
+
+	is($crc, crc32c(substr $record, 0, 88), 'the checksum of a mark is its CRC-32C');
+	$record = pack 'L L a80', $magic || $old_magic, $format || $old_format, $body;
+	$record = pack 'a88 L x4', $record, crc32c($record);
+	open my $file, '>:raw', $mark or die;
+	print $file $record;
+	close $file;
+}
+
+begin_anew();
+$world->turn('normal');
+foreach my $case ([ 'another magic number', 1, 0 ], [ 'another format', 0, 2 ])
+{
+	my ($what, $magic, $format) = @$case;
+
+	value();
+	$node->stop;
+	rewrite($magic, $format);
+	$world->start;
+	value();
+	is(statistic('damaged_marks'), '1', "a mark with $what is damaged");
+}
+value();
+$node->stop;
+rewrite(0, 0);
+$world->start;
+value();
+is(statistic('damaged_marks'), '0', 'the same with its own is not');
+
+# A mark that cannot be read is no missing one.
+$first = value();
+$node->stop;
+chmod 0, $mark or die;
+$world->start;
+($status, $out, $err) = $node->psql('postgres', 'SELECT public.uuidv7()');
+is($out, '', 'no value from a mark that cannot be read');
+like($err, qr/could not open file "uuid9562\.mark": Permission denied/, 'but an error');
+chmod 0600, $mark or die;
+cmp_ok(value(), 'gt', $first, 'until it can');
+
+# --- ahead of the clock -------------------------------------------------------
+
+# Reported from uuid9562.max_ahead on, also when the first attempt fails.
+foreach my $case ([ 30, 0 ], [ 120, 1 ], [ 864000, 1 ])
+{
+	my ($seconds, $warned) = @$case;
+
+	$world->turn("$T 0");
+	begin_anew();
+	value();
+	$node->stop;
+	$world->turn(($T - $seconds) . ' 0');
+	$world->start;
+	block() if $seconds > 86400;
+	($status, $out, $err) = $node->psql('postgres', 'SELECT public.uuidv7()');
+	is(scalar($err =~ /WARNING:  UUIDs .* ahead of the clock/) || 0, $warned,
+		"$seconds seconds ahead of the clock: " . ($warned ? 'a WARNING' : 'no WARNING'));
+	next if $seconds < 86400;
+	like($err, qr/ERROR:  could not create/, 'which stands before an error');
+	unblock();
+}
+
+# A reset holds over a crash.
+sql('SELECT public.uuid_generator_reset()');
+crash();
+is(sql('SELECT public.uuidv7_timestamp(public.uuidv7()) = to_timestamp(' . ($T - 864000) . ')'), 't', 'after a reset and a crash the clock decides');
+
+# And over one while others generate.
+$world->turn((time + 864000) . ' 0');
+begin_anew();
+$staying = stay();
+$world->turn('slow');
+{
+	my $resetting = $node->background_psql('postgres');
+
+	$resetting->{stdin} .= "SELECT public.uuid_generator_reset();\n";
+	$resetting->{run}->pump_nb;
+	sleep 1;
+	$staying->query_safe('SELECT public.uuidv7()');
+	$resetting->query_safe('SELECT 1');
+	$node->stop('immediate');
+	eval { $_->quit } foreach $staying, $resetting;
+}
+$world->turn('normal');
+$world->start;
+is(sql(q{SELECT public.uuidv7_timestamp(public.uuidv7()) < now() + interval '1 minute'}), 't', 'also when another session generates during the reset');
+
+# Only the generator that made values under a wrong clock is ahead after a crash.
+$world->turn("$T 0");
+begin_anew();
+$staying = stay();
+$world->turn(($T + 86400) . ' 0');
+my $tomorrow = $staying->query_safe('SELECT public.uuidv6()');
+$world->turn(($T + 5) . ' 0');
+my $today = $staying->query_safe('SELECT public.uuidv7()');
+$node->stop('immediate');
+eval { $staying->quit };
+$world->start;
+$out = value();
+like("$today $tomorrow", qr/^[0-9a-f-]{36} [0-9a-f-]{36}$/, 'a session generates under a clock that is wrong, and after');
+cmp_ok($out, 'gt', $today, 'after a clock that was wrong, values go on over a crash');
+is(sql("SELECT public.uuidv7_timestamp('$out') <= to_timestamp($T + 10)"), 't', 'by a generator that had made none meanwhile, near the clock');
+cmp_ok(sql('SELECT public.uuidv6()'), 'gt', $tomorrow, 'by the one that had, from there on');
+
+# The end of the field: the mark cannot go further, and is not tried again.
+$world->turn('281474976710 655999999');
+begin_anew();
+$staying = stay();
+$writes = statistic('mark_writes');
+value() foreach 1 .. 4;
+is(statistic('mark_writes'), $writes, 'at the end of the field the mark is not moved again and again');
+$staying->quit;
+$world->turn('normal');
+
+$node->stop;
+done_testing();
