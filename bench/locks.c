@@ -81,7 +81,7 @@ start(void)
 	{
 		memset(shared, 0, sizeof(Shared));
 		SpinLockInit(&shared->spinlock);
-		#if PG_VERSION_NUM >= 190000
+#if PG_VERSION_NUM >= 190000
 		LWLockInitialize(&shared->lwlock, LWLockNewTrancheId(NAME));
 #else
 		LWLockInitialize(&shared->lwlock, LWLockNewTrancheId());

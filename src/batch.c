@@ -51,7 +51,7 @@ uuid9562_uuidv7_batch(PG_FUNCTION_ARGS)
 	unread = (int *) batch->user_fctx;
 	if (*unread > 0 && uuid9562_monotonic_scope == SCOPE_SESSION &&
 		next_payload_of_tick(GENERATOR_V7, uuid9562_v7_method, &payload))
-		--*unread;
+		*unread -= 1;
 	else
 	{
 		payload = next_payload(GENERATOR_V7, uuid9562_v7_method);

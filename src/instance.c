@@ -203,7 +203,7 @@ find_shared(void)
 typedef struct MarkNews
 {
 	bool		damaged;
-	int64		ahead;			/* seconds that the instance starts too far ahead */
+	int64		ahead;			/* seconds, where the start is too far ahead */
 	MarkFailure failure;
 } MarkNews;
 
@@ -516,9 +516,9 @@ uuid9562_instance_next(Generator generator, UuidMethod method, uint64 now, UuidR
 	}
 
 	/*
-	 * Others may have made values since we read the clock, or may have read it
-	 * later.  Only a fresh reading, against our own value and the last one,
-	 * tells whether it went back.
+	 * Others may have made values since we read the clock, or may have read
+	 * it later.  Only a fresh reading, against our own value and the last
+	 * one, tells whether it went back.
 	 */
 	if (unlikely(uuid_generator_is_behind(version, payload.time, now)))
 	{

@@ -75,13 +75,13 @@ typedef struct SessionState
 } SessionState;
 
 /* Whose values each new one exceeds: uuid9562.monotonic_scope. */
-typedef enum Scope
+enum Scope
 {
 	SCOPE_SESSION,
 	SCOPE_INSTANCE
-} Scope;
+};
 
-extern int	uuid9562_monotonic_scope;	/* Scope */
+extern int	uuid9562_monotonic_scope;	/* enum Scope */
 
 extern SessionState uuid9562_session;
 
