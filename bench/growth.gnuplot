@@ -1,6 +1,6 @@
 load style
 set output out.'/growth.svg'
-set title 'A call of uuidv7(), nanoseconds, mean of a million: median, least and most'
+set title 'A call of uuidv7(), nanoseconds, mean of half a million: median, least and most'
 set logscale x
 set format x '10^{%L}'
 set xlabel 'after so many calls in the session'

@@ -44,7 +44,7 @@ ORDER BY c.floor NULLS FIRST, c.side ~ ': |PostgreSQL', c.median;
 \if :has_growth
 \qecho '### A call after many'
 \qecho
-\qecho 'Nanoseconds a call of uuidv7(), mean of up to a million, after so many in the same session.'
+\qecho 'Nanoseconds a call of uuidv7(), mean of the half million that follow on so many in a session.'
 \qecho
 \qecho '| after calls | median | least | most |'
 \qecho '| ---: | ---: | ---: | ---: |'
