@@ -31,7 +31,7 @@ DOCS = doc/uuid9562.md doc/rfc9562.md
 
 PG_CPPFLAGS = -DUUID9562_VERSION='"$(EXTVERSION)"'
 
-REGRESS = vectors inspect convert named custom time plans settings statistics errors nulls
+REGRESS = vectors inspect convert named custom time node plans settings statistics errors nulls
 REGRESS_OPTS = --inputdir=. --load-extension=$(EXTENSION)
 
 CORE_TESTS = layout layout_by_octet clock generator entropy text

@@ -190,6 +190,18 @@ LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv8_node_id(uuid) IS
 'node id of a version 8 UUID read as made by uuidv8_node(), NULL for any other version (RFC 9562, 6.4)';
 
+CREATE FUNCTION uuidv8_node_timestamp(uuid) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_timestamp'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_timestamp(uuid) IS
+'timestamp of a version 8 UUID read as made by uuidv8_node(), to the millisecond, NULL for any other version (RFC 9562, 6.4)';
+
+CREATE FUNCTION uuidv8_node_timestamp_micros(uuid) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_timestamp_micros'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_timestamp_micros(uuid) IS
+'timestamp of a version 8 UUID read as made by uuidv8_node(), to the microsecond, NULL for any other version (RFC 9562, 6.2, 6.4)';
+
 CREATE FUNCTION uuid_inspect(uuid, OUT variant text, OUT version smallint,
 							 OUT "timestamp" timestamptz, OUT clock_seq integer, OUT node macaddr)
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_inspect'
@@ -255,6 +267,18 @@ LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv7_at(timestamptz) IS
 'new version 7 UUID of that time to the microsecond, then random bits (RFC 9562, 5.7)';
 
+CREATE FUNCTION uuidv8_node_at(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_at'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_at(timestamptz) IS
+'new version 8 UUID of that time and the node id of uuid9562.node_id, then random bits (RFC 9562, 6.4)';
+
+CREATE FUNCTION uuidv8_node_at(timestamptz, node_id integer) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_at_arg'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_at(timestamptz, integer) IS
+'new version 8 UUID of that time and the given node id, 0 to 65535, then random bits (RFC 9562, 6.4)';
+
 CREATE FUNCTION uuidv6_floor(timestamptz) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_floor'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -266,6 +290,12 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_floor'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv7_floor(timestamptz) IS
 'least version 7 UUID of that millisecond (RFC 9562, 5.7)';
+
+CREATE FUNCTION uuidv8_node_floor(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_floor'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_floor(timestamptz) IS
+'least version 8 UUID of that millisecond in the layout of uuidv8_node() (RFC 9562, 6.4)';
 
 CREATE FUNCTION uuidv6_ceil(timestamptz) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_ceil'
@@ -279,6 +309,12 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv7_ceil(timestamptz) IS
 'greatest version 7 UUID of that millisecond (RFC 9562, 5.7)';
 
+CREATE FUNCTION uuidv8_node_ceil(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_ceil'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_ceil(timestamptz) IS
+'greatest version 8 UUID of that millisecond in the layout of uuidv8_node() (RFC 9562, 6.4)';
+
 CREATE FUNCTION uuidv6_timestamp_from_text(text) RETURNS timestamptz
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_timestamp_from_text'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -290,6 +326,12 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_timestamp_from_text'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv7_timestamp_from_text(text) IS
 'timestamp of a version 7 UUID in its text form, NULL for any other version (RFC 9562, 5.7)';
+
+CREATE FUNCTION uuidv8_node_timestamp_from_text(text) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_timestamp_from_text'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_timestamp_from_text(text) IS
+'timestamp of a version 8 UUID in its text form, read as made by uuidv8_node(), NULL for any other version (RFC 9562, 6.4)';
 
 -- What the planner makes of a period: a version, and two bounds.
 
@@ -305,6 +347,12 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuid_is_v7_support(internal) IS
 'planner support of uuid_is_v7 (RFC 9562, 5.7)';
 
+CREATE FUNCTION uuid_is_v8_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_is_v8_support'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_is_v8_support(internal) IS
+'planner support of uuid_is_v8 (RFC 9562, 5.8)';
+
 -- dearer than a comparison with a bound, so that bounds are compared first
 CREATE FUNCTION uuid_is_v6(uuid) RETURNS boolean
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_is_v6'
@@ -317,6 +365,12 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuid_is_v7'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 2 SUPPORT uuid_is_v7_support;
 COMMENT ON FUNCTION uuid_is_v7(uuid) IS
 'is it a version 7 UUID (RFC 9562, 5.7)';
+
+CREATE FUNCTION uuid_is_v8(uuid) RETURNS boolean
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_is_v8'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 2 SUPPORT uuid_is_v8_support;
+COMMENT ON FUNCTION uuid_is_v8(uuid) IS
+'is it a version 8 UUID (RFC 9562, 5.8)';
 
 CREATE FUNCTION uuidv6_lowest(period tstzrange) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_lowest'
@@ -341,6 +395,18 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_highest'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv7_highest(tstzrange) IS
 'greatest version 7 UUID that the period can hold, the first one when it holds none (RFC 9562, 5.7)';
+
+CREATE FUNCTION uuidv8_node_lowest(period tstzrange) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_lowest'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_lowest(tstzrange) IS
+'least UUID of uuidv8_node() that the period can hold, the last one when it holds none (RFC 9562, 6.4)';
+
+CREATE FUNCTION uuidv8_node_highest(period tstzrange) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_highest'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_highest(tstzrange) IS
+'greatest UUID of uuidv8_node() that the period can hold, the first one when it holds none (RFC 9562, 6.4)';
 
 -- Within a period
 
@@ -367,6 +433,18 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_within'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT uuidv7_within_support;
 COMMENT ON FUNCTION uuidv7_within(uuid, tstzrange) IS
 'is it a version 7 UUID whose timestamp lies in the period (RFC 9562, 5.7)';
+
+CREATE FUNCTION uuidv8_node_within_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_within_support'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_within_support(internal) IS
+'planner support of uuidv8_node_within (RFC 9562, 6.4)';
+
+CREATE FUNCTION uuidv8_node_within(id uuid, period tstzrange) RETURNS boolean
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_within'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT uuidv8_node_within_support;
+COMMENT ON FUNCTION uuidv8_node_within(uuid, tstzrange) IS
+'is it a version 8 UUID whose timestamp, read as made by uuidv8_node(), lies in the period (RFC 9562, 6.4)';
 
 -- An operator on tstzrange itself would be the best match for a tstzrange and
 -- a literal, and take period @> '[2026-01-01,2026-02-01)' from PostgreSQL's

@@ -47,10 +47,11 @@ choose_postgres() {
 	export PG_CONFIG
 }
 
-# Install what is missing of the named Debian packages, without letting the
-# server's package create and start a cluster of its own.
+# Install what is missing of the named Debian packages, without letting them
+# create a cluster or start a service.
 install_packages() {
-	local missing=() package quiet=/etc/postgresql-common/createcluster.d/uuid9562-scripts.conf
+	local missing=() package made=()
+	local quiet=/etc/postgresql-common/createcluster.d/uuid9562-scripts.conf policy=/usr/sbin/policy-rc.d
 
 	for package in "$@"; do
 		installed "$package" || missing+=("$package")
@@ -62,11 +63,17 @@ install_packages() {
 	as_root apt-get -q update
 	as_root apt-get -qq -y --no-install-recommends install postgresql-common >/dev/null
 	as_root mkdir -p "${quiet%/*}"
-	trap "as_root rm -f $quiet" EXIT
+	made=("$quiet")
+	[ -e "$policy" ] || made+=("$policy")
+	trap "as_root rm -f ${made[*]}" EXIT
 	echo 'create_main_cluster = false' | as_root tee "$quiet" >/dev/null
+	if [ ${#made[@]} -gt 1 ]; then
+		printf '#!/bin/sh\nexit 101\n' | as_root tee "$policy" >/dev/null
+		as_root chmod +x "$policy"
+	fi
 	as_root apt-get -qq -y --no-install-recommends install "${missing[@]}" >/dev/null ||
 		die "could not install: ${missing[*]}"
-	as_root rm -f "$quiet"
+	as_root rm -f "${made[@]}"
 	trap - EXIT
 }
 
@@ -86,7 +93,7 @@ need() {
 			[ "${1:-}" != test ] || has_pgtap || packages+=("postgresql-$major-pgtap")
 		fi
 		[ "${1:-}" != test ] ||
-			packages+=(perl libtap-parser-sourcehandler-pgtap-perl libcmocka-dev libipc-run-perl)
+			packages+=(perl libtap-parser-sourcehandler-pgtap-perl libcmocka-dev libipc-run-perl pgbouncer)
 		install_packages "${packages[@]}"
 	fi
 
@@ -139,11 +146,17 @@ build() {
 	fi
 	say "building for $("$PG_CONFIG" --version)"
 	make -s -C "$root" COPT="${1:-}" all
+	install_into "$root" "${1:-}"
+}
 
-	local install=(make -s -C "$root" PG_CONFIG="$PG_CONFIG" COPT="${1:-}" install)
+# Install what is built in the folder $1, building it first where it is not.
+install_into() {
+	local install=(make -s -C "$1" PG_CONFIG="$PG_CONFIG" COPT="$2" install)
+
 	if [ -w "$("$PG_CONFIG" --pkglibdir)" ] && [ -w "$("$PG_CONFIG" --sharedir)/extension" ]; then
 		"${install[@]}" >/dev/null
 	else
+		make -s -C "$1" PG_CONFIG="$PG_CONFIG" COPT="$2" all
 		as_root "${install[@]}" >/dev/null
 	fi
 }
@@ -196,4 +209,28 @@ stop_server() {
 	done
 	rm -rf "$server"
 	exit "$status"
+}
+
+# The tests of a folder that start servers of their own, or those of them that are
+# named.  They run as the server's user, who may not be able to read the checkout.
+cluster_tests() {
+	local perl5lib pgxs tests folder="$server/${1##*/}"
+
+	pgxs=$(dirname "$(dirname "$("$PG_CONFIG" --pgxs)")")
+	perl5lib=$pgxs/test/perl
+	[ -f "$perl5lib/PostgreSQL/Test/Cluster.pm" ] || { echo "no PostgreSQL::Test::Cluster in $perl5lib"; return 1; }
+	cp -R "$root/$1" "$folder"
+	chmod -R a+rX "$folder"
+	mkdir -p "$folder/cluster" "$folder/tmp"
+	[ "$(id -u)" -ne 0 ] || chown postgres: "$folder" "$folder/cluster" "$folder/tmp"
+	shift
+	tests=("${@/#/$folder/}")
+	[ $# -gt 0 ] || tests=("$folder"/*.pl)
+	(
+		unset PGHOST PGPORT PGUSER PGDATABASE
+		as_server_user env "PATH=$PATH" "TMPDIR=$folder/tmp" "PERL5LIB=$perl5lib" "TESTDIR=$folder/cluster" \
+			"TESTDATADIR=$folder/cluster" "TESTLOGDIR=$folder/cluster/log" \
+			"PG_REGRESS=$pgxs/test/regress/pg_regress" "PG_CONFIG=$PG_CONFIG" \
+			prove --verbose "${tests[@]}"
+	)
 }

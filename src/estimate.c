@@ -51,8 +51,8 @@ typedef struct UuidStatistics
 	AttStatsSlot common;		/* most common values */
 	double		nulls;			/* share of NULL in all rows */
 	double		common_total;	/* share of the common values in all rows */
-	int			version;		/* that is asked for: 6 or 7 */
-	uint8		now[UUID_LEN];	/* the least UUID of the version and this time */
+	const UuidKind *kind;		/* that is asked for */
+	uint8		now[UUID_LEN];	/* the least UUID of the kind and this time */
 	double		newer;			/* share of rows that came since */
 } UuidStatistics;
 
@@ -85,7 +85,7 @@ share_of_newer_rows(PlannerInfo *root, const RelOptInfo *rel, const UuidStatisti
 	double		pages = 0;
 
 	if (rel == NULL || bin_count(statistics) == 0 ||
-		uuid_layout_version(boundary(statistics, bin_count(statistics))) != statistics->version)
+		uuid_layout_version(boundary(statistics, bin_count(statistics))) != statistics->kind->version)
 		return 0;
 	table = planner_rt_fetch(rel->relid, root);
 	if (table->rtekind != RTE_RELATION)
@@ -104,7 +104,7 @@ share_of_newer_rows(PlannerInfo *root, const RelOptInfo *rel, const UuidStatisti
  * when there are none to see.
  */
 static bool
-open_statistics(PlannerInfo *root, const RelOptInfo *rel, Node *id, int version,
+open_statistics(PlannerInfo *root, const RelOptInfo *rel, Node *id, const UuidKind *kind,
 				UuidStatistics *statistics)
 {
 	UuidPayload now = {0, 0};
@@ -129,10 +129,10 @@ open_statistics(PlannerInfo *root, const RelOptInfo *rel, Node *id, int version,
 	for (int i = 0; i < statistics->common.nnumbers; i++)
 		statistics->common_total += statistics->common.numbers[i];
 
-	statistics->version = version;
+	statistics->kind = kind;
 	/* a clock before the field is taken for its beginning */
-	(void) uuid_clock_micros_ticks(version, timestamptz_to_unix_micros(GetCurrentTimestamp()), &now.time);
-	uuid_layout_pack(statistics->now, version, now);
+	(void) uuid_clock_micros_ticks(kind->clock, timestamptz_to_unix_micros(GetCurrentTimestamp()), &now.time);
+	uuid_layout_pack(statistics->now, kind->version, now);
 	statistics->newer = share_of_newer_rows(root, rel, statistics);
 	return true;
 }
@@ -188,9 +188,9 @@ is_newest_bin(const UuidStatistics *statistics, int bin, NewestBin *newest)
 	const uint8 *low = boundary(statistics, bin);
 
 	if (bin == 0 ||
-		uuid_layout_version(boundary(statistics, bin - 1)) != statistics->version ||
-		uuid_layout_version(low) != statistics->version ||
-		uuid_layout_version(boundary(statistics, bin + 1)) == statistics->version ||
+		uuid_layout_version(boundary(statistics, bin - 1)) != statistics->kind->version ||
+		uuid_layout_version(low) != statistics->kind->version ||
+		uuid_layout_version(boundary(statistics, bin + 1)) == statistics->kind->version ||
 		!uuid_layout_reflect(boundary(statistics, bin - 1), low, newest->next))
 		return false;
 	if (memcmp(statistics->now, low, UUID_LEN) <= 0)
@@ -214,7 +214,7 @@ whole_bin(const UuidStatistics *statistics, int bin)
 	else
 	{
 		for (int i = bin; i <= bin + 1; i++)
-			part.of_version += uuid_layout_version(boundary(statistics, i)) == statistics->version ? 0.5 : 0;
+			part.of_version += uuid_layout_version(boundary(statistics, i)) == statistics->kind->version ? 0.5 : 0;
 	}
 	return part;
 }
@@ -402,7 +402,7 @@ version_share(const UuidStatistics *statistics, const pg_uuid_t *lowest, const p
 			(highest != NULL && memcmp(value, highest->data, UUID_LEN) > 0))
 			continue;
 		rows += statistics->common.numbers[i];
-		if (uuid_layout_version(value) == statistics->version)
+		if (uuid_layout_version(value) == statistics->kind->version)
 			of_version += statistics->common.numbers[i];
 	}
 
@@ -529,11 +529,11 @@ bounds_of_all(ConditionWalk *walk, List *conditions)
 }
 
 /*
- * The selectivity of a call with those arguments of uuid_is_v6 or uuid_is_v7;
- * with that of the comparisons of the id that stand beside it.
+ * The selectivity of a call with those arguments of uuid_is_v6, uuid_is_v7 or
+ * uuid_is_v8; with that of the comparisons of the id that stand beside it.
  */
 double
-uuid9562_version_selectivity(PlannerInfo *root, Oid funcid, List *args, int version)
+uuid9562_version_selectivity(PlannerInfo *root, Oid funcid, List *args, const UuidKind *kind)
 {
 	UuidStatistics statistics;
 	KnownBounds bounds = {NULL, NULL};
@@ -550,7 +550,7 @@ uuid9562_version_selectivity(PlannerInfo *root, Oid funcid, List *args, int vers
 	if (is_repeated(conditions, funcid, args))
 		return 1;
 
-	if (!open_statistics(root, rel, linitial(args), version, &statistics))
+	if (!open_statistics(root, rel, linitial(args), kind, &statistics))
 		return UNKNOWN_SHARE;
 	if (conditions != NIL)
 	{

@@ -11,6 +11,7 @@
 
 extern Oid	uuid9562_btree_family(void);
 extern Oid	uuid9562_operator(int strategy);
-extern double uuid9562_version_selectivity(PlannerInfo *root, Oid funcid, List *args, int version);
+extern double uuid9562_version_selectivity(PlannerInfo *root, Oid funcid, List *args,
+										   const UuidKind *kind);
 
 #endif							/* UUID9562_ESTIMATE_H */

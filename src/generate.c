@@ -117,7 +117,7 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 	/* In counter mode the 12 bits after the milliseconds are no time. */
 	distance = shifted - unshifted;
 	if (!uuid_clock_v7_shift(payload.time, distance, method == UUID_METHOD_COUNTER, &ticks))
-		uuid9562_timestamp_out_of_range(7);
+		uuid9562_timestamp_out_of_range(&uuid_kind_v7);
 	payload.time = ticks;
 	return return_uuid(7, payload);
 }
@@ -201,13 +201,9 @@ node_uuid(uint32 node_id)
 	return return_uuid(8, uuid_layout_stamp(payload, uuid_layout_node_id_stamp(node_id)));
 }
 
-/*
- * uuidv8_node() returns uuid
- *
- * With the node id of uuid9562.node_id, which must be set.
- */
-Datum
-uuid9562_uuidv8_node(PG_FUNCTION_ARGS)
+/* The node id of uuid9562.node_id; an error when it is unset. */
+uint32
+uuid9562_own_node_id(void)
 {
 	if (uuid9562_node_id == UNSET_NODE_ID)
 		ereport(ERROR,
@@ -216,7 +212,30 @@ uuid9562_uuidv8_node(PG_FUNCTION_ARGS)
 				 errhint("Give this server its own, from 0 to 65535: "
 						 "\"ALTER SYSTEM SET uuid9562.node_id = 1; SELECT pg_reload_conf();\", "
 						 "or call uuidv8_node(1).")));
-	return node_uuid(uuid9562_node_id);
+	return uuid9562_node_id;
+}
+
+/* A node id that the caller gave; an error when it is not in 0 to 65535. */
+uint32
+uuid9562_given_node_id(int32 node_id)
+{
+	if (node_id < 0 || node_id > (int32) UUID_NODE_ID_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("node id is out of range: %d", node_id),
+				 errhint("A node id is from 0 to %d.", (int) UUID_NODE_ID_MAX)));
+	return node_id;
+}
+
+/*
+ * uuidv8_node() returns uuid
+ *
+ * With the node id of uuid9562.node_id, which must be set.
+ */
+Datum
+uuid9562_uuidv8_node(PG_FUNCTION_ARGS)
+{
+	return node_uuid(uuid9562_own_node_id());
 }
 
 /*
@@ -227,12 +246,5 @@ uuid9562_uuidv8_node(PG_FUNCTION_ARGS)
 Datum
 uuid9562_uuidv8_node_arg(PG_FUNCTION_ARGS)
 {
-	int32		node_id = PG_GETARG_INT32(0);
-
-	if (node_id < 0 || node_id > (int32) UUID_NODE_ID_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("node id is out of range: %d", node_id),
-				 errhint("A node id is from 0 to %d.", (int) UUID_NODE_ID_MAX)));
-	return node_uuid(node_id);
+	return node_uuid(uuid9562_given_node_id(PG_GETARG_INT32(0)));
 }

@@ -23,6 +23,8 @@ PG_FUNCTION_INFO_V1(uuid9562_uuidv7_timestamp);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv7_timestamp_micros);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv8_timestamp);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_id);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_timestamp);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_timestamp_micros);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_inspect);
 
 static const NullableDatum null_datum = {0, true};
@@ -76,6 +78,21 @@ timestamp_of_version(const pg_uuid_t *uuid, int version)
 	if (uuid_layout_version(uuid->data) != version)
 		return null_datum;
 	return not_null(TimestampTzGetDatum(uuid_timestamp(version, uuid)));
+}
+
+/*
+ * The timestamp with the 12 bits after v7's milliseconds read as a fraction of
+ * one; NULL for any other version.
+ */
+static inline NullableDatum
+timestamp_micros_of_version(const pg_uuid_t *uuid, int version)
+{
+	UuidPayload payload;
+
+	if (uuid_layout_version(uuid->data) != version)
+		return null_datum;
+	payload = uuid_layout_unpack(uuid->data, version);
+	return not_null(TimestampTzGetDatum(unix_micros_to_timestamptz(uuid_clock_v7_unix_micros(payload.time))));
 }
 
 /* The timestamp of the versions whose time RFC 9562 defines: 1, 6 and 7. */
@@ -215,13 +232,7 @@ uuid9562_uuidv7_timestamp(PG_FUNCTION_ARGS)
 Datum
 uuid9562_uuidv7_timestamp_micros(PG_FUNCTION_ARGS)
 {
-	pg_uuid_t  *uuid = PG_GETARG_UUID_P(0);
-	UuidPayload payload;
-
-	if (uuid_layout_version(uuid->data) != 7)
-		PG_RETURN_NULL();
-	payload = uuid_layout_unpack(uuid->data, 7);
-	PG_RETURN_TIMESTAMPTZ(unix_micros_to_timestamptz(uuid_clock_v7_unix_micros(payload.time)));
+	return return_nullable(fcinfo, timestamp_micros_of_version(PG_GETARG_UUID_P(0), 7));
 }
 
 /*
@@ -250,6 +261,33 @@ uuid9562_uuidv8_node_id(PG_FUNCTION_ARGS)
 	if (uuid_layout_version(uuid->data) != 8)
 		PG_RETURN_NULL();
 	PG_RETURN_INT32(uuid_layout_node_id(uuid_layout_unpack(uuid->data, 8)));
+}
+
+/*
+ * uuidv8_node_timestamp(uuid) returns timestamptz
+ *
+ * Read as uuidv8_node() writes it, to the millisecond, whatever made the UUID;
+ * NULL for another version.
+ */
+Datum
+uuid9562_uuidv8_node_timestamp(PG_FUNCTION_ARGS)
+{
+	pg_uuid_t  *uuid = PG_GETARG_UUID_P(0);
+
+	if (uuid_layout_version(uuid->data) != uuid_kind_v8_node.version)
+		PG_RETURN_NULL();
+	PG_RETURN_TIMESTAMPTZ(uuid_timestamp(uuid_kind_v8_node.clock, uuid));
+}
+
+/*
+ * uuidv8_node_timestamp_micros(uuid) returns timestamptz
+ *
+ * The same to the microsecond: all of uuidv8_node() are made by method 3 (6.2).
+ */
+Datum
+uuid9562_uuidv8_node_timestamp_micros(PG_FUNCTION_ARGS)
+{
+	return return_nullable(fcinfo, timestamp_micros_of_version(PG_GETARG_UUID_P(0), uuid_kind_v8_node.version));
 }
 
 /*

@@ -51,8 +51,10 @@
 
 PG_FUNCTION_INFO_V1(uuid9562_uuidv6_within_support);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv7_within_support);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_within_support);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_is_v6_support);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_is_v7_support);
+PG_FUNCTION_INFO_V1(uuid9562_uuid_is_v8_support);
 
 /* --- rewriting within ------------------------------------------------------- */
 
@@ -191,7 +193,7 @@ without_domain(Node *period)
  * NULL to leave it as it is.
  */
 static Node *
-rewrite_within(SupportRequestSimplify *request, int version)
+rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
 {
 	Oid			within = request->fcall->funcid;
 	bool		id_first = exprType(linitial(request->fcall->args)) == UUIDOID;
@@ -208,7 +210,7 @@ rewrite_within(SupportRequestSimplify *request, int version)
 		return NULL;
 	period = without_domain(period);
 
-	is_version = sibling(within, psprintf("uuid_is_v%d", version), UUIDOID);
+	is_version = sibling(within, psprintf("uuid_is_v%d", kind->version), UUIDOID);
 	if (!OidIsValid(is_version))
 		return NULL;
 	condition = call(is_version, BOOLOID, id);
@@ -227,7 +229,7 @@ rewrite_within(SupportRequestSimplify *request, int version)
 	if (IsA(period, Const))
 	{
 		RangeType  *range = DatumGetRangeTypeP(((Const *) period)->constvalue);
-		UuidBounds	bounds = uuid9562_period_bounds(version,
+		UuidBounds	bounds = uuid9562_period_bounds(kind,
 													lookup_type_cache(TSTZRANGEOID, TYPECACHE_RANGE_INFO),
 													range);
 
@@ -241,8 +243,8 @@ rewrite_within(SupportRequestSimplify *request, int version)
 	}
 	else
 	{
-		Oid			lowest = sibling(within, psprintf("uuidv%d_lowest", version), TSTZRANGEOID);
-		Oid			highest = sibling(within, psprintf("uuidv%d_highest", version), TSTZRANGEOID);
+		Oid			lowest = sibling(within, psprintf("%s_lowest", kind->name), TSTZRANGEOID);
+		Oid			highest = sibling(within, psprintf("%s_highest", kind->name), TSTZRANGEOID);
 
 		if (!OidIsValid(lowest) || !OidIsValid(highest))
 			return NULL;
@@ -256,12 +258,12 @@ rewrite_within(SupportRequestSimplify *request, int version)
 }
 
 static Datum
-within_support(FunctionCallInfo fcinfo, int version)
+within_support(FunctionCallInfo fcinfo, const UuidKind *kind)
 {
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 
 	if (IsA(request, SupportRequestSimplify))
-		PG_RETURN_POINTER(rewrite_within((SupportRequestSimplify *) request, version));
+		PG_RETURN_POINTER(rewrite_within((SupportRequestSimplify *) request, kind));
 	PG_RETURN_POINTER(NULL);
 }
 
@@ -269,7 +271,7 @@ within_support(FunctionCallInfo fcinfo, int version)
 Datum
 uuid9562_uuidv6_within_support(PG_FUNCTION_ARGS)
 {
-	return within_support(fcinfo, 6);
+	return within_support(fcinfo, &uuid_kind_v6);
 }
 
 /*
@@ -280,7 +282,14 @@ uuid9562_uuidv6_within_support(PG_FUNCTION_ARGS)
 Datum
 uuid9562_uuidv7_within_support(PG_FUNCTION_ARGS)
 {
-	return within_support(fcinfo, 7);
+	return within_support(fcinfo, &uuid_kind_v7);
+}
+
+/* uuidv8_node_within_support(internal) returns internal: of uuidv8_node_within. */
+Datum
+uuid9562_uuidv8_node_within_support(PG_FUNCTION_ARGS)
+{
+	return within_support(fcinfo, &uuid_kind_v8_node);
 }
 
 /* --- sparing the version ---------------------------------------------------- */
@@ -354,7 +363,7 @@ version_as_index_condition(SupportRequestIndexCondition *request)
 }
 
 static Datum
-is_version_support(FunctionCallInfo fcinfo, int version)
+is_version_support(FunctionCallInfo fcinfo, const UuidKind *kind)
 {
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 
@@ -365,7 +374,7 @@ is_version_support(FunctionCallInfo fcinfo, int version)
 		if (selectivity->is_join)
 			PG_RETURN_POINTER(NULL);
 		selectivity->selectivity = uuid9562_version_selectivity(selectivity->root, selectivity->funcid,
-																selectivity->args, version);
+																selectivity->args, kind);
 		PG_RETURN_POINTER(request);
 	}
 	if (IsA(request, SupportRequestIndexCondition))
@@ -377,12 +386,19 @@ is_version_support(FunctionCallInfo fcinfo, int version)
 Datum
 uuid9562_uuid_is_v6_support(PG_FUNCTION_ARGS)
 {
-	return is_version_support(fcinfo, 6);
+	return is_version_support(fcinfo, &uuid_kind_v6);
 }
 
 /* uuid_is_v7_support(internal) returns internal: of uuid_is_v7. */
 Datum
 uuid9562_uuid_is_v7_support(PG_FUNCTION_ARGS)
 {
-	return is_version_support(fcinfo, 7);
+	return is_version_support(fcinfo, &uuid_kind_v7);
+}
+
+/* uuid_is_v8_support(internal) returns internal: of uuid_is_v8. */
+Datum
+uuid9562_uuid_is_v8_support(PG_FUNCTION_ARGS)
+{
+	return is_version_support(fcinfo, &uuid_kind_v8_node);
 }

@@ -2,18 +2,20 @@
  * timerange.c
  *		UUIDs of a given time: one, the first, the last, and those of a period.
  *
- * For v6 and v7, whose order is the order of their times (RFC 9562, 5.6 and
- * 5.7).  The timestamp of a UUID is what uuidv6_timestamp and
- * uuidv7_timestamp give: to the microsecond in v6, to the millisecond in v7.
+ * For the kinds whose order is the order of their times: v6, v7 (RFC 9562, 5.6
+ * and 5.7), and our v8 with a node id, whose time field is v7's.  The timestamp
+ * of a UUID is what uuidv6_timestamp, uuidv7_timestamp and
+ * uuidv8_node_timestamp give: to the microsecond in v6, to the millisecond in
+ * the others.
  *
  * An id is within a period when it is of the version and its timestamp lies
  * in the period.  That is the same as
  *
  *		id >= lowest(period) AND id <= highest(period) AND it is of the version
  *
- * because UUIDs of one version sort by time; the planner support functions
+ * because UUIDs of one kind sort by time; the planner support functions
  * write it so (planner.c).  A period is a set: what it holds outside the
- * version's field is cut off, and no period is an error.
+ * time field is cut off, and no period is an error.
  */
 #include "timerange.h"
 
@@ -41,28 +43,40 @@ PG_FUNCTION_INFO_V1(uuid9562_uuidv7_lowest);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv7_highest);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_is_v7);
 
-/* Complain about a timestamp that the version's field cannot hold (6.1). */
+PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_at);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_at_arg);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_floor);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_ceil);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_timestamp_from_text);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_within);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_lowest);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_highest);
+PG_FUNCTION_INFO_V1(uuid9562_uuid_is_v8);
+
+/* Complain about a timestamp that the time field cannot hold (6.1). */
 void
-uuid9562_timestamp_out_of_range(int version)
+uuid9562_timestamp_out_of_range(const UuidKind *kind)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-			 errmsg("timestamp out of range for UUID version %d", version),
-			 version == 7 ?
+			 errmsg("timestamp out of range for UUID version %d", kind->version),
+			 kind->version == 7 ?
 			 errdetail("UUID version 7 supports timestamps from 1970-01-01 to approximately year 10889.") :
-			 errdetail("UUID version %d supports timestamps from 1582-10-15 to approximately year 5236.", version)));
+			 kind->version == 8 ?
+			 errdetail("UUID version 8 with a node id supports timestamps from 1970-01-01 to approximately year 10889.") :
+			 errdetail("UUID version %d supports timestamps from 1582-10-15 to approximately year 5236.", kind->version)));
 }
 
 /* --- at a time -------------------------------------------------------------- */
 
 /* The time field of a timestamp; an error outside the field. */
 static uint64
-timestamp_ticks(int version, TimestampTz timestamp)
+timestamp_ticks(const UuidKind *kind, TimestampTz timestamp)
 {
 	uint64_t	ticks;
 
-	if (!uuid_clock_micros_ticks(version, timestamptz_to_unix_micros(timestamp), &ticks))
-		uuid9562_timestamp_out_of_range(version);
+	if (!uuid_clock_micros_ticks(kind->clock, timestamptz_to_unix_micros(timestamp), &ticks))
+		uuid9562_timestamp_out_of_range(kind);
 	return ticks;
 }
 
@@ -71,46 +85,46 @@ timestamp_ticks(int version, TimestampTz timestamp)
  * those of its millisecond.  An error outside the field.
  */
 static void
-timestamp_span(int version, TimestampTz timestamp, uint64_t *lowest, uint64_t *highest)
+timestamp_span(const UuidKind *kind, TimestampTz timestamp, uint64_t *lowest, uint64_t *highest)
 {
-	int64		reading = uuid_clock_unix_micros(version, timestamp_ticks(version, timestamp));
+	int64		reading = uuid_clock_unix_micros(kind->clock, timestamp_ticks(kind, timestamp));
 
-	if (!uuid_clock_span(version, reading, reading, lowest, highest))
-		uuid9562_timestamp_out_of_range(version);
+	if (!uuid_clock_span(kind->clock, reading, reading, lowest, highest))
+		uuid9562_timestamp_out_of_range(kind);
 }
 
 /* A new UUID of that time, with a random tail; no generator knows of it. */
 static Datum
-uuid_at(int version, TimestampTz timestamp, UuidStamp stamp)
+uuid_at(const UuidKind *kind, TimestampTz timestamp, UuidStamp stamp)
 {
 	UuidPayload payload;
 
-	payload.time = timestamp_ticks(version, timestamp);
+	payload.time = timestamp_ticks(kind, timestamp);
 	payload.tail = random_bits() & UUID_TAIL_MAX;
-	return return_uuid(version, uuid_layout_stamp(payload, stamp));
+	return return_uuid(kind->version, uuid_layout_stamp(payload, stamp));
 }
 
-/* The least UUID of that version and time. */
+/* The least UUID of that kind and time. */
 static Datum
-uuid_floor(int version, TimestampTz timestamp)
+uuid_floor(const UuidKind *kind, TimestampTz timestamp)
 {
 	UuidPayload payload = {0};
 	uint64_t	highest;
 
-	timestamp_span(version, timestamp, &payload.time, &highest);
-	return return_uuid(version, payload);
+	timestamp_span(kind, timestamp, &payload.time, &highest);
+	return return_uuid(kind->version, payload);
 }
 
-/* The greatest UUID of that version and time. */
+/* The greatest UUID of that kind and time. */
 static Datum
-uuid_ceil(int version, TimestampTz timestamp)
+uuid_ceil(const UuidKind *kind, TimestampTz timestamp)
 {
 	UuidPayload payload;
 	uint64_t	lowest;
 
-	timestamp_span(version, timestamp, &lowest, &payload.time);
+	timestamp_span(kind, timestamp, &lowest, &payload.time);
 	payload.tail = UUID_TAIL_MAX;
-	return return_uuid(version, payload);
+	return return_uuid(kind->version, payload);
 }
 
 /*
@@ -122,7 +136,7 @@ uuid_ceil(int version, TimestampTz timestamp)
 Datum
 uuid9562_uuidv6_at(PG_FUNCTION_ARGS)
 {
-	return uuid_at(6, PG_GETARG_TIMESTAMPTZ(0), uuid9562_node);
+	return uuid_at(&uuid_kind_v6, PG_GETARG_TIMESTAMPTZ(0), uuid9562_node);
 }
 
 /*
@@ -137,35 +151,74 @@ uuid9562_uuidv7_at(PG_FUNCTION_ARGS)
 {
 	const UuidStamp none = {0, 0};
 
-	return uuid_at(7, PG_GETARG_TIMESTAMPTZ(0), none);
+	return uuid_at(&uuid_kind_v7, PG_GETARG_TIMESTAMPTZ(0), none);
 }
 
 /* uuidv6_floor(timestamptz) returns uuid: the least v6 of that microsecond. */
 Datum
 uuid9562_uuidv6_floor(PG_FUNCTION_ARGS)
 {
-	return uuid_floor(6, PG_GETARG_TIMESTAMPTZ(0));
+	return uuid_floor(&uuid_kind_v6, PG_GETARG_TIMESTAMPTZ(0));
 }
 
 /* uuidv6_ceil(timestamptz) returns uuid: the greatest v6 of that microsecond. */
 Datum
 uuid9562_uuidv6_ceil(PG_FUNCTION_ARGS)
 {
-	return uuid_ceil(6, PG_GETARG_TIMESTAMPTZ(0));
+	return uuid_ceil(&uuid_kind_v6, PG_GETARG_TIMESTAMPTZ(0));
 }
 
 /* uuidv7_floor(timestamptz) returns uuid: the least v7 of that millisecond. */
 Datum
 uuid9562_uuidv7_floor(PG_FUNCTION_ARGS)
 {
-	return uuid_floor(7, PG_GETARG_TIMESTAMPTZ(0));
+	return uuid_floor(&uuid_kind_v7, PG_GETARG_TIMESTAMPTZ(0));
 }
 
 /* uuidv7_ceil(timestamptz) returns uuid: the greatest v7 of that millisecond. */
 Datum
 uuid9562_uuidv7_ceil(PG_FUNCTION_ARGS)
 {
-	return uuid_ceil(7, PG_GETARG_TIMESTAMPTZ(0));
+	return uuid_ceil(&uuid_kind_v7, PG_GETARG_TIMESTAMPTZ(0));
+}
+
+/*
+ * uuidv8_node_at(timestamptz) returns uuid
+ *
+ * With the node id of uuid9562.node_id, which must be set (6.4); in all else
+ * as uuidv7_at.
+ */
+Datum
+uuid9562_uuidv8_node_at(PG_FUNCTION_ARGS)
+{
+	return uuid_at(&uuid_kind_v8_node, PG_GETARG_TIMESTAMPTZ(0),
+				   uuid_layout_node_id_stamp(uuid9562_own_node_id()));
+}
+
+/*
+ * uuidv8_node_at(timestamptz, node_id integer) returns uuid
+ *
+ * With that node id, 0 to 65535; any other is an error.
+ */
+Datum
+uuid9562_uuidv8_node_at_arg(PG_FUNCTION_ARGS)
+{
+	return uuid_at(&uuid_kind_v8_node, PG_GETARG_TIMESTAMPTZ(0),
+				   uuid_layout_node_id_stamp(uuid9562_given_node_id(PG_GETARG_INT32(1))));
+}
+
+/* uuidv8_node_floor(timestamptz) returns uuid: the least of that millisecond. */
+Datum
+uuid9562_uuidv8_node_floor(PG_FUNCTION_ARGS)
+{
+	return uuid_floor(&uuid_kind_v8_node, PG_GETARG_TIMESTAMPTZ(0));
+}
+
+/* uuidv8_node_ceil(timestamptz) returns uuid: the greatest of that millisecond. */
+Datum
+uuid9562_uuidv8_node_ceil(PG_FUNCTION_ARGS)
+{
+	return uuid_ceil(&uuid_kind_v8_node, PG_GETARG_TIMESTAMPTZ(0));
 }
 
 /* --- is it of the version? -------------------------------------------------- */
@@ -188,6 +241,13 @@ uuid9562_uuid_is_v7(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(uuid_layout_version(PG_GETARG_UUID_P(0)->data) == 7);
 }
 
+/* uuid_is_v8(uuid) returns boolean: the same for v8, whatever made it. */
+Datum
+uuid9562_uuid_is_v8(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(uuid_layout_version(PG_GETARG_UUID_P(0)->data) == 8);
+}
+
 /* --- within a period -------------------------------------------------------- */
 
 /* The type cache entry of the range type, looked up once per call site. */
@@ -205,7 +265,7 @@ period_typcache(FunctionCallInfo fcinfo, const RangeType *period)
  * inclusive.  An unbounded or infinite side is beyond every field.
  */
 static bool
-period_span(int version, TypeCacheEntry *typcache, const RangeType *period,
+period_span(const UuidKind *kind, TypeCacheEntry *typcache, const RangeType *period,
 			uint64_t *lowest, uint64_t *highest)
 {
 	RangeBound	lower;
@@ -229,17 +289,17 @@ period_span(int version, TypeCacheEntry *typcache, const RangeType *period,
 		if (!upper.inclusive)
 			last--;				/* it is 30 years above the least int64 */
 	}
-	return uuid_clock_span(version, first, last, lowest, highest);
+	return uuid_clock_span(kind->clock, first, last, lowest, highest);
 }
 
 /*
- * The bounds of a period.  Of one that holds no UUID of the version they are
- * its last one and its first one, in that order, and nothing is between them.
- * They are of the version all the same: TimescaleDB reads the time of any
+ * The bounds of a period.  Of one that holds no UUID of the kind they are its
+ * last one and its first one, in that order, and nothing is between them.
+ * They are of the kind all the same: TimescaleDB reads the time of any
  * constant that it compares with the column of its chunks.
  */
 UuidBounds
-uuid9562_period_bounds(int version, TypeCacheEntry *typcache, const RangeType *period)
+uuid9562_period_bounds(const UuidKind *kind, TypeCacheEntry *typcache, const RangeType *period)
 {
 	UuidBounds	bounds;
 	UuidPayload lowest = {UUID_TIME_MAX, UUID_TAIL_MAX};
@@ -247,53 +307,53 @@ uuid9562_period_bounds(int version, TypeCacheEntry *typcache, const RangeType *p
 	uint64_t	first;
 	uint64_t	last;
 
-	if (period_span(version, typcache, period, &first, &last))
+	if (period_span(kind, typcache, period, &first, &last))
 	{
 		lowest.time = first;
 		lowest.tail = 0;
 		highest.time = last;
 		highest.tail = UUID_TAIL_MAX;
 	}
-	uuid_layout_pack(bounds.lowest.data, version, lowest);
-	uuid_layout_pack(bounds.highest.data, version, highest);
+	uuid_layout_pack(bounds.lowest.data, kind->version, lowest);
+	uuid_layout_pack(bounds.highest.data, kind->version, highest);
 	/* of none, both are true */
 	bounds.begins = lowest.time > 0;
 	bounds.ends = highest.time < UUID_TIME_MAX;
 	return bounds;
 }
 
-/* Does the period hold the id: is it of the version, its timestamp in there? */
+/* Does the period hold the id: is it of the kind, its timestamp in there? */
 static Datum
-within(FunctionCallInfo fcinfo, int version, const pg_uuid_t *id, const RangeType *period)
+within(FunctionCallInfo fcinfo, const UuidKind *kind, const pg_uuid_t *id, const RangeType *period)
 {
 	uint64_t	lowest;
 	uint64_t	highest;
 	uint64		time;
 
-	if (uuid_layout_version(id->data) != version ||
-		!period_span(version, period_typcache(fcinfo, period), period, &lowest, &highest))
+	if (uuid_layout_version(id->data) != kind->version ||
+		!period_span(kind, period_typcache(fcinfo, period), period, &lowest, &highest))
 		PG_RETURN_BOOL(false);
-	time = uuid_layout_unpack(id->data, version).time;
+	time = uuid_layout_unpack(id->data, kind->version).time;
 	PG_RETURN_BOOL(time >= lowest && time <= highest);
 }
 
 /* The least UUID that the period can hold. */
 static Datum
-lowest_of(FunctionCallInfo fcinfo, int version, const RangeType *period)
+lowest_of(FunctionCallInfo fcinfo, const UuidKind *kind, const RangeType *period)
 {
 	pg_uuid_t  *uuid = new_uuid();
 
-	*uuid = uuid9562_period_bounds(version, period_typcache(fcinfo, period), period).lowest;
+	*uuid = uuid9562_period_bounds(kind, period_typcache(fcinfo, period), period).lowest;
 	PG_RETURN_UUID_P(uuid);
 }
 
 /* The greatest UUID that the period can hold. */
 static Datum
-highest_of(FunctionCallInfo fcinfo, int version, const RangeType *period)
+highest_of(FunctionCallInfo fcinfo, const UuidKind *kind, const RangeType *period)
 {
 	pg_uuid_t  *uuid = new_uuid();
 
-	*uuid = uuid9562_period_bounds(version, period_typcache(fcinfo, period), period).highest;
+	*uuid = uuid9562_period_bounds(kind, period_typcache(fcinfo, period), period).highest;
 	PG_RETURN_UUID_P(uuid);
 }
 
@@ -306,7 +366,7 @@ highest_of(FunctionCallInfo fcinfo, int version, const RangeType *period)
 Datum
 uuid9562_uuidv6_within(PG_FUNCTION_ARGS)
 {
-	return within(fcinfo, 6, PG_GETARG_UUID_P(0), PG_GETARG_RANGE_P(1));
+	return within(fcinfo, &uuid_kind_v6, PG_GETARG_UUID_P(0), PG_GETARG_RANGE_P(1));
 }
 
 /*
@@ -318,7 +378,19 @@ uuid9562_uuidv6_within(PG_FUNCTION_ARGS)
 Datum
 uuid9562_uuidv7_within(PG_FUNCTION_ARGS)
 {
-	return within(fcinfo, 7, PG_GETARG_UUID_P(0), PG_GETARG_RANGE_P(1));
+	return within(fcinfo, &uuid_kind_v7, PG_GETARG_UUID_P(0), PG_GETARG_RANGE_P(1));
+}
+
+/*
+ * uuidv8_node_within(id uuid, period tstzrange) returns boolean
+ *
+ * True when the id is a v8 whose timestamp, read as uuidv8_node() writes it,
+ * lies in the period; false for any other id.
+ */
+Datum
+uuid9562_uuidv8_node_within(PG_FUNCTION_ARGS)
+{
+	return within(fcinfo, &uuid_kind_v8_node, PG_GETARG_UUID_P(0), PG_GETARG_RANGE_P(1));
 }
 
 /*
@@ -329,7 +401,7 @@ uuid9562_uuidv7_within(PG_FUNCTION_ARGS)
 Datum
 uuid9562_uuidv7_contained_by_period(PG_FUNCTION_ARGS)
 {
-	return within(fcinfo, 7, PG_GETARG_UUID_P(0), PG_GETARG_RANGE_P(1));
+	return within(fcinfo, &uuid_kind_v7, PG_GETARG_UUID_P(0), PG_GETARG_RANGE_P(1));
 }
 
 /*
@@ -340,7 +412,7 @@ uuid9562_uuidv7_contained_by_period(PG_FUNCTION_ARGS)
 Datum
 uuid9562_period_contains_uuidv7(PG_FUNCTION_ARGS)
 {
-	return within(fcinfo, 7, PG_GETARG_UUID_P(1), PG_GETARG_RANGE_P(0));
+	return within(fcinfo, &uuid_kind_v7, PG_GETARG_UUID_P(1), PG_GETARG_RANGE_P(0));
 }
 
 /*
@@ -351,7 +423,7 @@ uuid9562_period_contains_uuidv7(PG_FUNCTION_ARGS)
 Datum
 uuid9562_uuidv6_lowest(PG_FUNCTION_ARGS)
 {
-	return lowest_of(fcinfo, 6, PG_GETARG_RANGE_P(0));
+	return lowest_of(fcinfo, &uuid_kind_v6, PG_GETARG_RANGE_P(0));
 }
 
 /*
@@ -362,35 +434,49 @@ uuid9562_uuidv6_lowest(PG_FUNCTION_ARGS)
 Datum
 uuid9562_uuidv6_highest(PG_FUNCTION_ARGS)
 {
-	return highest_of(fcinfo, 6, PG_GETARG_RANGE_P(0));
+	return highest_of(fcinfo, &uuid_kind_v6, PG_GETARG_RANGE_P(0));
 }
 
 /* uuidv7_lowest(period tstzrange) returns uuid: the same for v7. */
 Datum
 uuid9562_uuidv7_lowest(PG_FUNCTION_ARGS)
 {
-	return lowest_of(fcinfo, 7, PG_GETARG_RANGE_P(0));
+	return lowest_of(fcinfo, &uuid_kind_v7, PG_GETARG_RANGE_P(0));
 }
 
 /* uuidv7_highest(period tstzrange) returns uuid: the same for v7. */
 Datum
 uuid9562_uuidv7_highest(PG_FUNCTION_ARGS)
 {
-	return highest_of(fcinfo, 7, PG_GETARG_RANGE_P(0));
+	return highest_of(fcinfo, &uuid_kind_v7, PG_GETARG_RANGE_P(0));
+}
+
+/* uuidv8_node_lowest(period tstzrange) returns uuid: the same for v8. */
+Datum
+uuid9562_uuidv8_node_lowest(PG_FUNCTION_ARGS)
+{
+	return lowest_of(fcinfo, &uuid_kind_v8_node, PG_GETARG_RANGE_P(0));
+}
+
+/* uuidv8_node_highest(period tstzrange) returns uuid: the same for v8. */
+Datum
+uuid9562_uuidv8_node_highest(PG_FUNCTION_ARGS)
+{
+	return highest_of(fcinfo, &uuid_kind_v8_node, PG_GETARG_RANGE_P(0));
 }
 
 /* --- the time of a bound written as text ------------------------------------ */
 
-/* The timestamp function of a version, on the text form of a UUID. */
+/* The timestamp function of a kind, on the text form of a UUID. */
 static Datum
-timestamp_from_text(FunctionCallInfo fcinfo, int version)
+timestamp_from_text(FunctionCallInfo fcinfo, const UuidKind *kind)
 {
 	char	   *string = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	pg_uuid_t  *uuid = DatumGetUUIDP(DirectFunctionCall1(uuid_in, CStringGetDatum(string)));
 
-	if (uuid_layout_version(uuid->data) != version)
+	if (uuid_layout_version(uuid->data) != kind->version)
 		PG_RETURN_NULL();
-	PG_RETURN_TIMESTAMPTZ(uuid_timestamp(version, uuid));
+	PG_RETURN_TIMESTAMPTZ(uuid_timestamp(kind->clock, uuid));
 }
 
 /*
@@ -402,12 +488,19 @@ timestamp_from_text(FunctionCallInfo fcinfo, int version)
 Datum
 uuid9562_uuidv6_timestamp_from_text(PG_FUNCTION_ARGS)
 {
-	return timestamp_from_text(fcinfo, 6);
+	return timestamp_from_text(fcinfo, &uuid_kind_v6);
 }
 
 /* uuidv7_timestamp_from_text(text) returns timestamptz: the same for v7. */
 Datum
 uuid9562_uuidv7_timestamp_from_text(PG_FUNCTION_ARGS)
 {
-	return timestamp_from_text(fcinfo, 7);
+	return timestamp_from_text(fcinfo, &uuid_kind_v7);
+}
+
+/* uuidv8_node_timestamp_from_text(text) returns timestamptz: the same for v8. */
+Datum
+uuid9562_uuidv8_node_timestamp_from_text(PG_FUNCTION_ARGS)
+{
+	return timestamp_from_text(fcinfo, &uuid_kind_v8_node);
 }

@@ -15,11 +15,11 @@ typedef struct UuidBounds
 {
 	pg_uuid_t	lowest;
 	pg_uuid_t	highest;
-	bool		begins;			/* does the lowest exclude any of the version? */
+	bool		begins;			/* does the lowest exclude any of the kind? */
 	bool		ends;			/* does the highest? */
 } UuidBounds;
 
-extern UuidBounds uuid9562_period_bounds(int version, TypeCacheEntry *typcache,
+extern UuidBounds uuid9562_period_bounds(const UuidKind *kind, TypeCacheEntry *typcache,
 										 const RangeType *period);
 
 #endif							/* UUID9562_TIMERANGE_H */

@@ -67,13 +67,32 @@ timestamptz_to_unix_micros(TimestampTz timestamp)
 	return unix_micros;
 }
 
-/* The timestamp of a UUID that is of that version: 1, 6, 7 or 8. */
-static inline TimestampTz
-uuid_timestamp(int version, const pg_uuid_t *uuid)
+/*
+ * UUIDs whose order is the order of their times: the version in their octets,
+ * the version whose unit and epoch their time field has, and what the names of
+ * their SQL functions begin with.
+ */
+typedef struct UuidKind
 {
-	UuidPayload payload = uuid_layout_unpack(uuid->data, version);
+	int			version;
+	int			clock;
+	const char *name;
+} UuidKind;
 
-	return unix_micros_to_timestamptz(uuid_clock_unix_micros(version, payload.time));
+static const UuidKind uuid_kind_v6 = {6, 6, "uuidv6"};
+static const UuidKind uuid_kind_v7 = {7, 7, "uuidv7"};
+static const UuidKind uuid_kind_v8_node = {8, 7, "uuidv8_node"};
+
+/*
+ * The timestamp of a UUID whose time field is that of version 1, 6, 7 or 8
+ * (B.1).
+ */
+static inline TimestampTz
+uuid_timestamp(int clock, const pg_uuid_t *uuid)
+{
+	UuidPayload payload = uuid_layout_unpack(uuid->data, clock);
+
+	return unix_micros_to_timestamptz(uuid_clock_unix_micros(clock, payload.time));
 }
 
 /* Space for the UUID that a function returns. */
@@ -83,8 +102,12 @@ new_uuid(void)
 	return (pg_uuid_t *) palloc(sizeof(pg_uuid_t));
 }
 
-/* A timestamptz that the version's field cannot hold (RFC 9562, 6.1). */
-pg_noreturn extern void uuid9562_timestamp_out_of_range(int version);
+/* A timestamptz that the time field cannot hold (RFC 9562, 6.1). */
+pg_noreturn extern void uuid9562_timestamp_out_of_range(const UuidKind *kind);
+
+/* Node ids of our version 8, checked; see generate.c. */
+extern uint32 uuid9562_own_node_id(void);
+extern uint32 uuid9562_given_node_id(int32 node_id);
 
 /* Return the UUID of that version and payload. */
 static inline Datum

@@ -33,6 +33,19 @@ INSERT INTO contract VALUES
 	('uuidv8_node', '', 'uuid', 'v', false),
 	('uuidv8_node', 'node_id integer', 'uuid', 'v', false),
 	('uuidv8_node_id', 'uuid', 'integer', 'i', true),
+	('uuidv8_node_timestamp', 'uuid', 'timestamp with time zone', 'i', true),
+	('uuidv8_node_timestamp_micros', 'uuid', 'timestamp with time zone', 'i', true),
+	('uuidv8_node_at', 'timestamp with time zone', 'uuid', 'v', false),
+	('uuidv8_node_at', 'timestamp with time zone, node_id integer', 'uuid', 'v', false),
+	('uuidv8_node_floor', 'timestamp with time zone', 'uuid', 'i', false),
+	('uuidv8_node_ceil', 'timestamp with time zone', 'uuid', 'i', false),
+	('uuidv8_node_timestamp_from_text', 'text', 'timestamp with time zone', 'i', false),
+	('uuidv8_node_within', 'id uuid, period tstzrange', 'boolean', 'i', true),
+	('uuidv8_node_lowest', 'period tstzrange', 'uuid', 'i', true),
+	('uuidv8_node_highest', 'period tstzrange', 'uuid', 'i', true),
+	('uuid_is_v8', 'uuid', 'boolean', 'i', true),
+	('uuidv8_node_within_support', 'internal', 'internal', 'i', false),
+	('uuid_is_v8_support', 'internal', 'internal', 'i', false),
 	('uuid_extract_version', 'uuid', 'smallint', 'i', true),
 	('uuid_extract_timestamp', 'uuid', 'timestamp with time zone', 'i', true),
 	('uuid_extract_variant', 'uuid', 'text', 'i', true),
@@ -132,12 +145,13 @@ SELECT set_eq(
 	'SELECT proname::text, prosupport::text FROM members WHERE prosupport <> 0',
 	$$VALUES ('period_contains_uuidv7', 'uuidv7_within_support'), ('uuid_is_v6', 'uuid_is_v6_support'),
 			 ('uuid_is_v7', 'uuid_is_v7_support'), ('uuidv6_within', 'uuidv6_within_support'),
+			 ('uuid_is_v8', 'uuid_is_v8_support'), ('uuidv8_node_within', 'uuidv8_node_within_support'),
 			 ('uuidv7_batch', 'uuidv7_batch_support'),
 			 ('uuidv7_contained_by_period', 'uuidv7_within_support'), ('uuidv7_within', 'uuidv7_within_support')$$,
 	'the planner is told of the conditions on a period, and of the rows of a batch');
 SELECT set_eq(
 	'SELECT proname::text FROM members WHERE procost > 1',
-	$$VALUES ('uuid_is_v6'), ('uuid_is_v7')$$,
+	$$VALUES ('uuid_is_v6'), ('uuid_is_v7'), ('uuid_is_v8')$$,
 	'bounds are compared before the version is asked for');
 SELECT is_empty(
 	$$SELECT o.oid::regoperator FROM pg_operator AS o

@@ -2,7 +2,7 @@
 -- two of the truth, for periods of many histogram bins and inside a single one.
 
 BEGIN;
-SELECT plan(81);
+SELECT plan(83);
 SET LOCAL TimeZone = 'UTC';
 SET LOCAL max_parallel_workers_per_gather = 0;
 
@@ -38,6 +38,8 @@ CREATE TABLE gappy AS
 SELECT CASE WHEN random() < 0.67 THEN id END AS id FROM steady;
 CREATE TABLE v6 AS
 SELECT public.uuidv6_at(public.uuidv7_timestamp(id)) AS id FROM steady;
+CREATE TABLE v8 AS
+SELECT public.uuidv8_node_at(public.uuidv7_timestamp(id), 1) AS id FROM steady;
 CREATE TABLE parted (id uuid) PARTITION BY RANGE (id);
 CREATE TABLE parted_old PARTITION OF parted FOR VALUES FROM (MINVALUE) TO (public.uuidv7_floor(now() - interval '30 days'));
 CREATE TABLE parted_new PARTITION OF parted FOR VALUES FROM (public.uuidv7_floor(now() - interval '30 days')) TO (MAXVALUE);
@@ -47,12 +49,14 @@ CREATE INDEX ON daily (id);
 CREATE INDEX ON mixed (id);
 CREATE INDEX ON gappy (id);
 CREATE INDEX ON v6 (id);
+CREATE INDEX ON v8 (id);
 CREATE INDEX ON parted (id);
 ANALYZE steady;
 ANALYZE daily;
 ANALYZE mixed;
 ANALYZE gappy;
 ANALYZE v6;
+ANALYZE v8;
 ANALYZE parted;
 
 -- a bin of steady is 22 hours
@@ -73,8 +77,10 @@ SELECT estimates('steady', format('id <@ %L::tstzrange', tstzrange(now() - inter
 SELECT estimates('steady', format('id <@ %L::tstzrange', tstzrange(NULL, NULL)));
 SELECT estimates('steady', format('NOT (id <@ %L::tstzrange)', tstzrange(now() - interval '2 days', NULL)));
 
--- v6, and with other conditions beside it
+-- v6, v8 with a node id, and with other conditions beside it
 SELECT estimates('v6', format('public.uuidv6_within(id, %L)', tstzrange(now() - interval '50 days 3 hours', now() - interval '50 days')));
+SELECT estimates('v8', format('public.uuidv8_node_within(id, %L)', tstzrange(now() - interval '50 days 3 hours', now() - interval '50 days')));
+SELECT estimates('v8', 'public.uuidv8_node_within(id, tstzrange(now() - interval ''1 day'', NULL))');
 SELECT estimates('steady', format('id <@ %L::tstzrange AND id > %L', tstzrange(now() - interval '60 days', now() - interval '50 days'),
 								  public.uuidv7_floor(now() - interval '50 days 3 hours')));
 

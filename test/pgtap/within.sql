@@ -4,7 +4,7 @@
 -- constants.  PGOPTIONS='-c test.seed=0.5' repeats a run.
 
 BEGIN;
-SELECT plan(15);
+SELECT plan(18);
 
 SELECT coalesce(nullif(current_setting('test.seed', true), ''), (random() * 2 - 1)::numeric(10,9)::text) AS seed \gset
 SELECT diag('test.seed=' || :'seed');
@@ -33,13 +33,14 @@ EXCEPTION WHEN datetime_field_overflow THEN
 	RETURN NULL;
 END$$;
 
--- First, last and any id of each moment, v7 and v6; these octets under other
+-- First, last and any id of each moment, v7, v6 and v8 with a node id; these octets under other
 -- versions and variants; the ids of the other generators; Nil, Max, NULL.
 CREATE TEMP TABLE ids AS
 WITH timed AS (
 	SELECT try_uuid(expression, moment) AS id
 	FROM moments, unnest(ARRAY['public.uuidv7_floor($1)', 'public.uuidv7_ceil($1)', 'public.uuidv7_at($1)',
-							   'public.uuidv6_floor($1)', 'public.uuidv6_ceil($1)', 'public.uuidv6_at($1)']) AS expression
+							   'public.uuidv6_floor($1)', 'public.uuidv6_ceil($1)', 'public.uuidv6_at($1)',
+							   'public.uuidv8_node_floor($1)', 'public.uuidv8_node_ceil($1)', 'public.uuidv8_node_at($1, 5)']) AS expression
 ), chosen AS (
 	SELECT id FROM timed
 	UNION ALL
@@ -72,14 +73,16 @@ SELECT i.no AS id_no, p.no AS period_no, i.id, p.period,
 	   CASE WHEN i.id IS NOT NULL AND p.period IS NOT NULL
 			THEN coalesce(public.uuidv7_timestamp(i.id) OPERATOR(pg_catalog.<@) p.period, false) END AS v7,
 	   CASE WHEN i.id IS NOT NULL AND p.period IS NOT NULL
-			THEN coalesce(public.uuidv6_timestamp(i.id) OPERATOR(pg_catalog.<@) p.period, false) END AS v6
+			THEN coalesce(public.uuidv6_timestamp(i.id) OPERATOR(pg_catalog.<@) p.period, false) END AS v6,
+	   CASE WHEN i.id IS NOT NULL AND p.period IS NOT NULL
+			THEN coalesce(public.uuidv8_node_timestamp(i.id) OPERATOR(pg_catalog.<@) p.period, false) END AS v8
 FROM ids AS i, periods AS p;
 ANALYZE ids;
 ANALYZE periods;
 
 SELECT cmp_ok(count(*), '>=', 100000::bigint, 'at least 100,000 pairs of an id and a period') FROM truth;
 SELECT ok(count(*) FILTER (WHERE v7) > 1000 AND count(*) FILTER (WHERE NOT v7) > 1000 AND count(*) FILTER (WHERE v7 IS NULL) > 100
-		  AND count(*) FILTER (WHERE v6) > 1000,
+		  AND count(*) FILTER (WHERE v6) > 1000 AND count(*) FILTER (WHERE v8) > 1000,
 		  'with many of each answer')
 FROM truth;
 
@@ -91,6 +94,9 @@ SELECT is_empty(
 SELECT is_empty(
 	'SELECT id, period FROM truth WHERE v6 IS DISTINCT FROM public.uuidv6_within(id, period)',
 	'v6: the function is as the definition says');
+SELECT is_empty(
+	'SELECT id, period FROM truth WHERE v8 IS DISTINCT FROM public.uuidv8_node_within(id, period)',
+	'v8 with a node id: the function is as the definition says');
 
 -- rewritten: as an expression, three-valued, and as a condition, with its plan
 CREATE FUNCTION plan_of(query text) RETURNS text LANGUAGE plpgsql AS $$
@@ -107,33 +113,40 @@ END$$;
 
 SELECT is_empty(
 	$$SELECT t.id, t.period FROM ids AS i CROSS JOIN periods AS p JOIN truth AS t ON t.id_no = i.no AND t.period_no = p.no
-	  WHERE v7 IS DISTINCT FROM (i.id <@ p.period) OR v6 IS DISTINCT FROM public.uuidv6_within(i.id, p.period)$$,
+	  WHERE v7 IS DISTINCT FROM (i.id <@ p.period) OR v6 IS DISTINCT FROM public.uuidv6_within(i.id, p.period)
+			OR v8 IS DISTINCT FROM public.uuidv8_node_within(i.id, p.period)$$,
 	'rewritten: as the definition says');
 
 PREPARE joined_v7 AS SELECT i.no AS id_no, p.no AS period_no FROM periods AS p JOIN ids AS i ON i.id <@ p.period;
 PREPARE joined_v6 AS SELECT i.no AS id_no, p.no AS period_no FROM periods AS p JOIN ids AS i ON public.uuidv6_within(i.id, p.period);
+PREPARE joined_v8 AS SELECT i.no AS id_no, p.no AS period_no FROM periods AS p JOIN ids AS i ON public.uuidv8_node_within(i.id, p.period);
 PREPARE truth_v7 AS SELECT id_no, period_no FROM truth WHERE v7;
 PREPARE truth_v6 AS SELECT id_no, period_no FROM truth WHERE v6;
+PREPARE truth_v8 AS SELECT id_no, period_no FROM truth WHERE v8;
 
 SET LOCAL enable_indexscan = off;
 SET LOCAL enable_indexonlyscan = off;
 SET LOCAL enable_bitmapscan = off;
-SELECT unalike(plan_of('EXECUTE joined_v7') || plan_of('EXECUTE joined_v6'), '%Index Cond%', 'with scans of the table,');
+SELECT unalike(plan_of('EXECUTE joined_v7') || plan_of('EXECUTE joined_v6') || plan_of('EXECUTE joined_v8'), '%Index Cond%', 'with scans of the table,');
 SELECT bag_eq('joined_v7', 'truth_v7', 'v7: the pairs of the definition');
 SELECT bag_eq('joined_v6', 'truth_v6', 'v6: the pairs of the definition');
+SELECT bag_eq('joined_v8', 'truth_v8', 'v8 with a node id: the pairs of the definition');
 
 DEALLOCATE joined_v7;
 DEALLOCATE joined_v6;
+DEALLOCATE joined_v8;
 PREPARE joined_v7 AS SELECT i.no AS id_no, p.no AS period_no FROM periods AS p JOIN ids AS i ON p.period @> i.id;
 PREPARE joined_v6 AS SELECT i.no AS id_no, p.no AS period_no FROM periods AS p JOIN ids AS i ON public.uuidv6_within(i.id, p.period);
+PREPARE joined_v8 AS SELECT i.no AS id_no, p.no AS period_no FROM periods AS p JOIN ids AS i ON public.uuidv8_node_within(i.id, p.period);
 SET LOCAL enable_indexscan = on;
 SET LOCAL enable_seqscan = off;
-SELECT alike(plan_of('EXECUTE joined_v7') || plan_of('EXECUTE joined_v6'), '%Index Cond%Index Cond%', 'with scans of the index,');
+SELECT alike(plan_of('EXECUTE joined_v7') || plan_of('EXECUTE joined_v6') || plan_of('EXECUTE joined_v8'), '%Index Cond%Index Cond%Index Cond%', 'with scans of the index,');
 SELECT bag_eq('joined_v7', 'truth_v7', 'v7: the pairs of the definition');
 SELECT bag_eq('joined_v6', 'truth_v6', 'v6: the pairs of the definition');
+SELECT bag_eq('joined_v8', 'truth_v8', 'v8 with a node id: the pairs of the definition');
 
 -- constants: each period as a literal, what is within it and what is not
-CREATE FUNCTION counts(way text) RETURNS TABLE (no bigint, v7 bigint, without bigint, v6 bigint) LANGUAGE plpgsql AS $$
+CREATE FUNCTION counts(way text) RETURNS TABLE (no bigint, v7 bigint, without bigint, v6 bigint, v8 bigint) LANGUAGE plpgsql AS $$
 DECLARE
 	p record;
 BEGIN
@@ -143,11 +156,13 @@ BEGIN
 		EXECUTE format('SELECT count(*) FROM ids WHERE id <@ %L::tstzrange', p.period) INTO v7;
 		EXECUTE format('SELECT count(*) FROM ids WHERE NOT id <@ %L::tstzrange', p.period) INTO without;
 		EXECUTE format('SELECT count(*) FROM ids WHERE public.uuidv6_within(id, %L)', p.period) INTO v6;
+		EXECUTE format('SELECT count(*) FROM ids WHERE public.uuidv8_node_within(id, %L)', p.period) INTO v8;
 		RETURN NEXT;
 	END LOOP;
 END$$;
 PREPARE true_counts AS
-SELECT period_no::bigint AS no, count(*) FILTER (WHERE v7) AS v7, count(*) FILTER (WHERE NOT v7) AS without, count(*) FILTER (WHERE v6) AS v6
+SELECT period_no::bigint AS no, count(*) FILTER (WHERE v7) AS v7, count(*) FILTER (WHERE NOT v7) AS without, count(*) FILTER (WHERE v6) AS v6,
+	   count(*) FILTER (WHERE v8) AS v8
 FROM truth GROUP BY period_no;
 
 SELECT alike(plan_of($$SELECT count(*) FROM ids WHERE id <@ '[2026-01-01,2026-01-02)'$$), '%Index Cond%', 'with scans of the index,');

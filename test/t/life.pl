@@ -1,15 +1,18 @@
 # The life of a database that uses the extension: dumped and restored, indexed in
-# every way, its keys changed while it is in use, replicated, and called from a
-# search path that somebody else has filled.
+# every way, its keys changed while it is in use, and called from a search path
+# that somebody else has filled.
 use strict;
 use warnings;
 
+use FindBin;
+use lib $FindBin::Bin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use Shop;
 use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('life');
-$node->init(allows_streaming => 'logical');
+$node->init;
 $node->append_conf('postgresql.conf', "timezone = 'UTC'\nmax_connections = 30\n");
 $node->start;
 
@@ -17,45 +20,7 @@ sub sql { my ($database, @statements) = @_; return $node->safe_psql($database, j
 
 # --- dump and restore ---------------------------------------------------------
 
-sql('postgres', 'CREATE DATABASE shop');
-sql('shop', q{
-	CREATE EXTENSION uuid9562;
-	CREATE TABLE customers (
-		id uuid PRIMARY KEY DEFAULT public.uuidv7() CHECK (public.uuid_is_v7(id)),
-		old_id uuid DEFAULT public.uuidv1(),
-		created timestamptz GENERATED ALWAYS AS (public.uuidv7_timestamp(id)) STORED,
-		CHECK (id <@ '[2000-01-01,2100-01-01)'));
-	CREATE INDEX recent_customers ON customers (old_id) WHERE id <@ '[2026-01-01,)';
-	CREATE TABLE visits (id uuid PRIMARY KEY DEFAULT public.uuidv7(), page text NOT NULL) PARTITION BY RANGE (id);
-	SELECT format('CREATE TABLE visits_%s PARTITION OF visits FOR VALUES FROM (%L) TO (%L)', to_char(month, 'YYYY_MM'),
-				  public.uuidv7_floor(month), public.uuidv7_floor(month + interval '1 month'))
-	FROM generate_series('2026-01-01'::timestamptz, '2026-12-01', '1 month') AS month \gexec
-	CREATE TABLE visits_of_no_month PARTITION OF visits DEFAULT;
-	CREATE VIEW march AS SELECT * FROM visits WHERE id <@ '[2026-03-01,2026-04-01)';
-	CREATE VIEW latest AS SELECT * FROM visits WHERE tstzrange(now() - interval '1 hour', NULL) @> id;
-	CREATE MATERIALIZED VIEW months AS
-	SELECT date_trunc('month', public.uuidv7_timestamp(id)) AS month, count(*) FROM visits GROUP BY 1;
-	CREATE FUNCTION visits_in(period tstzrange) RETURNS SETOF visits LANGUAGE sql STABLE
-	BEGIN ATOMIC
-		SELECT * FROM visits WHERE id <@ period;
-	END;
-	ALTER TABLE customers ENABLE ROW LEVEL SECURITY;
-	CREATE POLICY old ON customers FOR SELECT USING (id <@ tstzrange(NULL, now()));
-	INSERT INTO customers (id) SELECT public.uuidv7_at('2026-06-01'::timestamptz + n * interval '1 hour') FROM generate_series(1, 100) AS n;
-	INSERT INTO visits SELECT public.uuidv7_at('2026-01-01'::timestamptz + n * interval '1 hour'), '/' FROM generate_series(1, 8000) AS n;
-	REFRESH MATERIALIZED VIEW months});
-
-# What a database answers.
-sub answers
-{
-	my ($database) = @_;
-
-	return sql($database,
-		'SELECT count(*), md5(string_agg(id::text || old_id || created, $$ $$ ORDER BY id)) FROM customers',
-		'SELECT count(*), md5(string_agg(id::text, $$ $$ ORDER BY id)) FROM march',
-		q{SELECT count(*) FROM visits_in('[2026-05-05,2026-05-06)')},
-		'SELECT count(*), sum(count) FROM months');
-}
+Shop::create($node, 'shop');
 
 # as text, but for what differs between any two dumps
 sub dump_of
@@ -67,7 +32,7 @@ sub dump_of
 	return $out =~ s/^\\(?:un)?restrict .*\n//mgr;
 }
 
-my $answers = answers('shop');
+my $answers = Shop::answers($node, 'shop');
 my $dump = dump_of('shop');
 like($answers, qr/^100\|.*\n744\|.*\n24\n11\|8000$/, 'a database with defaults, partitions and periods is there');
 my $folder = PostgreSQL::Test::Utils::tempdir();
@@ -79,7 +44,7 @@ foreach my $format (qw(plain custom directory))
 		? [ 'psql', '-X', '--quiet', '--set=ON_ERROR_STOP=1', "--file=$folder/$format", "restored_$format" ]
 		: [ 'pg_restore', '--exit-on-error', '--jobs=2', "--dbname=restored_$format", "$folder/$format" ],
 		"$format: restored");
-	is(answers("restored_$format"), $answers, "$format: the same answers");
+	is(Shop::answers($node, "restored_$format"), $answers, "$format: the same answers");
 	is(dump_of("restored_$format"), $dump, "$format: the same dump");
 	is(sql("restored_$format", q{INSERT INTO customers DEFAULT VALUES RETURNING abs(extract(epoch FROM created - now())) < 10}),
 		't', "$format: and new rows");
@@ -180,56 +145,6 @@ is(sql('hostile', $path, q{SELECT public.uuidv1_to_v6('c232ab00-9414-11ec-b3c8-9
 	'1ec9414c-232a-6b00-b3c8-9f6bdeced846|f|2ed6657d-e927-568b-95e1-2665a8aea6a2|1|3|t', 'a hostile search path: the other functions');
 my ($status, $out, $err) = $node->psql('hostile', "$path; SELECT count(*) FROM public.ids WHERE id = public.uuidv7()");
 like($err, qr/sprung/, 'and the traps do spring');
-
-# --- two servers that write to each other -------------------------------------
-
-SKIP:
-{
-	skip 'two-way logical replication needs PostgreSQL 16', 4 if $node->pg_version < 16;
-
-	my $there = PostgreSQL::Test::Cluster->new('there');
-	$there->init(allows_streaming => 'logical');
-	$there->append_conf('postgresql.conf', "uuid9562.node_id = 2\n");
-	$there->start;
-	$node->append_conf('postgresql.conf', "uuid9562.node_id = 1\n");
-	$node->reload;
-	foreach my $each ($node, $there)
-	{
-		$each->safe_psql('postgres', q{
-			CREATE EXTENSION uuid9562;
-			CREATE TABLE events (id uuid PRIMARY KEY DEFAULT public.uuidv7(), server text);
-			CREATE TABLE parts (id uuid PRIMARY KEY DEFAULT public.uuidv8_node(), server text);
-			CREATE PUBLICATION everything FOR TABLE events, parts});
-	}
-	foreach my $pair ([ $node, $there ], [ $there, $node ])
-	{
-		my ($from, $to) = @$pair;
-		$to->safe_psql('postgres', "CREATE SUBSCRIPTION from_the_other CONNECTION '" . $from->connstr
-			  . " dbname=postgres' PUBLICATION everything WITH (origin = none, copy_data = false, slot_name = to_" . $to->name . ')');
-	}
-	my @writers = map { [ $_, $_->background_psql('postgres') ] } $node, $there;
-	foreach my $writer (@writers)
-	{
-		my $name = $writer->[0]->name;
-		$writer->[1]->{stdin} .= qq{DO \$\$BEGIN FOR i IN 1 .. 100 LOOP
-			INSERT INTO events (server) SELECT '$name' FROM generate_series(1, 500);
-			INSERT INTO parts (server) SELECT '$name' FROM generate_series(1, 500); COMMIT; END LOOP; END\$\$;\n};
-		$writer->[1]->{run}->pump_nb;
-	}
-	$_->[1]->query_safe('SELECT 1') foreach @writers;
-	$_->[1]->quit foreach @writers;
-	foreach my $each ($node, $there)
-	{
-		$each->poll_query_until('postgres', 'SELECT (SELECT count(*) FROM events) = 100000 AND (SELECT count(*) FROM parts) = 100000')
-		  or diag('rows are missing');
-		is($each->safe_psql('postgres', 'SELECT sum(apply_error_count) FROM pg_stat_subscription_stats'), '0', $each->name . ': no conflict');
-	}
-	my $all = 'SELECT count(*), md5(string_agg(id::text || server, $$ $$ ORDER BY id)) FROM ';
-	is($node->safe_psql('postgres', $all . 'events'), $there->safe_psql('postgres', $all . 'events'), 'two servers that write to each other: the same events on both');
-	is($node->safe_psql('postgres', q{SELECT string_agg(DISTINCT server || public.uuidv8_node_id(id), ' ' ORDER BY server || public.uuidv8_node_id(id)) FROM parts}),
-		'life1 there2', 'and each part tells where it was made');
-	$there->stop;
-}
 
 $node->stop;
 done_testing();

@@ -1,0 +1,106 @@
+# PgBouncer in transaction mode: one client's statements run in several server
+# sessions, each with a generator, plans and settings of its own.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my ($bouncer) = grep { -x } map { "$_/pgbouncer" } split(/:/, $ENV{PATH}), '/usr/sbin';
+plan skip_all => 'PgBouncer is not on this machine' unless $bouncer;
+my ($version) = qx($bouncer --version) =~ /PgBouncer (\d+\.\d+)/;
+
+my $node = PostgreSQL::Test::Cluster->new('pooler');
+$node->init;
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\ntimezone = 'UTC'\nuuid9562.node_id = 7\n");
+$node->start;
+$node->safe_psql('postgres', q{
+	CREATE EXTENSION uuid9562;
+	CREATE TABLE orders (n bigint GENERATED ALWAYS AS IDENTITY, id uuid PRIMARY KEY DEFAULT public.uuidv7(), pid int DEFAULT pg_backend_pid());
+	CREATE TABLE visits (id uuid PRIMARY KEY);
+	INSERT INTO visits SELECT public.uuidv7_at('2026-01-01'::timestamptz + n * interval '1 hour') FROM generate_series(1, 1000) AS n;
+	ANALYZE visits});
+
+# Four server sessions, and the next transaction goes to the one that has rested
+# longest.
+my $dir = PostgreSQL::Test::Utils::tempdir();
+my $port = PostgreSQL::Test::Cluster::get_free_port();
+append_to_file("$dir/pgbouncer.ini",
+	"[databases]\npostgres = host=" . $node->host . ' port=' . $node->port . ' user=' . getpwuid($<) . "\n[pgbouncer]\n"
+	  . "listen_addr =\nlisten_port = $port\nunix_socket_dir = $dir\nauth_type = any\npool_mode = transaction\n"
+	  . "default_pool_size = 4\nmin_pool_size = 4\nserver_round_robin = 1\nlogfile = $dir/log\n"
+	  . ($version >= 1.21 ? "max_prepared_statements = 100\n" : ''));
+my $pooler = IPC::Run::start([ $bouncer, '--quiet', "$dir/pgbouncer.ini" ], '<', \undef, '>&', "$dir/out");
+local $ENV{PGHOST} = $dir;
+local $ENV{PGPORT} = $port;
+my $ready = 0;
+for (1 .. 300)
+{
+	last if $ready = !system("psql -XAtqc 'SELECT 1' postgres >/dev/null 2>&1");
+	select undef, undef, undef, 0.1;
+}
+$ready or BAIL_OUT('PgBouncer does not start: ' . slurp_file("$dir/out"));
+
+sub direct { return $node->safe_psql('postgres', join ";\n", @_) }
+
+# pgbench through the pooler: that many clients run the script that many times.
+sub through
+{
+	my ($name, $mode, $clients, $times, $script) = @_;
+
+	append_to_file("$dir/$name.sql", $script);
+	command_ok([ 'pgbench', '--no-vacuum', "--protocol=$mode", "--client=$clients", "--transactions=$times", "--file=$dir/$name.sql", 'postgres' ],
+		"$name: no error");
+}
+
+# Prepared in the protocol, where the pooler does that.
+my $mode = $version >= 1.21 ? 'prepared' : 'extended';
+
+through('warm', $mode, 4, 100, 'SELECT pg_sleep(0.001);');
+through('insert', $mode, 1, 2000, 'INSERT INTO orders DEFAULT VALUES;');
+is(direct('SELECT count(*), count(DISTINCT id) FROM orders'), '2000|2000', 'one client: no id twice');
+cmp_ok(direct('SELECT count(DISTINCT pid) FROM orders'), '>', 1, 'one client: its statements ran in several sessions');
+is(direct(q{SELECT count(*) FROM (SELECT pid, id, lag(id) OVER (PARTITION BY pid ORDER BY n) AS before FROM orders) AS o WHERE id <= before}),
+	'0', 'session scope: in order within each session of the server');
+
+# Forty times each, so that a session comes to a plan for any parameters.
+through('period', $mode, 2, 40, q{
+	\set day random(1, 39)
+	SELECT count(*) AS rows FROM visits WHERE id <@ tstzrange('2026-01-01'::timestamptz + :day * interval '1 day', '2026-01-01'::timestamptz + (:day + 1) * interval '1 day') \gset
+	\if :rows <> 24
+	SELECT 1 / 0;
+	\endif
+});
+
+# Set for a transaction, a method reaches no other client.
+through('settings', 'simple', 2, 50, q{
+	BEGIN;
+	SET LOCAL uuid9562.v7_method = 'counter';
+	SELECT current_setting('uuid9562.v7_method') = 'counter' AND public.uuid_extract_version(public.uuidv7()) = 7 AS ours \gset
+	COMMIT;
+	SELECT current_setting('uuid9562.v7_method') = 'fraction' AS gone \gset
+	\if NOT (:ours AND :gone)
+	SELECT 1 / 0;
+	\endif
+});
+through('node', $mode, 2, 50, q{
+	SELECT public.uuidv8_node_id(public.uuidv8_node()) = 7 AS ours \gset
+	\if NOT :ours
+	SELECT 1 / 0;
+	\endif
+});
+
+# In instance scope a client's ids are in order, whichever session makes them.
+direct('ALTER SYSTEM SET uuid9562.monotonic_scope = instance', 'SELECT pg_reload_conf()');
+$node->poll_query_until('postgres', q{SELECT current_setting('uuid9562.monotonic_scope') = 'instance'});
+direct('TRUNCATE orders RESTART IDENTITY');
+through('instance', $mode, 1, 2000, 'INSERT INTO orders DEFAULT VALUES;');
+is(direct(q{SELECT count(*), count(DISTINCT pid) > 1, count(*) FILTER (WHERE id <= before)
+	FROM (SELECT pid, id, lag(id) OVER (ORDER BY n) AS before FROM orders) AS o}),
+	'2000|t|0', 'instance scope: in order over all sessions of the server');
+
+$pooler->signal('TERM');
+$pooler->finish;
+$node->stop;
+done_testing();

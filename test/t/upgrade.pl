@@ -1,0 +1,79 @@
+# pg_upgrade from each earlier PostgreSQL on this machine that has the extension.
+# UPGRADE_FROM names their folders, as in /usr/lib/postgresql/15; scripts/test
+# sets it.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Shop;
+use Test::More;
+
+my @from = split ' ', $ENV{UPGRADE_FROM} || '';
+plan skip_all => 'no earlier PostgreSQL with the extension is on this machine' unless @from;
+
+my $bindir = qx(pg_config --bindir);
+chomp $bindir;
+my $conf = "timezone = 'UTC'\nshared_preload_libraries = 'uuid9562'\nuuid9562.monotonic_scope = instance\n";
+# the array type has been a member since PostgreSQL 17
+my $members = q{SELECT string_agg(identity, E'\n' ORDER BY identity COLLATE "C") FROM pg_depend, pg_identify_object(classid, objid, 0)
+	WHERE refobjid = (SELECT oid FROM pg_extension WHERE extname = 'uuid9562') AND deptype = 'e' AND identity <> 'public.uuidv7_period[]'};
+# PostgreSQL has a function of this name itself, from 18 on
+my $default = q{SELECT pronamespace::regnamespace || '.' || proname FROM pg_attrdef
+	JOIN pg_depend ON pg_depend.classid = 'pg_attrdef'::regclass AND objid = pg_attrdef.oid AND refclassid = 'pg_proc'::regclass
+	JOIN pg_proc ON pg_proc.oid = refobjid
+	WHERE adrelid = 'unqualified'::regclass};
+
+foreach my $prefix (@from)
+{
+	foreach my $mode ('--copy', '--link')
+	{
+		my $old = PostgreSQL::Test::Cluster->new('old', install_path => $prefix);
+		my $new = PostgreSQL::Test::Cluster->new('new');
+		my $how = 'from ' . (split /\./, $old->pg_version)[0] . " $mode";
+
+		# with checksums, which have not always been the default
+		$_->init(extra => ['--data-checksums']) foreach $old, $new;
+		$_->append_conf('postgresql.conf', $conf) foreach $old, $new;
+		$old->start;
+		Shop::create($old, 'shop');
+		$old->safe_psql('shop', q{
+			SET search_path = public, pg_catalog;
+			CREATE TABLE unqualified (id uuid DEFAULT uuidv7());
+			ALTER DATABASE shop SET uuid9562.v7_method = 'counter';
+			ALTER DATABASE shop SET uuid9562.node_id = 3;
+			INSERT INTO unqualified DEFAULT VALUES;
+			INSERT INTO customers DEFAULT VALUES;
+			REFRESH MATERIALIZED VIEW months});
+		my $answers = Shop::answers($old, 'shop');
+		my $made_of = $old->safe_psql('shop', $members);
+		$old->stop;
+
+		# it writes its log files into the working directory, before 15
+		chdir PostgreSQL::Test::Utils::tempdir() or die $!;
+		$new->command_ok(
+			[ 'pg_upgrade', '--no-sync', $mode, '--old-datadir', $old->data_dir, '--new-datadir', $new->data_dir,
+				'--old-bindir', "$prefix/bin", '--new-bindir', $bindir, '--socketdir', $new->host,
+				'--old-port', $old->port, '--new-port', $new->port ],
+			"$how: upgraded");
+		$new->start;
+		is(Shop::answers($new, 'shop'), $answers, "$how: the same answers");
+		is($new->safe_psql('shop', $members), $made_of, "$how: an extension of the same parts");
+		is($new->safe_psql('shop', $default), 'public.uuidv7', "$how: a default written as uuidv7() is still the extension's");
+		is($new->safe_psql('shop', 'SHOW uuid9562.v7_method; SHOW uuid9562.node_id; SHOW uuid9562.monotonic_scope'),
+			"counter\n3\ninstance", "$how: settings of the database");
+		like($new->safe_psql('shop', q{ANALYZE; EXPLAIN (COSTS OFF) SELECT FROM visits WHERE id <@ '[2026-05-05,2026-05-06)'}),
+			qr/\AIndex Only Scan using visits_2026_05_pkey on visits_2026_05 visits\n  Index Cond: .*\z/s, "$how: a period finds its partition and its index");
+		is($new->safe_psql('shop', q{INSERT INTO unqualified DEFAULT VALUES RETURNING id > ALL (SELECT id FROM unqualified)}),
+			't', "$how: a new id is greater than the last one from before");
+		is($new->safe_psql('shop', q{DROP EXTENSION uuid9562 CASCADE; CREATE EXTENSION uuid9562; SELECT count(*) FROM visits WHERE id <@ '[2026-05-05,2026-05-06)'}),
+			'24', "$how: dropped and created");
+		$new->stop;
+		chdir $FindBin::Bin;
+		$_->clean_node foreach $old, $new;
+	}
+}
+
+done_testing();
