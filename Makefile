@@ -27,7 +27,7 @@ OBJS = \
 PGFILEDESC = "uuid9562 - every UUID version of RFC 9562"
 
 DATA = uuid9562--$(EXTVERSION).sql
-DOCS = doc/uuid9562.md doc/rfc9562.md
+DOCS = doc/uuid9562.md doc/rfc9562.md doc/collisions.md
 
 PG_CPPFLAGS = -DUUID9562_VERSION='"$(EXTVERSION)"'
 
