@@ -1,0 +1,83 @@
+# What the commands share that work in trees of Debian's suites, made by debootstrap.
+# Sourced after common.sh by bash with -euo pipefail.  They need root on Debian, and
+# some GB in TREES (/var/cache/uuid9562), where the trees are kept for the next run.
+# MIRROR names a mirror of Debian, if not the one that apt has.
+
+trees=${TREES:-/var/cache/uuid9562}
+
+# Ends the command, for want of what trees need.
+cannot() { die "$*"; }
+
+# What is mounted into the trees is seen by this command alone, and gone with it.
+# Pass the command's own arguments: it starts anew.
+own_mounts() {
+	[ "$(id -u)" -eq 0 ] || cannot "this needs root, to make trees and go into them"
+	if [ -z "${UUID9562_MOUNTS:-}" ]; then
+		unshare --mount --propagation private true || cannot "this needs to mount, which is not allowed here"
+		exec env UUID9562_MOUNTS=own unshare --mount --propagation private "$0" "$@"
+	fi
+}
+
+# The mirror that apt has, the suite of this machine, and the folder of the trees for
+# this command alone.
+open_trees() {
+	local known
+
+	has_apt || cannot "this needs Debian, or Ubuntu with a mirror of Debian as MIRROR"
+	(install_packages debootstrap) || cannot "this needs debootstrap"
+	# suites with a hyphen are updates, security and experimental
+	known=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME)' 'Origin: Debian' | grep -v -e '-[a-z]*$' | sort -u || true)
+	mirror=${MIRROR:-$(sed -n '1s/ .*//p' <<<"$known")}
+	suite=$(. /etc/os-release && grep -x ".* ${VERSION_CODENAME:-}" <<<"$known" || sed 1q <<<"$known")
+	suite=${suite##* }
+	[ -n "$mirror" ] || cannot "apt knows no mirror of Debian; name one as MIRROR"
+	mkdir -p "$trees"
+	exec 8<"$trees"
+	flock -n 8 || die "another of these commands is at work in $trees"
+}
+
+# In the tree $1.
+within() {
+	local tree=$1
+
+	shift
+	chroot "$tree" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 \
+		${http_proxy:+"http_proxy=$http_proxy"} ${https_proxy:+"https_proxy=$https_proxy"} "$@" 8<&-
+}
+
+# make_tree SUITE TREE: a tree with nothing but the suite's essential packages and
+# apt, where it is not there yet.
+make_tree() {
+	local suite=$1 tree=$2
+
+	[ ! -e "$tree/.made" ] || return 0
+	rm -rf --one-file-system "$tree" && mkdir -p "$tree" || return 1
+	# a debootstrap older than the suite does as for sid
+	[ -e "/usr/share/debootstrap/scripts/$suite" ] || ln -s sid "/usr/share/debootstrap/scripts/$suite" || return 1
+	debootstrap --variant=minbase "$suite" "$tree" "$mirror" || return 1
+	# how this machine reaches its mirror, and suites that are no longer renewed
+	apt-config dump | grep '^Acquire::' >"$tree/etc/apt/apt.conf.d/99uuid9562"
+	echo 'Acquire::Check-Valid-Until "false";' >>"$tree/etc/apt/apt.conf.d/99uuid9562"
+	cp /etc/resolv.conf /etc/hosts "$tree/etc/" && touch "$tree/.made"
+}
+
+# Ready to install PostgreSQL in, without a cluster of its own.
+enter_tree() {
+	local tree=$1
+
+	mountpoint -q "$tree/proc" ||
+		{ mount -t proc proc "$tree/proc" && mount --bind /dev "$tree/dev" && mount -t tmpfs tmpfs "$tree/dev/shm"; } || return 1
+	within "$tree" apt-get -q update &&
+		within "$tree" apt-get -qq -y --no-install-recommends install postgresql-common &&
+		mkdir -p "$tree/etc/postgresql-common/createcluster.d" &&
+		echo 'create_main_cluster = false' >"$tree/etc/postgresql-common/createcluster.d/uuid9562.conf"
+}
+
+# The checkout as a new folder, without what was built here.
+copy_checkout() {
+	rm -rf "$1"
+	mkdir -p "$1"
+	tar cf - -C "$root" --exclude=./.git --exclude=.build-for --exclude='*.o' --exclude='*.so' --exclude='*.bc' \
+		--exclude=./bench/results --exclude=./packages . | tar xf - --no-same-owner -C "$1"
+	find "$1/test/core" -type f ! -name '*.[ch]' -delete
+}
