@@ -1,5 +1,5 @@
 # The version number: written in the control file, in META.json, in the name of
-# the install script and in the changelog, the same everywhere.  META.json
+# the install script and in the changelogs, the same everywhere.  META.json
 # keeps to the PGXN Meta Spec.
 use strict;
 use warnings;
@@ -21,7 +21,10 @@ ok(-f "uuid9562--$version.sql", 'which exists');
 like(slurp("uuid9562--$version.sql"), qr{^/\* uuid9562--\Q$version\E\.sql \*/}, 'and names itself');
 my ($newest) = slurp('CHANGELOG.md') =~ /^## (\S+)/m;
 is($newest, $version, 'the changelog begins with that version');
+like(slurp('debian/changelog'), qr/\Auuid9562 \(\Q$version\E-\d+\) /, 'and so does that of the Debian package');
 unlike(slurp('Makefile'), qr/\Q$version\E/, 'the Makefile reads the version from the control file');
+unlike(slurp($_), qr/\Q$version\E/, "$_ reads it from META.json, or has no need of it")
+  foreach 'scripts/package', 'Dockerfile', 'debian/rules', 'debian/control.in';
 
 # PGXN Meta Spec 1.0.0
 foreach my $key (qw(name version abstract maintainer license provides meta-spec))
