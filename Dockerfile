@@ -1,0 +1,20 @@
+# The official postgres image, with uuid9562 in it:
+#
+#	docker build -t postgres-uuid9562 .
+#	docker build --build-arg major=17 -t postgres-uuid9562 .
+#
+# Then CREATE EXTENSION uuid9562, in each database.
+ARG major=18
+
+# The image knows its own major version as PG_MAJOR, also where its tag is longer.
+FROM postgres:$major AS build
+RUN apt-get update && \
+	apt-get install -y --no-install-recommends gcc libc6-dev make "postgresql-server-dev-$PG_MAJOR"
+COPY . /uuid9562
+RUN make -C /uuid9562 PG_CONFIG="/usr/lib/postgresql/$PG_MAJOR/bin/pg_config" && \
+	make -C /uuid9562 PG_CONFIG="/usr/lib/postgresql/$PG_MAJOR/bin/pg_config" install DESTDIR=/installed
+
+# The module with its bitcode, and the control file with its script.
+FROM postgres:$major
+COPY --from=build /installed/usr/lib/postgresql/ /usr/lib/postgresql/
+COPY --from=build /installed/usr/share/postgresql/ /usr/share/postgresql/
