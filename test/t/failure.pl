@@ -23,7 +23,8 @@ sub is_stopped
 }
 
 is_stopped($_, 'random', qr/ERROR:  XX000: could not generate random values/, 'the random source fails')
-  foreach qw(uuidv1() uuidv4() uuidv6() uuidv7() uuidv7('1d') uuidv7_batch(1) uuidv8() uuidv8_node(1));
+  foreach qw(uuidv1() uuidv4() uuidv6() uuidv7() uuidv7('1d') uuidv7_batch(1) uuidv8() uuidv8_node(1)
+	uuidv6_at(now()) uuidv7_at(now())), 'uuidv8_node_at(now(), 1)';
 is_stopped($_, 'clock', qr/ERROR:  58000: could not read the system clock: Operation not permitted/, 'the clock fails')
   foreach qw(uuidv1() uuidv6() uuidv7() uuidv7('1d') uuidv7_batch(1) uuidv8() uuidv8_node(1));
 is_stopped($_, '-1 999999999', qr/ERROR:  22008: system clock is out of range for UUID version [78]/, 'the clock is before 1970')
