@@ -7,7 +7,7 @@ use warnings;
 
 use Exporter qw(import);
 
-our @EXPORT = qw(why_not scanned removed);
+our @EXPORT = qw(why_not tables_in scanned removed);
 
 sub pg_config
 {
@@ -37,18 +37,22 @@ sub plan_of
 	return $node->safe_psql($database, join ";\n", @statements, "EXPLAIN (COSTS OFF) $last");
 }
 
-# The tables that the last of the statements scans, in order and in one string.
-sub scanned
+# The tables that a plan scans, in order and in one string.
+sub tables_in
 {
+	my ($plan) = @_;
 	my %tables;
 
-	foreach (split /\n/, plan_of(@_))
+	foreach (split /\n/, $plan)
 	{
 		$tables{$1} = 1
 		  if /(?:(?:Seq|Bitmap Heap) Scan|Index (?:Only )?Scan (?:Backward )?using (?:"[^"]*"|\S+)) on (\w+)/;
 	}
 	return join ' ', sort keys %tables;
 }
+
+# Those that the last of the statements scans.
+sub scanned { return tables_in(plan_of(@_)) }
 
 # How many partitions or chunks executing it leaves out, of those in the plan.
 sub removed
