@@ -67,7 +67,9 @@ enter_tree() {
 
 	mountpoint -q "$tree/proc" ||
 		{ mount -t proc proc "$tree/proc" && mount --bind /dev "$tree/dev" && mount -t tmpfs tmpfs "$tree/dev/shm"; } || return 1
-	within "$tree" apt-get -q update &&
+	# an earlier run may have been interrupted
+	within "$tree" dpkg --configure -a &&
+		within "$tree" apt-get -q update &&
 		within "$tree" apt-get -qq -y --no-install-recommends install postgresql-common &&
 		mkdir -p "$tree/etc/postgresql-common/createcluster.d" &&
 		echo 'create_main_cluster = false' >"$tree/etc/postgresql-common/createcluster.d/uuid9562.conf"

@@ -1,5 +1,5 @@
--- Version 8 with v7's time and a node id (RFC 9562, 6.4): what v7 keys can do,
--- these can.
+-- Version 8 with v7's time and a node id (RFC 9562, 6.4), and the functions of time
+-- for it.
 SET TimeZone = 'UTC';
 SET DateStyle = 'ISO';
 \pset null NULL

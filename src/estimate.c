@@ -54,6 +54,7 @@ typedef struct UuidStatistics
 	const UuidKind *kind;		/* that is asked for */
 	uint8		now[UUID_LEN];	/* the least UUID of the kind and this time */
 	double		newer;			/* share of rows that came since */
+	bool		alternates;		/* several versions side by side up to now */
 } UuidStatistics;
 
 /* The share of the version where nothing is known. */
@@ -72,6 +73,65 @@ bin_count(const UuidStatistics *statistics)
 	return Max(statistics->histogram.nvalues - 1, 0);
 }
 
+static bool
+is_of_version(const UuidStatistics *statistics, int i)
+{
+	return uuid_layout_version(boundary(statistics, i)) == statistics->kind->version;
+}
+
+/* Does a boundary lie where all times up to now do? */
+static bool
+is_past(const UuidStatistics *statistics, int i)
+{
+	return memcmp(boundary(statistics, i), statistics->now, UUID_LEN) <= 0;
+}
+
+/*
+ * Where two generators fill one column at the same time, each boundary is of one
+ * or of the other by chance, and says little of its bin.  So many of them around
+ * the bin say enough; so many changes among them are no single change of the
+ * column's default.
+ */
+#define ALTERNATION_WINDOW	64
+#define ALTERNATION_CHANGES 4
+
+/*
+ * The share of the version among the boundaries around a bin, as far as they are
+ * past; negative where versions do not alternate there.
+ */
+static double
+alternating_share(const UuidStatistics *statistics, int bin)
+{
+	int			last = Min(bin + ALTERNATION_WINDOW / 2, bin_count(statistics));
+	int			first;
+	int			of_version = 0;
+	int			changes = 0;
+
+	if (!statistics->alternates)
+		return -1;
+	while (last > bin && !is_past(statistics, last))
+		last--;
+	first = Max(last - ALTERNATION_WINDOW + 1, 0);
+	for (int i = first; i <= last; i++)
+	{
+		of_version += is_of_version(statistics, i);
+		if (i > first)
+			changes += is_of_version(statistics, i) != is_of_version(statistics, i - 1);
+	}
+	return changes >= ALTERNATION_CHANGES ? (double) of_version / (last - first + 1) : -1;
+}
+
+/* Do versions alternate anywhere among the past boundaries? */
+static bool
+alternates(const UuidStatistics *statistics)
+{
+	int			changes = 0;
+
+	for (int i = 1; i <= bin_count(statistics) && is_past(statistics, i); i++)
+		changes += is_of_version(statistics, i) != is_of_version(statistics, i - 1);
+	return changes >= ALTERNATION_CHANGES;
+}
+
 /*
  * How much a table has grown since it was last vacuumed or analysed: the share
  * of its pages that are new.  The planner takes the rows in them to be like
@@ -85,7 +145,8 @@ share_of_newer_rows(PlannerInfo *root, const RelOptInfo *rel, const UuidStatisti
 	double		pages = 0;
 
 	if (rel == NULL || bin_count(statistics) == 0 ||
-		uuid_layout_version(boundary(statistics, bin_count(statistics))) != statistics->kind->version)
+		!(is_of_version(statistics, bin_count(statistics)) ||
+		  (is_past(statistics, bin_count(statistics)) && alternating_share(statistics, bin_count(statistics)) >= 0)))
 		return 0;
 	table = planner_rt_fetch(rel->relid, root);
 	if (table->rtekind != RTE_RELATION)
@@ -133,6 +194,7 @@ open_statistics(PlannerInfo *root, const RelOptInfo *rel, Node *id, const UuidKi
 	/* a clock before the field is taken for its beginning */
 	(void) uuid_clock_micros_ticks(kind->clock, timestamptz_to_unix_micros(GetCurrentTimestamp()), &now.time);
 	uuid_layout_pack(statistics->now, kind->version, now);
+	statistics->alternates = alternates(statistics);
 	statistics->newer = share_of_newer_rows(root, rel, statistics);
 	return true;
 }
@@ -173,32 +235,62 @@ typedef struct BinPart
 
 /*
  * In a column of several versions, one bin reaches from some of the newest
- * times to a random value far away.  Its values of the version are as dense
- * as in the bin before, and end now.
+ * times to a random value far away.  Its values in order of time are as dense
+ * as in the bins before, and end now.
  */
 typedef struct NewestBin
 {
-	double		of_version;		/* part of the bin, 0 to 1 */
-	uint8		next[UUID_LEN]; /* where a bin of the version only would end */
+	const uint8 *low;			/* where it begins */
+	double		width;			/* of a bin of values in order only */
+	double		in_order;		/* part of this bin, 0 to 1 */
+	double		of_version;		/* part of these that is of the version */
 } NewestBin;
+
+/* Bins that tell how dense values are. */
+#define DENSITY_BINS	4
+
+/* The part of the bin that is in order of time and below a UUID that is in there. */
+static double
+in_order_below(const NewestBin *newest, const uint8 *uuid)
+{
+	double		way;
+
+	if (memcmp(uuid, newest->low, UUID_LEN) <= 0)
+		return 0;
+	way = uuid_layout_distance(newest->low, uuid);
+	return way < newest->width ? way / newest->width : 1;
+}
 
 static bool
 is_newest_bin(const UuidStatistics *statistics, int bin, NewestBin *newest)
 {
-	const uint8 *low = boundary(statistics, bin);
+	double		alternating;
+	int			before = 0;
 
-	if (bin == 0 ||
-		uuid_layout_version(boundary(statistics, bin - 1)) != statistics->kind->version ||
-		uuid_layout_version(low) != statistics->kind->version ||
-		uuid_layout_version(boundary(statistics, bin + 1)) == statistics->kind->version ||
-		!uuid_layout_reflect(boundary(statistics, bin - 1), low, newest->next))
+	if (bin == 0 || is_of_version(statistics, bin + 1))
 		return false;
-	if (memcmp(statistics->now, low, UUID_LEN) <= 0)
-		newest->of_version = 0;
-	else if (memcmp(statistics->now, newest->next, UUID_LEN) >= 0)
-		newest->of_version = 1;
+	alternating = alternating_share(statistics, bin);
+	if (alternating >= 0)
+	{
+		if (!is_past(statistics, bin) || is_past(statistics, bin + 1))
+			return false;
+		newest->of_version = alternating;
+		before = Min(bin, DENSITY_BINS);
+	}
 	else
-		newest->of_version = uuid_layout_position(low, statistics->now, newest->next);
+	{
+		if (!is_of_version(statistics, bin))
+			return false;
+		newest->of_version = 1;
+		while (before < DENSITY_BINS && bin - before > 0 && is_of_version(statistics, bin - before - 1))
+			before++;
+	}
+	if (before == 0)
+		return false;
+
+	newest->low = boundary(statistics, bin);
+	newest->width = uuid_layout_distance(boundary(statistics, bin - before), newest->low) / before;
+	newest->in_order = in_order_below(newest, statistics->now);
 	return true;
 }
 
@@ -210,11 +302,13 @@ whole_bin(const UuidStatistics *statistics, int bin)
 	NewestBin	newest;
 
 	if (is_newest_bin(statistics, bin, &newest))
-		part.of_version = newest.of_version;
+		part.of_version = newest.in_order * newest.of_version;
+	else if (is_past(statistics, bin + 1) && alternating_share(statistics, bin) >= 0)
+		part.of_version = alternating_share(statistics, bin);
 	else
 	{
 		for (int i = bin; i <= bin + 1; i++)
-			part.of_version += uuid_layout_version(boundary(statistics, i)) == statistics->kind->version ? 0.5 : 0;
+			part.of_version += is_of_version(statistics, i) ? 0.5 : 0;
 	}
 	return part;
 }
@@ -237,10 +331,10 @@ part_below(const UuidStatistics *statistics, int bin, const uint8 *uuid)
 	even = uuid_layout_position(low, uuid, high);
 	if (is_newest_bin(statistics, bin, &newest))
 	{
-		part.of_version = newest.of_version;
-		if (memcmp(uuid, newest.next, UUID_LEN) < 0)
-			part.of_version = Min(part.of_version, uuid_layout_position(low, uuid, newest.next));
-		part.all = part.of_version + even * (1 - newest.of_version);
+		double		in_order = Min(in_order_below(&newest, uuid), newest.in_order);
+
+		part.of_version = in_order * newest.of_version;
+		part.all = in_order + even * (1 - newest.in_order);
 	}
 	else
 	{
@@ -438,7 +532,11 @@ version_share(const UuidStatistics *statistics, const pg_uuid_t *lowest, const p
 	if (rows > 0)
 		return of_version / rows;
 	/* outside of what is known, or nothing is */
-	return bin_count(statistics) > 0 ? 1 : UNKNOWN_SHARE;
+	if (bin_count(statistics) == 0)
+		return UNKNOWN_SHARE;
+	if (alternating_share(statistics, bin_count(statistics)) > 0)
+		return alternating_share(statistics, bin_count(statistics));
+	return 1;
 }
 
 /* What is asked in a walk through conditions on an id. */

@@ -146,7 +146,7 @@ _PG_init(void)
 							   "",
 							   PGC_USERSET, 0, check_node, assign_node, NULL);
 	DefineCustomIntVariable("uuid9562.node_id",
-							"The node id of uuidv8_node(), 0 to 65535.",
+							"The node id of uuidv8_node() and uuidv8_node_at(), 0 to 65535.",
 							"-1 means that none is set.",
 							&uuid9562_node_id,
 							UNSET_NODE_ID, UNSET_NODE_ID, UUID_NODE_ID_MAX,

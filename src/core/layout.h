@@ -295,41 +295,28 @@ uuid_layout_custom(uint64_t custom_a, uint64_t custom_b, uint64_t custom_c)
 }
 
 /*
+ * How far octets are after low, as 128-bit numbers, to the precision of a double;
+ * low <= octets.
+ */
+static inline double
+uuid_layout_distance(const uint8_t *low, const uint8_t *octets)
+{
+	const double two_to_64 = 18446744073709551616.0;
+
+	return (double) (uuid_layout_load64(octets) - uuid_layout_load64(low)) * two_to_64 +
+		((double) uuid_layout_load64(octets + 8) - (double) uuid_layout_load64(low + 8));
+}
+
+/*
  * Where octets stand from low to high, as a share from 0 to 1 of the way
- * between them as 128-bit numbers; low <= octets <= high.  Half when low and
- * high are equal.
+ * between them; low <= octets <= high.  Half when low and high are equal.
  */
 static inline double
 uuid_layout_position(const uint8_t *low, const uint8_t *octets, const uint8_t *high)
 {
-	const double two_to_64 = 18446744073709551616.0;
-	double		way = (double) (uuid_layout_load64(octets) - uuid_layout_load64(low)) * two_to_64 +
-		((double) uuid_layout_load64(octets + 8) - (double) uuid_layout_load64(low + 8));
-	double		whole = (double) (uuid_layout_load64(high) - uuid_layout_load64(low)) * two_to_64 +
-		((double) uuid_layout_load64(high + 8) - (double) uuid_layout_load64(low + 8));
+	double		whole = uuid_layout_distance(low, high);
 
-	return whole > 0 ? way / whole : 0.5;
-}
-
-/*
- * The octets as far after high as low is before it, as 128-bit numbers; low <=
- * high.  False when they do not fit.
- */
-static inline bool
-uuid_layout_reflect(const uint8_t *low, const uint8_t *high, uint8_t *octets)
-{
-	uint64_t	low_word[2] = {uuid_layout_load64(low), uuid_layout_load64(low + 8)};
-	uint64_t	high_word[2] = {uuid_layout_load64(high), uuid_layout_load64(high + 8)};
-	uint64_t	way[2];
-	uint64_t	sum[2];
-
-	way[1] = high_word[1] - low_word[1];
-	way[0] = high_word[0] - low_word[0] - (high_word[1] < low_word[1]);
-	sum[1] = high_word[1] + way[1];
-	sum[0] = high_word[0] + way[0] + (sum[1] < way[1]);
-	uuid_layout_store64(octets, sum[0]);
-	uuid_layout_store64(octets + 8, sum[1]);
-	return sum[0] > high_word[0] || (sum[0] == high_word[0] && sum[1] >= high_word[1]);
+	return whole > 0 ? uuid_layout_distance(low, octets) / whole : 0.5;
 }
 
 #endif							/* UUID9562_CORE_LAYOUT_H */

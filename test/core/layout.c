@@ -327,39 +327,33 @@ says_where_a_uuid_stands_between_two(void **state)
 	}
 }
 
-/* high + (high - low), with carries from one half to the other. */
 static void
-reflects_a_uuid_about_another(void **state)
+measures_the_distance_of_octets(void **state)
 {
 	static const struct
 	{
 		const char *low;
-		const char *high;
-		const char *reflected;
+		const char *octets;
+		double		distance;
 	}			cases[] = {
-		{"00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-000000000001", "00000000-0000-0000-0000-000000000002"},
-		{"10000000-0000-0000-f000-000000000000", "10000000-0000-0001-1000-000000000000", "10000000-0000-0001-3000-000000000000"},
-		{"10000000-0000-0000-1000-000000000000", "10000000-0000-0000-9000-000000000000", "10000000-0000-0001-1000-000000000000"},
-		{"40000000-0000-0000-0000-000000000000", "40000000-0000-0000-0000-000000000000", "40000000-0000-0000-0000-000000000000"},
-		{"00000000-0000-0000-0000-000000000001", "80000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"},
-		{"00000000-0000-0000-0000-000000000000", "80000000-0000-0000-0000-000000000000", NULL},
-		{"80000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff", NULL},
+		{"00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-000000000000", 0},
+		{"00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-000000000001", 1},
+		{"10000000-0000-0000-f000-000000000000", "10000000-0000-0001-1000-000000000000", 0x1p61},
+		{"10000000-0000-0000-1000-000000000000", "10000000-0000-0000-9000-000000000000", 0x1p63},
+		{"00000000-0000-0001-8000-000000000000", "00000000-0000-0003-8000-000000000000", 0x1p65},
+		{"80000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff", 0x1p127},
+		{"00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff", 0x1p128},
 	};
 
 	(void) state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 	{
 		uint8_t		low[UUID_OCTETS];
-		uint8_t		high[UUID_OCTETS];
 		uint8_t		octets[UUID_OCTETS];
-		bool		fits;
 
 		octets_from_text(cases[i].low, low, UUID_OCTETS);
-		octets_from_text(cases[i].high, high, UUID_OCTETS);
-		fits = uuid_layout_reflect(low, high, octets);
-		assert_int_equal(fits, cases[i].reflected != NULL);
-		if (fits)
-			assert_uuid_equal(octets, cases[i].reflected);
+		octets_from_text(cases[i].octets, octets, UUID_OCTETS);
+		assert_true(uuid_layout_distance(low, octets) == cases[i].distance);
 	}
 }
 
@@ -380,7 +374,7 @@ main(void)
 		cmocka_unit_test(stamps_only_its_own_bits),
 		cmocka_unit_test(places_custom_fields),
 		cmocka_unit_test(says_where_a_uuid_stands_between_two),
-		cmocka_unit_test(reflects_a_uuid_about_another),
+		cmocka_unit_test(measures_the_distance_of_octets),
 	};
 
 	return run_core_tests(tests);

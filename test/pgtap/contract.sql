@@ -2,7 +2,7 @@
 -- and the operators.
 
 BEGIN;
-SELECT plan(14);
+SELECT plan(15);
 
 CREATE TEMP VIEW members AS
 SELECT p.*
@@ -114,6 +114,11 @@ SELECT is_empty(
 	$$SELECT oid::regprocedure FROM members
 	  WHERE obj_description(oid, 'pg_proc') IS NULL OR obj_description(oid, 'pg_proc') !~ 'RFC 9562'$$,
 	'every function has a comment that names its section of the RFC');
+SELECT is_empty(
+	$$SELECT oid::regprocedure FROM members
+	  WHERE proname ~ '_(floor|lowest)$' AND obj_description(oid, 'pg_proc') !~ '^least '
+		 OR proname ~ '_(ceil|highest)$' AND obj_description(oid, 'pg_proc') !~ '^greatest '$$,
+	'the comments on bounds tell the lower from the upper');
 SELECT is_empty(
 	$$SELECT oid::regprocedure FROM pg_proc
 	  WHERE pronamespace = 'pg_catalog'::regnamespace

@@ -2,7 +2,7 @@
 -- two of the truth, for periods of many histogram bins and inside a single one.
 
 BEGIN;
-SELECT plan(83);
+SELECT plan(120);
 SET LOCAL TimeZone = 'UTC';
 SET LOCAL max_parallel_workers_per_gather = 0;
 
@@ -40,6 +40,16 @@ CREATE TABLE v6 AS
 SELECT public.uuidv6_at(public.uuidv7_timestamp(id)) AS id FROM steady;
 CREATE TABLE v8 AS
 SELECT public.uuidv8_node_at(public.uuidv7_timestamp(id), 1) AS id FROM steady;
+CREATE TABLE v8_mixed AS
+SELECT id FROM v8 UNION ALL SELECT public.uuidv4() FROM v8;
+CREATE TABLE two_kinds AS
+SELECT id FROM steady UNION ALL SELECT public.uuidv8_node_at(public.uuidv7_timestamp(id), 1) FROM steady;
+CREATE TABLE three_kinds AS
+SELECT id FROM two_kinds UNION ALL SELECT public.uuidv4() FROM two_kinds;
+CREATE TABLE one_then_other AS
+SELECT CASE WHEN id < public.uuidv7_floor(now() - interval '45 days') THEN id
+			ELSE public.uuidv8_node_at(public.uuidv7_timestamp(id), 1) END AS id
+FROM steady;
 CREATE TABLE parted (id uuid) PARTITION BY RANGE (id);
 CREATE TABLE parted_old PARTITION OF parted FOR VALUES FROM (MINVALUE) TO (public.uuidv7_floor(now() - interval '30 days'));
 CREATE TABLE parted_new PARTITION OF parted FOR VALUES FROM (public.uuidv7_floor(now() - interval '30 days')) TO (MAXVALUE);
@@ -57,6 +67,10 @@ ANALYZE mixed;
 ANALYZE gappy;
 ANALYZE v6;
 ANALYZE v8;
+ANALYZE v8_mixed;
+ANALYZE two_kinds;
+ANALYZE three_kinds;
+ANALYZE one_then_other;
 ANALYZE parted;
 
 -- a bin of steady is 22 hours
@@ -104,6 +118,20 @@ SELECT estimates('gappy', 'public.uuid_is_v7(id)');
 SELECT cmp_ok(estimated_rows('SELECT FROM steady WHERE public.uuid_is_v6(id)'), '<', 100::numeric, 'no v6 among v7');
 SELECT cmp_ok(estimated_rows($$SELECT FROM v6 WHERE id <@ '[2026-01-01,)'$$), '<', 100::numeric, 'no v7 among v6');
 
+-- v8 among others; two kinds side by side, and one after the other
+SELECT estimates(from_table, format('public.uuidv8_node_within(id, %L)', tstzrange(now() - since, now() - till)))
+FROM (VALUES ('v8_mixed'), ('two_kinds'), ('three_kinds')) AS tables (from_table),
+	 (VALUES (interval '60 days', interval '30 days'), ('41 days', '40 days'), ('10 days 6 hours', '10 days'), ('1 day', '0'), ('14 hours', '0')) AS periods (since, till);
+SELECT estimates(from_table, format('id <@ %L::tstzrange', tstzrange(now() - since, now() - till)))
+FROM (VALUES ('two_kinds'), ('three_kinds')) AS tables (from_table),
+	 (VALUES (interval '60 days', interval '30 days'), ('41 days', '40 days'), ('10 days 6 hours', '10 days'), ('1 day', '0'), ('14 hours', '0')) AS periods (since, till);
+SELECT estimates('one_then_other', $$public.uuidv8_node_within(id, tstzrange(now() - interval '1 day', NULL))$$);
+SELECT estimates('one_then_other', $$public.uuidv8_node_within(id, tstzrange(now() - interval '40 days', now() - interval '39 days'))$$);
+SELECT estimates('one_then_other', $$id <@ tstzrange(now() - interval '51 days', now() - interval '50 days')$$);
+SELECT estimates('one_then_other', 'public.uuid_is_v8(id)');
+SELECT cmp_ok(estimated_rows($$SELECT FROM one_then_other WHERE id <@ tstzrange(now() - interval '20 days', NULL)$$), '<', 100::numeric,
+			  'one_then_other: next to no v7 after the change');
+
 -- few values, each in many rows; some common ones among many rare ones
 CREATE TABLE customers AS
 SELECT public.uuidv7_floor(now() - n * interval '1 day') AS id FROM generate_series(1, 40) AS n, generate_series(1, 10 * n);
@@ -150,6 +178,22 @@ SELECT estimates('growing', $$id <@ tstzrange(now() - interval '1 hour', NULL)$$
 SELECT estimates('growing', $$id <@ tstzrange(now() - interval '10 days', now() - interval '9 days')$$);
 SELECT estimates('growing', $$id <@ tstzrange(now() - interval '20 days 2 hours', NULL)$$);
 SELECT estimates('growing', $$id <@ tstzrange(now() - interval '41 days', now() - interval '40 days')$$);
+
+CREATE TABLE growing_v8 AS SELECT id FROM v8 WHERE id < public.uuidv8_node_floor(now() - interval '20 days');
+CREATE TABLE growing_kinds AS SELECT id FROM two_kinds WHERE id < public.uuidv7_floor(now() - interval '20 days');
+ANALYZE growing_v8;
+ANALYZE growing_kinds;
+INSERT INTO growing_v8 SELECT id FROM v8 WHERE id >= public.uuidv8_node_floor(now() - interval '20 days');
+INSERT INTO growing_kinds SELECT id FROM two_kinds WHERE id >= public.uuidv7_floor(now() - interval '20 days');
+SELECT estimates(from_table, format('public.uuidv8_node_within(id, %L)', tstzrange(now() - since, now() - till)))
+FROM (VALUES ('growing_v8'), ('growing_kinds')) AS tables (from_table),
+	 (VALUES (interval '1 hour', interval '0'), ('10 days', '9 days'), ('41 days', '40 days')) AS periods (since, till);
+
+-- few values of v8
+CREATE TABLE v8_customers AS
+SELECT public.uuidv8_node_floor(now() - n * interval '1 day') AS id FROM generate_series(1, 40) AS n, generate_series(1, 10 * n);
+ANALYZE v8_customers;
+SELECT estimates('v8_customers', $$public.uuidv8_node_within(id, tstzrange(now() - interval '30 days 12 hours', now() - interval '20 days 12 hours'))$$);
 
 -- nothing known: no statistics, or next to none
 CREATE TABLE unknown AS SELECT id FROM mixed;

@@ -1,8 +1,9 @@
--- Version 4: a million distinct values, random in every bit but six.  Version 7,
--- each method: random where it says so, and no two alike.
+-- Version 4: a million distinct values, random in every bit but six.  Version 7 by
+-- each method, and UUIDs of a given time: random where they say so, and no two
+-- alike.
 
 BEGIN;
-SELECT plan(11);
+SELECT plan(19);
 
 CREATE TEMP TABLE made AS SELECT public.uuidv4() AS id FROM generate_series(1, 1000000);
 SELECT is(count(DISTINCT id), 1000000::bigint, 'a million values, all distinct') FROM made;
@@ -31,29 +32,37 @@ SELECT is_empty(
 	  WHERE length(replace((a.vector # b.vector)::text, '0', '')) NOT BETWEEN 9500 AND 10500$$,
 	'no bit is a copy of another');
 
--- version 7: from that bit on
-CREATE FUNCTION random_bits(method text, first int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+-- of that many values of an expression, those bits
+CREATE FUNCTION random_bits(name text, expression text, bits int4multirange) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	bad int[];
 	distinct_ends bigint;
 BEGIN
-	PERFORM set_config('uuid9562.v7_method', method, true);
-	CREATE TEMP TABLE v7 AS SELECT public.uuidv7() AS id FROM generate_series(1, 200000);
+	EXECUTE format('CREATE TEMP TABLE given AS SELECT %s AS id FROM generate_series(1, 200000)', expression);
 
 	SELECT array_agg(bit ORDER BY bit) INTO bad
 	FROM (SELECT bit, sum(get_bit(uuid_send(id), (bit & ~7) + 7 - (bit & 7))) AS ones
-		  FROM (SELECT id FROM v7 LIMIT 20000) AS sample, generate_series(first, 127) AS bit GROUP BY bit) AS bits
+		  FROM (SELECT id FROM given LIMIT 20000) AS sample, generate_series(0, 127) AS bit WHERE bit <@ bits GROUP BY bit) AS sums
 	WHERE ones NOT BETWEEN 9500 AND 10500;
-	RETURN NEXT is(bad, NULL::int[], method || ': every bit from bit ' || first || ' on is set half the time');
+	RETURN NEXT is(bad, NULL::int[], format('%s: every bit of %s is set half the time', name, bits));
 
 	-- 200,000 values of 32 bits: 4.7 pairs of the same are expected
-	SELECT count(DISTINCT substring(uuid_send(id) FROM 13)) INTO distinct_ends FROM v7;
-	RETURN NEXT ok(200000 - distinct_ends <= 20, method || ': the last 32 bits of 200,000 values collide as often as chance has it');
-	DROP TABLE v7;
+	SELECT count(DISTINCT substring(uuid_send(id) FROM 13)) INTO distinct_ends FROM given;
+	RETURN NEXT ok(200000 - distinct_ends <= 20, name || ': the last 32 bits of 200,000 values collide as often as chance has it');
+	DROP TABLE given;
 END$$;
-SELECT random_bits('fraction', 70);
-SELECT random_bits('counter', 70);
-SELECT random_bits('random', 96);
+SET LOCAL uuid9562.v7_method = 'fraction';
+SELECT random_bits('fraction', 'public.uuidv7()', '{[70,128)}');
+SET LOCAL uuid9562.v7_method = 'counter';
+SELECT random_bits('counter', 'public.uuidv7()', '{[70,128)}');
+SET LOCAL uuid9562.v7_method = 'random';
+SELECT random_bits('random', 'public.uuidv7()', '{[96,128)}');
+
+-- of one moment; a random node has one bit set, and a node id its 16
+SELECT random_bits('uuidv7_at', $$public.uuidv7_at('2026-01-01')$$, '{[66,128)}');
+SELECT random_bits('uuidv6_at', $$public.uuidv6_at('2026-01-01')$$, '{[66,87),[88,128)}');
+SELECT random_bits('uuidv8_node_at', $$public.uuidv8_node_at('2026-01-01', 1)$$, '{[66,70),[86,128)}');
+SELECT random_bits('uuidv8_node', $$public.uuidv8_node(1)$$, '{[86,128)}');
 
 SELECT * FROM finish();
 ROLLBACK;

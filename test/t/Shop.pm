@@ -25,6 +25,10 @@ sub create
 				  public.uuidv7_floor(month), public.uuidv7_floor(month + interval '1 month'))
 	FROM generate_series('2026-01-01'::timestamptz, '2026-12-01', '1 month') AS month \gexec
 	CREATE TABLE visits_of_no_month PARTITION OF visits DEFAULT;
+	CREATE TABLE parts (id uuid PRIMARY KEY DEFAULT public.uuidv8_node(3) CHECK (public.uuid_is_v8(id))) PARTITION BY RANGE (id);
+	CREATE TABLE parts_of_spring PARTITION OF parts FOR VALUES FROM (public.uuidv8_node_floor('2026-03-01')) TO (public.uuidv8_node_floor('2026-06-01'));
+	CREATE TABLE other_parts PARTITION OF parts DEFAULT;
+	CREATE VIEW april_parts AS SELECT * FROM parts WHERE public.uuidv8_node_within(id, '[2026-04-01,2026-05-01)');
 	CREATE VIEW march AS SELECT * FROM visits WHERE id <@ '[2026-03-01,2026-04-01)';
 	CREATE VIEW latest AS SELECT * FROM visits WHERE tstzrange(now() - interval '1 hour', NULL) @> id;
 	CREATE MATERIALIZED VIEW months AS
@@ -37,6 +41,7 @@ sub create
 	CREATE POLICY old ON customers FOR SELECT USING (id <@ tstzrange(NULL, now()));
 	INSERT INTO customers (id) SELECT public.uuidv7_at('2026-06-01'::timestamptz + n * interval '1 hour') FROM generate_series(1, 100) AS n;
 	INSERT INTO visits SELECT public.uuidv7_at('2026-01-01'::timestamptz + n * interval '1 hour'), '/' FROM generate_series(1, 8000) AS n;
+	INSERT INTO parts SELECT public.uuidv8_node_at('2026-01-01'::timestamptz + n * interval '1 hour', n % 5) FROM generate_series(1, 4000) AS n;
 	REFRESH MATERIALIZED VIEW months});
 }
 
@@ -49,6 +54,7 @@ sub answers
 		'SELECT count(*), md5(string_agg(id::text || old_id || created, $$ $$ ORDER BY id)) FROM customers',
 		'SELECT count(*), md5(string_agg(id::text, $$ $$ ORDER BY id)) FROM march',
 		q{SELECT count(*) FROM visits_in('[2026-05-05,2026-05-06)')},
+		'SELECT count(*), md5(string_agg(id::text, $$ $$ ORDER BY id)) FROM april_parts',
 		'SELECT count(*), sum(count) FROM months');
 }
 

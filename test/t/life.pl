@@ -34,7 +34,7 @@ sub dump_of
 
 my $answers = Shop::answers($node, 'shop');
 my $dump = dump_of('shop');
-like($answers, qr/^100\|.*\n744\|.*\n24\n11\|8000$/, 'a database with defaults, partitions and periods is there');
+like($answers, qr/^100\|.*\n744\|.*\n24\n720\|.*\n11\|8000$/, 'a database with defaults, partitions and periods is there');
 my $folder = PostgreSQL::Test::Utils::tempdir();
 foreach my $format (qw(plain custom directory))
 {

@@ -9,7 +9,8 @@ use Test::More;
 
 my ($bouncer) = grep { -x } map { "$_/pgbouncer" } split(/:/, $ENV{PATH}), '/usr/sbin';
 plan skip_all => 'PgBouncer is not on this machine' unless $bouncer;
-my ($version) = qx($bouncer --version) =~ /PgBouncer (\d+\.\d+)/;
+my ($major, $minor) = qx($bouncer --version) =~ /PgBouncer (\d+)\.(\d+)/;
+my $prepares = $major > 1 || $minor >= 21;
 
 my $node = PostgreSQL::Test::Cluster->new('pooler');
 $node->init;
@@ -30,8 +31,9 @@ append_to_file("$dir/pgbouncer.ini",
 	"[databases]\npostgres = host=" . $node->host . ' port=' . $node->port . ' user=' . getpwuid($<) . "\n[pgbouncer]\n"
 	  . "listen_addr =\nlisten_port = $port\nunix_socket_dir = $dir\nauth_type = any\npool_mode = transaction\n"
 	  . "default_pool_size = 4\nmin_pool_size = 4\nserver_round_robin = 1\nlogfile = $dir/log\n"
-	  . ($version >= 1.21 ? "max_prepared_statements = 100\n" : ''));
+	  . ($prepares ? "max_prepared_statements = 100\n" : ''));
 my $pooler = IPC::Run::start([ $bouncer, '--quiet', "$dir/pgbouncer.ini" ], '<', \undef, '>&', "$dir/out");
+END { $pooler->kill_kill if $pooler; }
 local $ENV{PGHOST} = $dir;
 local $ENV{PGPORT} = $port;
 my $ready = 0;
@@ -55,7 +57,7 @@ sub through
 }
 
 # Prepared in the protocol, where the pooler does that.
-my $mode = $version >= 1.21 ? 'prepared' : 'extended';
+my $mode = $prepares ? 'prepared' : 'extended';
 
 through('warm', $mode, 4, 100, 'SELECT pg_sleep(0.001);');
 through('insert', $mode, 1, 2000, 'INSERT INTO orders DEFAULT VALUES;');
@@ -91,16 +93,25 @@ through('node', $mode, 2, 50, q{
 	\endif
 });
 
-# In instance scope a client's ids are in order, whichever session makes them.
-direct('ALTER SYSTEM SET uuid9562.monotonic_scope = instance', 'SELECT pg_reload_conf()');
-$node->poll_query_until('postgres', q{SELECT current_setting('uuid9562.monotonic_scope') = 'instance'});
-direct('TRUNCATE orders RESTART IDENTITY');
-through('instance', $mode, 1, 2000, 'INSERT INTO orders DEFAULT VALUES;');
-is(direct(q{SELECT count(*), count(DISTINCT pid) > 1, count(*) FILTER (WHERE id <= before)
-	FROM (SELECT pid, id, lag(id) OVER (ORDER BY n) AS before FROM orders) AS o}),
-	'2000|t|0', 'instance scope: in order over all sessions of the server');
+# In instance scope a client's ids are in order, whichever session makes them; in
+# session scope they are not, with a counter that each session begins at random.
+direct(q{ALTER SYSTEM SET uuid9562.v7_method = 'counter'}, 'SELECT pg_reload_conf()');
+foreach my $scope (qw(session instance))
+{
+	direct("ALTER SYSTEM SET uuid9562.monotonic_scope = $scope", 'SELECT pg_reload_conf()');
+	$node->poll_query_until('postgres', qq{SELECT current_setting('uuid9562.monotonic_scope') = '$scope' AND current_setting('uuid9562.v7_method') = 'counter'});
+	# the sessions of the pool hear of it before their next statement
+	through("$scope scope", $mode, 4, 50, 'SELECT pg_sleep(0.001);');
+	direct('TRUNCATE orders RESTART IDENTITY');
+	through("$scope scope, insert", $mode, 1, 2000, 'INSERT INTO orders DEFAULT VALUES;');
+	is(direct(q{SELECT count(*), count(DISTINCT pid) > 1, count(*) FILTER (WHERE id <= before) > 0
+		FROM (SELECT pid, id, lag(id) OVER (ORDER BY n) AS before FROM orders) AS o}),
+		$scope eq 'instance' ? '2000|t|f' : '2000|t|t',
+		$scope eq 'instance' ? 'instance scope: in order over all sessions of the server' : 'session scope: not in order over them');
+}
 
 $pooler->signal('TERM');
 $pooler->finish;
+undef $pooler;
 $node->stop;
 done_testing();
