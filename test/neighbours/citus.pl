@@ -431,6 +431,18 @@ foreach my $table (@tables)
 	is(sql("SELECT count(*) FROM plain JOIN $table USING (id) WHERE plain.id <@ '[$day{10},$day{11})'"), '480', "$table, a join with a local table");
 }
 
+# The same periods of keys with a node id.
+sql('CREATE TABLE part (id uuid PRIMARY KEY DEFAULT public.uuidv8_node() CHECK (public.uuid_is_v8(id)), n int)',
+	q{SELECT create_distributed_table('part', 'id')},
+	q{INSERT INTO part SELECT public.uuidv8_node_at(public.uuidv7_timestamp_micros(id), n % 3), n FROM plain WHERE public.uuid_is_v7(id)}, 'ANALYZE part');
+foreach my $period ("'[$day{10},$day{11})'", $now)
+{
+	is(sql("SELECT string_agg(n::text, ' ' ORDER BY n) FROM part WHERE public.uuidv8_node_within(id, $period)"),
+		sql("SELECT string_agg(n::text, ' ' ORDER BY n) FROM plain WHERE id <@ $period"), "part, $period: the rows of a plain table, by node id keys");
+	my @tasks = tasks("SELECT n FROM part WHERE public.uuidv8_node_within(id, $period)");
+	is(scalar(grep { /Index Cond: \(\(id IS NOT NULL\) AND \(id >= .* AND \(id <= / && !/Filter/ } @tasks), 4, "part, $period: each shard has the index condition alone");
+}
+
 # what now() is in
 my @select = tasks("SELECT count(*) FROM event WHERE id <@ $now");
 is(scalar(grep { /Index Cond: .*now\(\)/ } @select), 4, 'SELECT: each shard evaluates now() itself');
@@ -648,7 +660,7 @@ isnt(sql('SELECT count(*) FROM (SELECT n, lag(n) OVER (ORDER BY id) AS before FR
 
 # --- the end ----------------------------------------------------------------------
 
-sql('DROP TABLE event, by_tenant, kind, visit, item, checked', 'DROP EXTENSION uuid9562 CASCADE');
+sql('DROP TABLE event, by_tenant, kind, visit, item, part, checked', 'DROP EXTENSION uuid9562 CASCADE');
 is(everywhere($extension), '', 'DROP EXTENSION drops it everywhere');
 
 $_->stop foreach values %node;
