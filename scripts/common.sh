@@ -80,6 +80,9 @@ install_packages() {
 
 has_pgtap() { [ -x "$PG_CONFIG" ] && [ -f "$("$PG_CONFIG" --sharedir)/extension/pgtap.control" ]; }
 
+# Of the PostgreSQL of that pg_config: Debian's client has PGXS without the headers.
+has_headers() { [ -f "$("$1" --pgxs)" ] && [ -f "$("$1" --includedir-server)/postgres.h" ]; }
+
 # Everything that building and running needs; with "test", what testing needs
 # too.  Where there is no apt, or PG_CONFIG is not Debian's, say what lacks.
 need() {
@@ -103,7 +106,7 @@ need() {
 	fi
 
 	bindir=$("$PG_CONFIG" --bindir)
-	[ -f "$("$PG_CONFIG" --pgxs)" ] || lacking+=("the server headers of PostgreSQL $major, with PGXS")
+	has_headers "$PG_CONFIG" || lacking+=("the server headers of PostgreSQL $major, with PGXS")
 	for program in initdb pg_ctl postgres psql; do
 		[ -x "$bindir/$program" ] || lacking+=("$program of PostgreSQL $major, in $bindir")
 	done
