@@ -283,16 +283,20 @@ pairs(double generators)
 
 /*
  * Collisions expected of so many generators of so many values a second each in so
- * many seconds, when none knows what the others do: the most that the number
- * of values in a tick allows.
+ * many seconds, when none knows what the others do and two values of a tick have so
+ * many bits that must agree: the most that the number of values in a tick allows.
  */
+static double
+collisions_of_bits(double generators, double rate, double tick, double seconds, int bits)
+{
+	return pairs(generators) * rate * rate * tick * seconds * ldexp(1, -bits);
+}
+
 static double
 collisions(const Kind *kind, double generators, double rate, double seconds)
 {
-	const double tick = 1 / ticks_per_second(kind);
-
-	return pairs(generators) * rate * rate * tick * seconds *
-		ldexp(1, -seed_bits(kind) - value_bits(kind));
+	return collisions_of_bits(generators, rate, 1 / ticks_per_second(kind), seconds,
+							  seed_bits(kind) + value_bits(kind));
 }
 
 /* The same when each makes its values in the very ticks of all others. */
@@ -323,6 +327,36 @@ alike_of_copies(double rate, int count)
 	{
 		sum += density;
 		density *= (2.0 * i - 1) / (2.0 * i);
+	}
+	return sum;
+}
+
+/*
+ * The same for UUID_METHOD_COUNTER, of which a tick holds several values: the one
+ * of some number is the same in both if it is in the same tick and that tick began
+ * with the value of the same number, since the counter starts with that.
+ */
+static double
+alike_of_counting_copies(double rate, int count)
+{
+	static Made made;
+	double		both[MADE_MAX + 1] = {0};	/* of the first so many of a tick */
+	double		sum = 0;
+
+	made_poisson(&made, rate);
+	for (int i = 0; i < MADE_MAX; i++)
+		both[i + 1] = both[i] + (i < made.most ? made.more[i] * made.more[i] : 0);
+	/* before the tick both have made as many */
+	for (int tick = 0; tick * rate < count + 10 * sqrt(count); tick++)
+	{
+		const double mean = tick * rate;
+
+		for (int before = 0; before < count; before++)
+		{
+			const double exactly = mean > 0 ? exp(before * log(mean) - mean - lgamma(before + 1)) : before == 0;
+
+			sum += exactly * exactly * both[count - before];
+		}
 	}
 	return sum;
 }
@@ -632,6 +666,12 @@ table_at(void)
 		for (int j = 0; j < 4; j++)
 			printf(" %s |", text_of_chance(ldexp(rows[j] * rows[j] / times / 2, -UUID_TAIL_BITS)));
 		printf("\n");
+		if (i < 2)
+			continue;
+		printf("| %s, `uuidv8_node_at` with one id |", names[i]);
+		for (int j = 0; j < 4; j++)
+			printf(" %s |", text_of_chance(ldexp(rows[j] * rows[j] / times / 2, -UUID_TAIL_BITS + UUID_NODE_ID_BITS)));
+		printf("\n");
 	}
 }
 
@@ -659,13 +699,23 @@ table_weak(void)
 		printf("| while the clock, set back by an hour, catches up: %s | %s |\n", kind->name,
 			   text_of_number(pairs(SERVER_SESSIONS) * stood / in_full_tick * alike_in_tick(kind, &full, &full)));
 	}
-	/* all values in one tick, which two sessions share by chance */
+
+	/*
+	 * All values in one tick, that of the last value before.  Of two
+	 * sessions, each with its last value some time ago, that is the same one
+	 * with a probability of r t / 2.
+	 */
 	printf("| while the clock, set back by an hour, catches up: %s | %s |\n", kinds[V7_RANDOM].name,
-		   text_of_number(pairs(SERVER_SESSIONS) * stood * stood * (rate * tick) * ldexp(1, -seed_bits(&kinds[V7_RANDOM]))));
+		   text_of_number(pairs(SERVER_SESSIONS) * stood * stood * (rate * tick / 2) * ldexp(1, -seed_bits(&kinds[V7_RANDOM]))));
 	printf("| in a second, where the random source gives the same bits each time | %s |\n",
 		   text_of_number(pairs(SERVER_SESSIONS) * rate * rate * tick));
-	printf("| between two copies of the running server: `fraction` and `random` | %s |\n",
+	printf("| between two copies of the running server, at most: `fraction` and `random` | %s |\n",
 		   text_of_number(SERVER_SESSIONS * alike_of_copies(rate * tick, UUID_ENTROPY_WORDS - 1)));
+	printf("| between two copies of the running server, at most: `counter` | %s |\n",
+		   text_of_number(SERVER_SESSIONS * alike_of_counting_copies(rate / ticks_per_second(&kinds[V7_COUNTER]), UUID_ENTROPY_WORDS / 2 - 1)));
+	/* the old primary's generator and the new one's, with one node id */
+	printf("| after a promoted standby whose clock was 10 ms behind: `uuidv8_node()`, instance scope | %s |\n",
+		   text_of_number(collisions(&kinds[V8_NODE], 2, SERVER_RATE, 0.010)));
 }
 
 static void
@@ -805,6 +855,15 @@ alike_shortened(const Kind *kind, Shortened bits, const Made *a, const Made *b)
 	return alike_counted(kind, kind->method == UUID_METHOD_COUNTER ? bits.seed : seed_bits(kind), bits.value, a, b);
 }
 
+/* Those that two values of a tick must agree in. */
+static int
+bits_of(const Kind *kind, Shortened bits)
+{
+	if (kind->method == UUID_METHOD_RANDOM)
+		return bits.seed;
+	return (kind->method == UUID_METHOD_COUNTER ? bits.seed : seed_bits(kind)) + bits.value;
+}
+
 /* --- the simulation: counting ----------------------------------------------- */
 
 /* What was found, trial by trial. */
@@ -827,10 +886,10 @@ add_trial(Tally *tally, double found)
 
 /*
  * Expected against found, in standard errors: those of the sum of the trials, as
- * their own spread gives them.
+ * their own spread gives them.  What is found must not be above the most either.
  */
 static void
-report(const char *name, const Tally *tally, double expected_per_trial, double scale)
+report(const char *name, const Tally *tally, double expected_per_trial, double most_per_trial, double scale)
 {
 	const double mean = tally->sum / tally->trials;
 	const double error = sqrt((tally->squares / tally->trials - mean * mean) * tally->trials);
@@ -840,7 +899,7 @@ report(const char *name, const Tally *tally, double expected_per_trial, double s
 	printf("| %s | %.0f | %.*f | %.*f | %.*f | %.2f |\n", name, tally->trials,
 		   scale == 1 ? 1 : 5, expected * scale, scale == 1 ? 0 : 5, tally->sum * scale, scale == 1 ? 1 : 5, error * scale, z);
 	fflush(stdout);
-	if (!(fabs(z) <= Z_MAX))
+	if (!(fabs(z) <= Z_MAX) || tally->sum > most_per_trial * tally->trials + Z_MAX * error)
 		rows_failed++;
 }
 
@@ -900,7 +959,7 @@ simulate_tick(const char *name, KindName which, Shortened bits, int a, int b, bo
 			}
 		add_trial(&tally, count_alike((size_t) count));
 	}
-	report(name, &tally, expected, 1);
+	report(name, &tally, expected, INFINITY, 1);
 }
 
 /* How a row of simulate_load() differs from the plain case. */
@@ -954,21 +1013,22 @@ simulate_load(const char *name, KindName which, Shortened bits, double rate, int
 		}
 		add_trial(&tally, count_alike(count));
 	}
-	report(name, &tally, shared / tick * alike_shortened(kind, bits, &made, &made), 1);
+	report(name, &tally, shared / tick * alike_shortened(kind, bits, &made, &made),
+		   collisions_of_bits(LOAD_GENERATORS, rate, tick, duration, bits_of(kind, bits)), 1);
 }
 
 /* Two generators fill tick after tick, ahead of a clock that stands still. */
 static void
-simulate_full(const char *name, KindName which, Shortened bits)
+simulate_full(const char *name, KindName which, Shortened bits, int ticks, int trials)
 {
 	static Made made;
 	const Kind *kind = &kinds[which];
-	const int	ticks = 100;
+	const uint64_t tick = kind->method == UUID_METHOD_COUNTER ? UUID_CLOCK_V7_PER_MS : 1;
 	Simulated	generators[2] = {new_generator(kind, bits), new_generator(kind, bits)};
 	Tally		tally = {0, 0, 0};
 
 	made_full(&made, kind);
-	for (int trial = 0; trial < 5000; trial++)
+	for (int trial = 0; trial < trials; trial++)
 	{
 		uint64_t	now = clock_at(kind, trial * INT64_C(1000000000));
 		size_t		count = 0;
@@ -978,22 +1038,23 @@ simulate_full(const char *name, KindName which, Shortened bits)
 			{
 				Value		value = draw(&generators[i], now);
 
-				if (generators[i].previous.time >= now + ticks)
+				if (generators[i].previous.time >= now + (uint64_t) ticks * tick)
 					break;
 				values[count] = value;
 				values[count++].maker = i;
 			}
 		add_trial(&tally, count_alike(count));
 	}
-	report(name, &tally, ticks * alike_shortened(kind, bits, &made, &made), 1);
+	report(name, &tally, ticks * alike_shortened(kind, bits, &made, &made), INFINITY, 1);
 }
 
 /* Two copies of a generator and of its random bits, which go on at one moment. */
 static void
-simulate_copies(const char *name, double rate, int values_each)
+simulate_copies(const char *name, KindName which, double rate, int values_each)
 {
-	const Kind *kind = &kinds[V7_FRACTION];
-	const Shortened all = {0, UUID_COUNTER_SHIFT};
+	const Kind *kind = &kinds[which];
+	const Shortened all = {seed_bits(kind), UUID_COUNTER_SHIFT};
+	const double in_tick = rate / ticks_per_second(kind);
 	double		moments[2][50];
 	Tally		tally = {0, 0, 0};
 
@@ -1019,16 +1080,17 @@ simulate_copies(const char *name, double rate, int values_each)
 		}
 		add_trial(&tally, count_alike(count));
 	}
-	report(name, &tally, alike_of_copies(rate / ticks_per_second(kind), values_each), 1);
+	report(name, &tally, kind->method == UUID_METHOD_COUNTER ? alike_of_counting_copies(in_tick, values_each) :
+		   alike_of_copies(in_tick, values_each), INFINITY, 1);
 }
 
 /* Servers of one rate whose clocks are apart: how many rows are out of order? */
 static void
-simulate_order(const char *name, int servers, double rate, const double *ahead)
+simulate_order(const char *name, KindName which, int servers, double rate, const double *ahead)
 {
 	const int	batch = 5000;
-	const Kind *kind = &kinds[V7_FRACTION];
-	const Shortened all = {0, UUID_COUNTER_SHIFT};
+	const Kind *kind = &kinds[which];
+	const Shortened all = {seed_bits(kind), UUID_COUNTER_SHIFT};
 	Simulated	generators[4];
 	double		rates[4];
 	double		moment = 1;
@@ -1068,10 +1130,69 @@ simulate_order(const char *name, int servers, double rate, const double *ahead)
 			add_trial(&adjacent, inverted / batch);
 		}
 	}
+	if (kind->method == UUID_METHOD_COUNTER)
+	{
+		/* whose tick is not short, so that no formula is claimed to hold */
+		printf("| %s | %.0f | %.2f | %.1f | %.2f | %.1f |\n", name, rows.trials,
+			   100 * rows_out_of_order(servers, rates, ahead), 100 * rows.sum / rows.trials,
+			   100 * pairs_out_of_order(servers, rates, ahead), 100 * adjacent.sum / adjacent.trials);
+		return;
+	}
 	snprintf(title, sizeof(title), "%s: less than a row before", name);
-	report(title, &rows, rows_out_of_order(servers, rates, ahead), 100 / rows.trials);
+	report(title, &rows, rows_out_of_order(servers, rates, ahead), INFINITY, 100 / rows.trials);
 	snprintf(title, sizeof(title), "%s: less than the row before", name);
-	report(title, &adjacent, pairs_out_of_order(servers, rates, ahead), 100 / adjacent.trials);
+	report(title, &adjacent, pairs_out_of_order(servers, rates, ahead), INFINITY, 100 / adjacent.trials);
+}
+
+/* How many of the bits given to the core make a difference to the next value. */
+static int
+bits_that_count(const Kind *kind, UuidPayload previous, uint64_t now)
+{
+	int			count = 0;
+
+	for (int bit = 0; bit < 128; bit++)
+	{
+		UuidPayload made[2] = {previous, previous};
+
+		for (int i = 0; i < 2; i++)
+		{
+			UuidRandom	random = {0, 0};
+
+			if (i == 1)
+				*(bit < 64 ? &random.tail : &random.seed) = UINT64_C(1) << bit % 64;
+			if (uuid_generator_next(&made[i], now, random, kind->method) == UUID_NEXT_EXHAUSTED)
+				abort();
+			made[i] = uuid_layout_stamp(made[i], kind->stamp);
+		}
+		count += made[0].time != made[1].time || made[0].tail != made[1].tail;
+	}
+	return count;
+}
+
+/* The bits that the formulas are about are those that the core uses. */
+static void
+count_all_bits(void)
+{
+	printf("\n| bits that change a value | first of a tick | found | found, ahead of the clock | further ones | found |\n");
+	printf("| --- | ---: | ---: | ---: | ---: | ---: |\n");
+	for (int i = 0; i < KIND_COUNT; i++)
+	{
+		const Kind *kind = &kinds[i];
+		const bool	counts = kind->method == UUID_METHOD_COUNTER;
+		const UuidPayload before = {clock_at(kind, 0), 0};
+		const UuidPayload full = {before.time | (counts ? UUID_SUBTIME_MAX : 0), UUID_TAIL_MAX};
+		const int	first = seed_bits(kind) + value_bits(kind);
+		const int	further = kind->method == UUID_METHOD_RANDOM ? count_bits(UUID_INCREMENT_MASK) : value_bits(kind);
+		const int	found[] = {
+			bits_that_count(kind, before, clock_at(kind, 5000000)),
+			bits_that_count(kind, full, before.time),
+			bits_that_count(kind, before, before.time)
+		};
+
+		printf("| %s | %d | %d | %d | %d | %d |\n", kind->name, first, found[0], found[1], further, found[2]);
+		if (found[0] != first || found[1] != first || found[2] != further)
+			rows_failed++;
+	}
 }
 
 static void
@@ -1108,8 +1229,10 @@ simulate_collisions(void)
 	simulate_load("v6, random node: 8 at 3 million a second", V6, few, 3e6, 800, plain);
 	simulate_load("v8 with node, same id: 8 at 1 million a second", V8_NODE, few, 1e6, 2500, plain);
 	simulate_load("v7, `fraction`: 8 bulk loads at 25 million a second", V7_FRACTION, few, BULK_RATE, 100, evenly);
-	simulate_full("v7, `fraction`: 2 that fill each tick", V7_FRACTION, few);
-	simulate_copies("v7, `fraction`: 2 copies, 50 values each at 10,000 a second", 1e4, 50);
+	simulate_full("v7, `fraction`: 2 that fill each tick", V7_FRACTION, few, 100, 5000);
+	simulate_full("v7, `counter`: 2 that fill a tick", V7_COUNTER, few, 1, 50);
+	simulate_copies("v7, `fraction`: 2 copies, 50 values each at 10,000 a second", V7_FRACTION, 1e4, 50);
+	simulate_copies("v7, `counter`: 2 copies, 50 values each at 6,250 a second", V7_COUNTER, 6250, 50);
 }
 
 static void
@@ -1122,10 +1245,16 @@ simulate_orders(void)
 
 	printf("\n| rows out of order, %% | trials | expected | found | standard error | off by, standard errors |\n");
 	printf("| --- | ---: | ---: | ---: | ---: | ---: |\n");
-	simulate_order("2 servers, 1,000 a second each, 1 ms apart", 2, 1e3, millisecond);
-	simulate_order("2 servers, 100 a second each, 10 ms apart", 2, 100, ten);
-	simulate_order("2 servers, 100,000 a second each, 1 us apart", 2, 1e5, microsecond);
-	simulate_order("4 servers, 1,000 a second each, 0 to 1 ms apart", 4, 1e3, four);
+	simulate_order("2 servers, 1,000 a second each, 1 ms apart", V7_FRACTION, 2, 1e3, millisecond);
+	simulate_order("2 servers, 100 a second each, 10 ms apart", V7_FRACTION, 2, 100, ten);
+	simulate_order("2 servers, 100,000 a second each, 1 us apart", V7_FRACTION, 2, 1e5, microsecond);
+	simulate_order("4 servers, 1,000 a second each, 0 to 1 ms apart", V7_FRACTION, 4, 1e3, four);
+
+	printf("\n| 2 servers with `counter` | trials | than some row before, in short ticks, %% | found, %% | than the row before, in short ticks, %% | found, %% |\n");
+	printf("| --- | ---: | ---: | ---: | ---: | ---: |\n");
+	simulate_order("1,000 a second each, 1 us apart", V7_COUNTER, 2, 1e3, microsecond);
+	simulate_order("1,000 a second each, 1 ms apart", V7_COUNTER, 2, 1e3, millisecond);
+	simulate_order("100,000 a second each, 1 us apart", V7_COUNTER, 2, 1e5, microsecond);
 }
 
 int
@@ -1143,10 +1272,11 @@ main(int argc, char **argv)
 	{
 		simulation_seed = given ? strtoull(given, NULL, 0) : 1;
 		printf("SEED=%" PRIu64 "\n", simulation_seed);
+		count_all_bits();
 		simulate_collisions();
 		simulate_orders();
 		if (rows_failed > 0)
-			fprintf(stderr, "odds: %d rows are more than %.0f standard errors off\n", rows_failed, Z_MAX);
+			fprintf(stderr, "odds: %d rows are not as expected, or more than %.0f standard errors off\n", rows_failed, Z_MAX);
 		return rows_failed > 0;
 	}
 	fprintf(stderr, "usage: odds tables | odds simulate\n");
