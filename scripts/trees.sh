@@ -33,7 +33,10 @@ open_trees() {
 	[ -n "$mirror" ] || cannot "apt knows no mirror of Debian; name one as MIRROR"
 	mkdir -p "$trees"
 	exec 8<"$trees"
-	flock -n 8 || die "another of these commands is at work in $trees"
+	if ! flock -n 8; then
+		say "waiting for another of these commands to finish in $trees"
+		flock 8
+	fi
 }
 
 # In the tree $1.
@@ -50,15 +53,15 @@ within() {
 make_tree() {
 	local suite=$1 tree=$2
 
-	[ ! -e "$tree/.made" ] || return 0
-	rm -rf --one-file-system "$tree" && mkdir -p "$tree" || return 1
-	# a debootstrap older than the suite does as for sid
-	[ -e "/usr/share/debootstrap/scripts/$suite" ] || ln -s sid "/usr/share/debootstrap/scripts/$suite" || return 1
-	debootstrap --variant=minbase "$suite" "$tree" "$mirror" || return 1
-	# how this machine reaches its mirror, and suites that are no longer renewed
-	apt-config dump | grep '^Acquire::' >"$tree/etc/apt/apt.conf.d/99uuid9562"
-	echo 'Acquire::Check-Valid-Until "false";' >>"$tree/etc/apt/apt.conf.d/99uuid9562"
-	cp /etc/resolv.conf /etc/hosts "$tree/etc/" && touch "$tree/.made"
+	if [ ! -e "$tree/.made" ]; then
+		rm -rf --one-file-system "$tree" && mkdir -p "$tree" || return 1
+		# a debootstrap older than the suite does as for sid
+		[ -e "/usr/share/debootstrap/scripts/$suite" ] || ln -s sid "/usr/share/debootstrap/scripts/$suite" || return 1
+		debootstrap --variant=minbase "$suite" "$tree" "$mirror" && touch "$tree/.made" || return 1
+	fi
+	# how this machine reaches its mirror today, and suites that are no longer renewed
+	echo "deb $mirror $suite main" >"$tree/etc/apt/sources.list" && cp /etc/resolv.conf /etc/hosts "$tree/etc/" &&
+		{ apt-config dump | grep '^Acquire::'; echo 'Acquire::Check-Valid-Until "false";'; } >"$tree/etc/apt/apt.conf.d/99uuid9562"
 }
 
 # Ready to install PostgreSQL in, without a cluster of its own.

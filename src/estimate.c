@@ -14,6 +14,8 @@
  */
 #include "estimate.h"
 
+#include <math.h>
+
 #include "access/htup_details.h"
 #include "access/stratnum.h"
 #include "catalog/pg_class.h"
@@ -54,7 +56,7 @@ typedef struct UuidStatistics
 	const UuidKind *kind;		/* that is asked for */
 	uint8		now[UUID_LEN];	/* the least UUID of the kind and this time */
 	double		newer;			/* share of rows that came since */
-	bool		alternates;		/* several versions side by side up to now */
+	double	   *alternating;	/* see alternating_share(); may be NULL */
 } UuidStatistics;
 
 /* The share of the version where nothing is known. */
@@ -89,47 +91,81 @@ is_past(const UuidStatistics *statistics, int i)
 /*
  * Where two generators fill one column at the same time, each boundary is of one
  * or of the other by chance, and says little of its bin.  So many of them around
- * the bin say enough; so many changes among them are no single change of the
- * column's default.
+ * the bin say enough.
  */
 #define ALTERNATION_WINDOW	64
 #define ALTERNATION_CHANGES 4
+/* A run of one version that is less likely than this is no chance. */
+#define ALTERNATION_RUN		0.001
 
 /*
- * The share of the version among the boundaries around a bin, as far as they are
- * past; negative where versions do not alternate there.
+ * The share of the version among the past boundaries around a bin; negative where
+ * versions do not alternate there, but one came after the other.
  */
 static double
 alternating_share(const UuidStatistics *statistics, int bin)
 {
-	int			last = Min(bin + ALTERNATION_WINDOW / 2, bin_count(statistics));
-	int			first;
-	int			of_version = 0;
-	int			changes = 0;
-
-	if (!statistics->alternates)
-		return -1;
-	while (last > bin && !is_past(statistics, last))
-		last--;
-	first = Max(last - ALTERNATION_WINDOW + 1, 0);
-	for (int i = first; i <= last; i++)
-	{
-		of_version += is_of_version(statistics, i);
-		if (i > first)
-			changes += is_of_version(statistics, i) != is_of_version(statistics, i - 1);
-	}
-	return changes >= ALTERNATION_CHANGES ? (double) of_version / (last - first + 1) : -1;
+	return statistics->alternating != NULL ? statistics->alternating[bin] : -1;
 }
 
-/* Do versions alternate anywhere among the past boundaries? */
-static bool
-alternates(const UuidStatistics *statistics)
+/* Those shares, for the bins that begin in the past; NULL where all are negative. */
+static double *
+alternating_shares(const UuidStatistics *statistics)
 {
-	int			changes = 0;
+	int			bins = bin_count(statistics);
+	int			past = 0;
+	int			all_changes = 0;
+	int		   *of_version;		/* among the boundaries up to each */
+	int		   *changes;
+	int		   *run_end;
+	double	   *shares;
 
-	for (int i = 1; i <= bin_count(statistics) && is_past(statistics, i); i++)
-		changes += is_of_version(statistics, i) != is_of_version(statistics, i - 1);
-	return changes >= ALTERNATION_CHANGES;
+	for (; past <= bins && is_past(statistics, past); past++)
+		if (past > 0)
+			all_changes += is_of_version(statistics, past) != is_of_version(statistics, past - 1);
+	if (all_changes < ALTERNATION_CHANGES)
+		return NULL;
+
+	of_version = palloc(past * sizeof(int));
+	changes = palloc(past * sizeof(int));
+	run_end = palloc(past * sizeof(int));
+	for (int i = 0; i < past; i++)
+	{
+		of_version[i] = is_of_version(statistics, i) + (i > 0 ? of_version[i - 1] : 0);
+		changes[i] = i > 0 ? changes[i - 1] + (is_of_version(statistics, i) != is_of_version(statistics, i - 1)) : 0;
+	}
+	for (int i = past - 1; i >= 0; i--)
+		run_end[i] = i < past - 1 && changes[i + 1] == changes[i] ? run_end[i + 1] : i;
+
+	shares = palloc((bins + 1) * sizeof(double));
+	for (int bin = 0, run_start = 0; bin <= bins; bin++)
+	{
+		int			last = Min(bin + ALTERNATION_WINDOW / 2, past - 1);
+		int			first = Max(last - ALTERNATION_WINDOW + 1, 0);
+		int			count = last - first + 1;
+		int			run;
+		double		share;
+		double		of_run;
+
+		shares[bin] = -1;
+		if (bin >= past)
+			continue;
+		if (bin > 0 && changes[bin] != changes[bin - 1])
+			run_start = bin;
+		share = (double) (of_version[last] - (first > 0 ? of_version[first - 1] : 0)) / count;
+		of_run = is_of_version(statistics, bin) ? share : 1 - share;
+		run = Min(run_end[bin], last) - Max(run_start, first) + 1;
+
+		/* by chance there are 2 share (1 - share) changes at each boundary */
+		if (changes[last] - changes[first] >= ALTERNATION_CHANGES &&
+			changes[last] - changes[first] >= share * (1 - share) * (count - 1) &&
+			pow(of_run, run) >= ALTERNATION_RUN)
+			shares[bin] = share;
+	}
+	pfree(of_version);
+	pfree(changes);
+	pfree(run_end);
+	return shares;
 }
 
 /*
@@ -194,7 +230,7 @@ open_statistics(PlannerInfo *root, const RelOptInfo *rel, Node *id, const UuidKi
 	/* a clock before the field is taken for its beginning */
 	(void) uuid_clock_micros_ticks(kind->clock, timestamptz_to_unix_micros(GetCurrentTimestamp()), &now.time);
 	uuid_layout_pack(statistics->now, kind->version, now);
-	statistics->alternates = alternates(statistics);
+	statistics->alternating = alternating_shares(statistics);
 	statistics->newer = share_of_newer_rows(root, rel, statistics);
 	return true;
 }
@@ -202,6 +238,8 @@ open_statistics(PlannerInfo *root, const RelOptInfo *rel, Node *id, const UuidKi
 static void
 close_statistics(UuidStatistics *statistics)
 {
+	if (statistics->alternating != NULL)
+		pfree(statistics->alternating);
 	free_attstatsslot(&statistics->histogram);
 	free_attstatsslot(&statistics->common);
 	ReleaseVariableStats(statistics->variable);
@@ -303,7 +341,7 @@ whole_bin(const UuidStatistics *statistics, int bin)
 
 	if (is_newest_bin(statistics, bin, &newest))
 		part.of_version = newest.in_order * newest.of_version;
-	else if (is_past(statistics, bin + 1) && alternating_share(statistics, bin) >= 0)
+	else if (alternating_share(statistics, bin) >= 0 && is_past(statistics, bin + 1))
 		part.of_version = alternating_share(statistics, bin);
 	else
 	{
@@ -509,12 +547,14 @@ version_share(const UuidStatistics *statistics, const pg_uuid_t *lowest, const p
 		for (int bin = first; bin <= last; bin++)
 		{
 			BinPart		from = {0, 0};
-			BinPart		to = whole_bin(statistics, bin);
+			BinPart		to;
 
-			if (lowest != NULL)
+			if (lowest != NULL && bin == first)
 				from = part_below(statistics, bin, lowest->data);
-			if (highest != NULL)
+			if (highest != NULL && bin == last)
 				to = part_below(statistics, bin, highest->data);
+			else
+				to = whole_bin(statistics, bin);
 			if (to.all > from.all)
 			{
 				rows += rows_of_bin * (to.all - from.all);

@@ -2,7 +2,7 @@
 -- two of the truth, for periods of many histogram bins and inside a single one.
 
 BEGIN;
-SELECT plan(120);
+SELECT plan(127);
 SET LOCAL TimeZone = 'UTC';
 SET LOCAL max_parallel_workers_per_gather = 0;
 
@@ -50,6 +50,12 @@ CREATE TABLE one_then_other AS
 SELECT CASE WHEN id < public.uuidv7_floor(now() - interval '45 days') THEN id
 			ELSE public.uuidv8_node_at(public.uuidv7_timestamp(id), 1) END AS id
 FROM steady;
+CREATE TABLE two_then_one AS
+SELECT id FROM two_kinds WHERE public.uuid_is_v7(id) OR id < public.uuidv7_floor(now() - interval '30 days');
+CREATE TABLE in_turn AS
+SELECT CASE WHEN floor(extract(epoch FROM now() - public.uuidv7_timestamp(id)) / 86400 / 16)::int % 2 = 0 THEN id
+			ELSE public.uuidv8_node_at(public.uuidv7_timestamp(id), 1) END AS id
+FROM steady;
 CREATE TABLE parted (id uuid) PARTITION BY RANGE (id);
 CREATE TABLE parted_old PARTITION OF parted FOR VALUES FROM (MINVALUE) TO (public.uuidv7_floor(now() - interval '30 days'));
 CREATE TABLE parted_new PARTITION OF parted FOR VALUES FROM (public.uuidv7_floor(now() - interval '30 days')) TO (MAXVALUE);
@@ -71,6 +77,8 @@ ANALYZE v8_mixed;
 ANALYZE two_kinds;
 ANALYZE three_kinds;
 ANALYZE one_then_other;
+ANALYZE two_then_one;
+ANALYZE in_turn;
 ANALYZE parted;
 
 -- a bin of steady is 22 hours
@@ -131,6 +139,16 @@ SELECT estimates('one_then_other', $$id <@ tstzrange(now() - interval '51 days',
 SELECT estimates('one_then_other', 'public.uuid_is_v8(id)');
 SELECT cmp_ok(estimated_rows($$SELECT FROM one_then_other WHERE id <@ tstzrange(now() - interval '20 days', NULL)$$), '<', 100::numeric,
 			  'one_then_other: next to no v7 after the change');
+
+SELECT estimates('two_then_one', $$id <@ tstzrange(now() - interval '1 day', NULL)$$);
+SELECT estimates('two_then_one', $$id <@ tstzrange(now() - interval '10 days', now() - interval '9 days 18 hours')$$);
+SELECT estimates('two_then_one', $$public.uuidv8_node_within(id, tstzrange(now() - interval '60 days', now() - interval '55 days'))$$);
+SELECT cmp_ok(estimated_rows($$SELECT FROM two_then_one WHERE public.uuidv8_node_within(id, tstzrange(now() - interval '20 days', NULL))$$), '<', 1500::numeric,
+			  'two_then_one: few v8 since');
+SELECT estimates('in_turn', $$id <@ tstzrange(now() - interval '1 day', NULL)$$);
+SELECT estimates('in_turn', $$public.uuidv8_node_within(id, tstzrange(now() - interval '24 days', now() - interval '23 days'))$$);
+SELECT cmp_ok(estimated_rows($$SELECT FROM in_turn WHERE id <@ tstzrange(now() - interval '25 days', now() - interval '23 days')$$), '<', 100::numeric,
+			  'in_turn: next to no v7 in the turn of v8');
 
 -- few values, each in many rows; some common ones among many rare ones
 CREATE TABLE customers AS
