@@ -120,6 +120,8 @@ alternating_shares(const UuidStatistics *statistics)
 	int		   *run_end;
 	double	   *shares;
 
+	if (bins == 0)
+		return NULL;
 	for (; past <= bins && is_past(statistics, past); past++)
 		if (past > 0)
 			all_changes += is_of_version(statistics, past) != is_of_version(statistics, past - 1);

@@ -2,7 +2,7 @@
 -- two of the truth, for periods of many histogram bins and inside a single one.
 
 BEGIN;
-SELECT plan(127);
+SELECT plan(130);
 SET LOCAL TimeZone = 'UTC';
 SET LOCAL max_parallel_workers_per_gather = 0;
 
@@ -164,6 +164,14 @@ SELECT estimates('customers', format('id = %L AND id <@ %L::tstzrange', (SELECT 
 SELECT estimates('regulars', $$id <@ tstzrange(now() - interval '260 days', now() - interval '240 days')$$);
 SELECT estimates('regulars', $$id <@ tstzrange(now() - interval '240 days', now() - interval '160 days')$$);
 SELECT estimates('regulars', 'public.uuid_is_v7(id)');
+
+-- common values and no others: no histogram
+CREATE TABLE five AS
+SELECT public.uuidv7_floor(now() - n % 5 * interval '1 day') AS id FROM generate_series(1, 1000) AS n;
+ANALYZE five;
+SELECT ok(histogram_bounds IS NULL, 'five values have no histogram') FROM pg_stats WHERE tablename = 'five';
+SELECT estimates('five', $$id <@ tstzrange(now() - interval '2 days 12 hours', NULL)$$);
+SELECT estimates('five', 'public.uuid_is_v7(id)');
 
 -- bounds of another column of the table are its own
 CREATE TABLE two AS
