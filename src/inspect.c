@@ -71,13 +71,23 @@ variant_name(const pg_uuid_t *uuid)
 	return "reserved";
 }
 
+/*
+ * The timestamp of a UUID of that version, whose time field is that of the version
+ * clock; NULL for any other version.
+ */
+static inline NullableDatum
+timestamp_by_clock(const pg_uuid_t *uuid, int version, int clock)
+{
+	if (uuid_layout_version(uuid->data) != version)
+		return null_datum;
+	return not_null(TimestampTzGetDatum(uuid_timestamp(clock, uuid)));
+}
+
 /* The timestamp in the unit of that version; NULL for any other version. */
 static inline NullableDatum
 timestamp_of_version(const pg_uuid_t *uuid, int version)
 {
-	if (uuid_layout_version(uuid->data) != version)
-		return null_datum;
-	return not_null(TimestampTzGetDatum(uuid_timestamp(version, uuid)));
+	return timestamp_by_clock(uuid, version, version);
 }
 
 /*
@@ -272,11 +282,8 @@ uuid9562_uuidv8_node_id(PG_FUNCTION_ARGS)
 Datum
 uuid9562_uuidv8_node_timestamp(PG_FUNCTION_ARGS)
 {
-	pg_uuid_t  *uuid = PG_GETARG_UUID_P(0);
-
-	if (uuid_layout_version(uuid->data) != uuid_kind_v8_node.version)
-		PG_RETURN_NULL();
-	PG_RETURN_TIMESTAMPTZ(uuid_timestamp(uuid_kind_v8_node.clock, uuid));
+	return return_nullable(fcinfo, timestamp_by_clock(PG_GETARG_UUID_P(0), uuid_kind_v8_node.version,
+													  uuid_kind_v8_node.clock));
 }
 
 /*

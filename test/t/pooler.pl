@@ -33,7 +33,7 @@ append_to_file("$dir/pgbouncer.ini",
 	  . "default_pool_size = 4\nmin_pool_size = 4\nserver_round_robin = 1\nlogfile = $dir/log\n"
 	  . ($prepares ? "max_prepared_statements = 100\n" : ''));
 my $pooler = IPC::Run::start([ $bouncer, '--quiet', "$dir/pgbouncer.ini" ], '<', \undef, '>&', "$dir/out");
-END { $pooler->kill_kill if $pooler; }
+END { local $?; $pooler->kill_kill if $pooler; }
 local $ENV{PGHOST} = $dir;
 local $ENV{PGPORT} = $port;
 my $ready = 0;

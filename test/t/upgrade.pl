@@ -51,7 +51,7 @@ foreach my $prefix (@from)
 		my $made_of = $old->safe_psql('shop', $members);
 		$old->stop;
 
-		# it writes its log files into the working directory, before 15
+		# it leaves a script in the working directory
 		chdir PostgreSQL::Test::Utils::tempdir() or die $!;
 		$new->command_ok(
 			[ 'pg_upgrade', '--no-sync', $mode, '--old-datadir', $old->data_dir, '--new-datadir', $new->data_dir,
