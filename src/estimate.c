@@ -96,7 +96,7 @@ is_past(const UuidStatistics *statistics, int i)
 #define ALTERNATION_WINDOW	64
 #define ALTERNATION_CHANGES 4
 /* A run of one version that is less likely than this is no chance. */
-#define ALTERNATION_RUN		0.001
+#define ALTERNATION_RUN		0.0001
 
 /*
  * The share of the version among the past boundaries around a bin; negative where
@@ -146,22 +146,30 @@ alternating_shares(const UuidStatistics *statistics)
 		int			first = Max(last - ALTERNATION_WINDOW + 1, 0);
 		int			count = last - first + 1;
 		int			run;
+		int			of_version_in_run;
+		int			found;
 		double		share;
-		double		of_run;
+		double		share_of_rest;
+		double		chance;
 
 		shares[bin] = -1;
 		if (bin >= past)
 			continue;
 		if (bin > 0 && changes[bin] != changes[bin - 1])
 			run_start = bin;
-		share = (double) (of_version[last] - (first > 0 ? of_version[first - 1] : 0)) / count;
-		of_run = is_of_version(statistics, bin) ? share : 1 - share;
 		run = Min(run_end[bin], last) - Max(run_start, first) + 1;
+		found = of_version[last] - (first > 0 ? of_version[first - 1] : 0);
+		share = (double) found / count;
+
+		/* a run is weighed by what is around it, not by itself */
+		of_version_in_run = is_of_version(statistics, bin) ? run : 0;
+		share_of_rest = run < count ? (double) (found - of_version_in_run) / (count - run) : share;
+		chance = pow(of_version_in_run > 0 ? share_of_rest : 1 - share_of_rest, run);
 
 		/* by chance there are 2 share (1 - share) changes at each boundary */
 		if (changes[last] - changes[first] >= ALTERNATION_CHANGES &&
 			changes[last] - changes[first] >= share * (1 - share) * (count - 1) &&
-			pow(of_run, run) >= ALTERNATION_RUN)
+			chance >= ALTERNATION_RUN)
 			shares[bin] = share;
 	}
 	pfree(of_version);
