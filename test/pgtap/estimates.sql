@@ -3,7 +3,7 @@
 --
 -- The same in every run: ANALYZE reads all of these tables, and what is random in
 -- them comes from one seed.  Another seed is another sample:
--- PGOPTIONS='-c estimates.seed=0.25', a number from -1 to 1.
+-- PGOPTIONS='-c test.seed=0.25', a number from -1 to 1.
 
 BEGIN;
 SELECT plan(130);
@@ -47,7 +47,7 @@ END$$;
 CREATE FUNCTION random_v4() RETURNS uuid
 RETURN overlay(overlay(md5(random()::text) PLACING '4' FROM 13) PLACING 'a' FROM 17)::uuid;
 
-SELECT setseed(coalesce(current_setting('estimates.seed', true), '0')::float8);
+SELECT setseed(coalesce(nullif(current_setting('test.seed', true), ''), '0')::float8);
 
 -- 90 days to now, a value in every 270 seconds; three times as dense in half of each
 -- day; with as many random UUIDs beside them; with NULL in a third.
