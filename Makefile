@@ -40,6 +40,9 @@ EXTRA_CLEAN = $(CORE_PROGRAMS) .build-for
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
+ifeq ($(PGXS),)
+$(error PG_CONFIG=$(PG_CONFIG) cannot be run; name the pg_config of your PostgreSQL, and see README.md for what to install)
+endif
 include $(PGXS)
 
 # the bitcode too: JIT inlines it

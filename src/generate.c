@@ -209,8 +209,8 @@ uuid9562_own_node_id(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("no node id is set"),
-				 errhint("Give this server its own, from 0 to 65535: "
-						 "\"ALTER SYSTEM SET uuid9562.node_id = 1; SELECT pg_reload_conf();\", "
+				 errhint("Give this server its own, from 0 to 65535, with "
+						 "\"ALTER SYSTEM SET uuid9562.node_id = 1;\" and then \"SELECT pg_reload_conf();\", "
 						 "or call uuidv8_node(1).")));
 	return uuid9562_node_id;
 }

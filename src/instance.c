@@ -31,12 +31,18 @@
  */
 #include "instance.h"
 
+#include "access/xact.h"
+#include "catalog/pg_authid.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "port/atomics.h"
 #include "storage/ipc.h"
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
 #include "storage/spin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/varlena.h"
 #if PG_VERSION_NUM >= 170000
 #include "storage/dsm_registry.h"
 #endif
@@ -171,6 +177,32 @@ uuid9562_instance_available(void)
 #else
 	return reserved;
 #endif
+}
+
+/*
+ * How to get it.  A statement that sets shared_preload_libraries must name what
+ * is in it already, which only who may see that is told.
+ */
+char *
+uuid9562_preload_hint(void)
+{
+	StringInfoData hint;
+
+	initStringInfo(&hint);
+	appendStringInfoString(&hint, "Add uuid9562 to shared_preload_libraries");
+	if (IsTransactionState() && has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_SETTINGS))
+	{
+		List	   *libraries = NIL;
+		ListCell   *cell;
+
+		(void) SplitDirectoriesString(pstrdup(shared_preload_libraries_string), ',', &libraries);
+		appendStringInfoString(&hint, ", as with \"ALTER SYSTEM SET shared_preload_libraries = ");
+		foreach(cell, libraries)
+			appendStringInfo(&hint, "%s, ", quote_literal_cstr(lfirst(cell)));
+		appendStringInfoString(&hint, "'uuid9562';\",");
+	}
+	appendStringInfoString(&hint, " and restart the server, or set uuid9562.monotonic_scope to session.");
+	return hint.data;
 }
 
 /* The shared state; NULL when there is none. */
@@ -421,7 +453,7 @@ join(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg(NO_SHARED_MEMORY_MESSAGE),
-				 errhint(NO_SHARED_MEMORY_HINT)));
+				 errhint("%s", uuid9562_preload_hint())));
 	before_shmem_exit(leave, 0);
 	pg_atomic_add_fetch_u32(&shared->sessions, 1);
 	instance = shared;

@@ -20,12 +20,10 @@ extern int	uuid9562_max_ahead; /* seconds */
 /* Told by the setting, and by the generators where the setting was not asked. */
 #define NO_SHARED_MEMORY_MESSAGE \
 	"uuid9562.monotonic_scope = instance has no shared memory"
-#define NO_SHARED_MEMORY_HINT \
-	"Add uuid9562 to shared_preload_libraries, as with " \
-	"\"ALTER SYSTEM SET shared_preload_libraries = 'uuid9562';\", and restart the server."
 
 extern void uuid9562_instance_init(void);
 extern bool uuid9562_instance_available(void);
+extern char *uuid9562_preload_hint(void);
 extern bool uuid9562_instance_statistics(InstanceStatistics *statistics);
 extern void uuid9562_instance_reset(void);
 

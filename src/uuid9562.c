@@ -45,20 +45,28 @@ static bool loading;
 /*
  * uuid9562.monotonic_scope: instance needs shared memory.  A SET is refused.
  * A value from a file, a role or before the library was loaded is taken, and
- * the generators refuse: dropping it would drop the promise.
+ * the generators refuse: dropping it would drop the promise.  Whoever gives it
+ * to a role or a database is told.
  */
 static bool
 check_scope(int *newval, void **extra, GucSource source)
 {
-	if (*newval == SCOPE_INSTANCE && source == PGC_S_SESSION && !loading && !InitializingParallelWorker &&
-		!uuid9562_instance_available())
+	if (*newval != SCOPE_INSTANCE || (source != PGC_S_SESSION && source != PGC_S_TEST) ||
+		loading || InitializingParallelWorker || uuid9562_instance_available())
+		return true;
+	if (source == PGC_S_TEST)
 	{
-		GUC_check_errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE);
-		GUC_check_errmsg(NO_SHARED_MEMORY_MESSAGE);
-		GUC_check_errhint(NO_SHARED_MEMORY_HINT);
-		return false;
+		ereport(NOTICE,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg(NO_SHARED_MEMORY_MESSAGE),
+				 errdetail("Where the setting applies, the time-based generators will refuse."),
+				 errhint("%s", uuid9562_preload_hint())));
+		return true;
 	}
-	return true;
+	GUC_check_errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE);
+	GUC_check_errmsg(NO_SHARED_MEMORY_MESSAGE);
+	GUC_check_errhint("%s", uuid9562_preload_hint());
+	return false;
 }
 
 /* A MAC address, in the forms that PostgreSQL's manual gives for macaddr. */

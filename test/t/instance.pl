@@ -280,6 +280,7 @@ $node->stop;
 
 my $bare = PostgreSQL::Test::Cluster->new('bare');
 $bare->init;
+$bare->append_conf('postgresql.conf', q{shared_preload_libraries = 'plpgsql,"auto_explain"'});
 $bare->start;
 $bare->safe_psql('postgres', 'CREATE EXTENSION uuid9562');
 ($status, $out, $err) = $bare->psql('postgres', "SELECT public.nil_uuid();\n\\set VERBOSITY verbose\nSET uuid9562.monotonic_scope = instance;\nSELECT public.uuidv7() < public.uuidv7()", on_error_stop => 0);
@@ -289,17 +290,27 @@ if ($bare->pg_version >= 17)
 }
 else
 {
-	like($err, qr/55000: .*has no shared memory.*shared_preload_libraries = 'uuid9562'/s, 'without preloading the scope is refused, with a hint');
+	my $statement = q{ALTER SYSTEM SET shared_preload_libraries = 'plpgsql', 'auto_explain', 'uuid9562';};
+
+	like($err, qr/55000: .*has no shared memory.*\Q"$statement"\E/s, 'without preloading the scope is refused, with a hint that keeps the other libraries');
+	$bare->safe_psql('postgres', 'CREATE ROLE app LOGIN');
+	($status, $out, $err) = $bare->psql('postgres', "SELECT public.nil_uuid(); SET uuid9562.monotonic_scope = instance", extra_params => [ '-U', 'app' ]);
+	like($err, qr/HINT:  Add uuid9562 to shared_preload_libraries and restart/, 'which it does not name to those who may not see them');
 	($status, $out, $err) = $bare->psql('postgres', "SET uuid9562.monotonic_scope = instance; SELECT public.uuidv7()", on_error_stop => 0);
 	is($out, '', 'set before the library is loaded, it is not dropped: the generators refuse');
 	# as it goes to a parallel worker
 	my $force = $bare->pg_version >= 16 ? 'debug_parallel_query' : 'force_parallel_mode';
 	($status, $out, $err) = $bare->psql('postgres', "SET uuid9562.monotonic_scope = instance; LOAD 'uuid9562'; SET $force = on; SELECT count(*) > 0 FROM pg_class");
 	is($out, 't', 'and parallel queries of other things go on');
-	$bare->safe_psql('postgres', 'ALTER DATABASE postgres SET uuid9562.monotonic_scope = instance');
+	($status, $out, $err) = $bare->psql('postgres', "SELECT public.nil_uuid(); ALTER DATABASE postgres SET uuid9562.monotonic_scope = instance");
+	is($status, 0, 'a database can have it before the server has the library');
+	like($err, qr/NOTICE: .*has no shared memory.*generators will refuse.*\Q"$statement"\E/s, 'and whoever sets it is told');
 	($status, $out, $err) = $bare->psql('postgres', "\\set VERBOSITY verbose\nSELECT public.uuidv7()");
-	like($err, qr/55000: .*has no shared memory.*shared_preload_libraries = 'uuid9562'/s, 'and where a database has it, the generators refuse');
+	like($err, qr/55000: .*has no shared memory.*\Q"$statement"\E/s, 'and where a database has it, the generators refuse');
 	is($out, '', 'without a value');
+	$bare->safe_psql('postgres', $statement);
+	$bare->restart;
+	is($bare->safe_psql('postgres', 'SHOW uuid9562.monotonic_scope; SELECT public.uuidv7() < public.uuidv7()'), "instance\nt", 'with what the hint says they generate');
 }
 $bare->stop;
 done_testing();
