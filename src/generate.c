@@ -85,9 +85,9 @@ uuid9562_uuidv7(PG_FUNCTION_ARGS)
  *
  * The value that uuidv7() would give, with its timestamp moved by an
  * interval: added as timestamptz + interval does it, in the session's time
- * zone, with microsecond precision.  Values of one shift of constant length
- * keep their order.  Errors are PostgreSQL 18's for the same call: an
- * infinite interval, and a timestamp outside the field.
+ * zone, with microsecond precision.  Values of one method and one shift of
+ * constant length keep their order.  Errors are PostgreSQL 18's for the same
+ * call: an infinite interval, and a timestamp outside the field.
  */
 Datum
 uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)

@@ -188,6 +188,68 @@ without_domain(Node *period)
 	return period;
 }
 
+#if PG_VERSION_NUM < 180000
+/* Is there that very call, by an operator too? */
+static bool
+has_call(Node *node, SupportRequestSimplify *request)
+{
+	Oid			function = InvalidOid;
+	List	   *args = NIL;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, FuncExpr))
+	{
+		function = ((FuncExpr *) node)->funcid;
+		args = ((FuncExpr *) node)->args;
+	}
+	else if (IsA(node, OpExpr))
+	{
+		function = get_opcode(((OpExpr *) node)->opno);
+		args = ((OpExpr *) node)->args;
+	}
+	if (function == request->fcall->funcid)
+	{
+		ListCell   *cell;
+
+		foreach(cell, args)
+		{
+			/* with names they may be in another order; it can be that call */
+			if (IsA(lfirst(cell), NamedArgExpr))
+				return true;
+		}
+		/* those of the request are simplified */
+		if (equal(eval_const_expressions(request->root, (Node *) args), request->fcall->args))
+			return true;
+	}
+	return expression_tree_walker(node, has_call, request);
+}
+
+/*
+ * Does the query group by that call?  PostgreSQL 17 and earlier know a grouped
+ * expression by its tree.  NOT and AND would take a rewritten one apart, and its
+ * parts would be evaluated for some row of the group, also where grouping sets
+ * have NULL in its place.
+ */
+static bool
+is_grouped_by(SupportRequestSimplify *request)
+{
+	Query	   *query = request->root != NULL ? request->root->parse : NULL;
+	ListCell   *cell;
+
+	if (query == NULL || query->groupClause == NIL)
+		return false;
+	foreach(cell, query->targetList)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, cell);
+
+		if (entry->ressortgroupref != 0 && has_call((Node *) entry->expr, request))
+			return true;
+	}
+	return false;
+}
+#endif
+
 /*
  * "id is within period", or "period contains id", as comparisons with bounds;
  * NULL to leave it as it is.
@@ -208,6 +270,10 @@ rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
 		!can_be_repeated(id) || !can_be_repeated(period) ||
 		!can_use_index(request->root, id, period))
 		return NULL;
+#if PG_VERSION_NUM < 180000
+	if (is_grouped_by(request))
+		return NULL;
+#endif
 	period = without_domain(period);
 
 	is_version = sibling(within, psprintf("uuid_is_v%d", kind->version), UUIDOID);

@@ -4,7 +4,7 @@
 -- constants.  PGOPTIONS='-c test.seed=0.5' repeats a run.
 
 BEGIN;
-SELECT plan(18);
+SELECT plan(24);
 
 SELECT coalesce(nullif(current_setting('test.seed', true), ''), (random() * 2 - 1)::numeric(10,9)::text) AS seed \gset
 SELECT diag('test.seed=' || :'seed');
@@ -171,6 +171,34 @@ SET LOCAL enable_seqscan = on;
 SET LOCAL enable_indexscan = off;
 SELECT unalike(plan_of($$SELECT count(*) FROM ids WHERE id <@ '[2026-01-01,2026-01-02)'$$), '%Index Cond%', 'with scans of the table,');
 SELECT set_eq($$SELECT * FROM counts('table')$$, 'true_counts', 'each period as a constant: the counts of the definition');
+
+-- grouped by: grouping sets have NULL in its place, whatever is made of it
+SET LOCAL enable_indexscan = on;
+CREATE TEMP TABLE hours AS
+SELECT public.uuidv7_at('2026-03-01'::timestamptz + n * interval '1 hour') AS id, n < 3 AS early FROM generate_series(0, 47) AS n;
+CREATE INDEX ON hours (id);
+SELECT bag_eq(
+	$$SELECT NOT id <@ '[2026-03-01,2026-03-02)', count(*) FROM hours GROUP BY ROLLUP (id <@ '[2026-03-01,2026-03-02)')$$,
+	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48)$$, 'NOT of a grouped condition: NULL in the total');
+SELECT bag_eq(
+	$$SELECT '[2026-03-01,2026-03-02)'::tstzrange @> id AND early, count(*) FROM hours GROUP BY CUBE ('[2026-03-01,2026-03-02)'::tstzrange @> id, early)$$,
+	$$VALUES (true, 3::bigint), (false, 21), (false, 24), (NULL, 24), (false, 24), (NULL, 3), (false, 45), (NULL, 48)$$,
+	'a grouped condition with another: NULL where both are');
+SELECT bag_eq(
+	$$SELECT id <@ tstzrange('2026-03-01', '2026-03-02'), count(*) FROM hours
+	  GROUP BY ROLLUP (id <@ tstzrange('2026-03-01', '2026-03-02')) HAVING id <@ tstzrange('2026-03-01', '2026-03-02')$$,
+	$$VALUES (true, 24::bigint)$$, 'a grouped condition in HAVING');
+SELECT bag_eq(
+	$$SELECT NOT public.uuidv7_within(period => '[2026-03-01,2026-03-02)', id => id), count(*) FROM hours
+	  GROUP BY GROUPING SETS ((public.uuidv7_within(period => '[2026-03-01,2026-03-02)', id => id)), ())$$,
+	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48)$$, 'by a call with named arguments');
+PREPARE grouped (tstzrange) AS SELECT NOT id <@ $1, count(*) FROM hours GROUP BY ROLLUP (id <@ $1);
+SET LOCAL plan_cache_mode = force_generic_plan;
+SELECT bag_eq($$EXECUTE grouped ('[2026-03-01,2026-03-02)')$$,
+	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48)$$, 'with a period that is a parameter');
+SET LOCAL enable_seqscan = off;
+SELECT alike(plan_of($$SELECT count(*) FROM hours WHERE id <@ '[2026-03-01,2026-03-02)' GROUP BY ROLLUP (id <@ '[2026-03-01,2026-03-01 12:00)')$$),
+	'%Index Cond%', 'and a condition on another period has its index');
 
 SELECT * FROM finish();
 ROLLBACK;
