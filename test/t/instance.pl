@@ -280,7 +280,7 @@ $node->stop;
 
 my $bare = PostgreSQL::Test::Cluster->new('bare');
 $bare->init;
-$bare->append_conf('postgresql.conf', q{shared_preload_libraries = 'plpgsql,"auto_explain"'});
+$bare->append_conf('postgresql.conf', q{shared_preload_libraries = 'plpgsql,"pgoutput"'});
 $bare->start;
 $bare->safe_psql('postgres', 'CREATE EXTENSION uuid9562');
 ($status, $out, $err) = $bare->psql('postgres', "SELECT public.nil_uuid();\n\\set VERBOSITY verbose\nSET uuid9562.monotonic_scope = instance;\nSELECT public.uuidv7() < public.uuidv7()", on_error_stop => 0);
@@ -290,7 +290,7 @@ if ($bare->pg_version >= 17)
 }
 else
 {
-	my $statement = q{ALTER SYSTEM SET shared_preload_libraries = 'plpgsql', 'auto_explain', 'uuid9562';};
+	my $statement = q{ALTER SYSTEM SET shared_preload_libraries = 'plpgsql', 'pgoutput', 'uuid9562';};
 
 	like($err, qr/55000: .*has no shared memory.*\Q"$statement"\E/s, 'without preloading the scope is refused, with a hint that keeps the other libraries');
 	$bare->safe_psql('postgres', 'CREATE ROLE app LOGIN');
