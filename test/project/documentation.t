@@ -31,6 +31,12 @@ foreach my $page ('doc/uuid9562.md', 'README.md')
 	is_deeply([ grep { !$functions{$_} } sort keys %called ], [], "$page calls only functions that exist");
 }
 
+# A table ends with its last row: a line right after it would be taken for another.
+foreach my $page (glob '*.md doc/*.md')
+{
+	is_deeply([ slurp($page) =~ /^\|.*\n((?!\|)\S.*)$/mg ], [], "$page: no table runs into text");
+}
+
 # A link to another file finds it, and the heading that it names.
 sub anchors
 {
