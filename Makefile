@@ -27,7 +27,7 @@ OBJS = \
 PGFILEDESC = "uuid9562 - every UUID version of RFC 9562"
 
 DATA = uuid9562--$(EXTVERSION).sql
-DOCS = doc/uuid9562.md doc/rfc9562.md doc/collisions.md
+DOCS = $(wildcard doc/*.md)
 
 PG_CPPFLAGS = -DUUID9562_VERSION='"$(EXTVERSION)"'
 
@@ -44,6 +44,9 @@ ifeq ($(PGXS),)
 $(error PG_CONFIG=$(PG_CONFIG) cannot be run; name the pg_config of your PostgreSQL, and see README.md for what to install)
 endif
 include $(PGXS)
+
+# the manual has pages with names such as index.md
+docmoduledir := extension/$(EXTENSION)
 
 # the bitcode too: JIT inlines it
 $(OBJS) $(OBJS:.o=.bc): $(wildcard src/*.h src/core/*.h) uuid9562.control
