@@ -36,7 +36,7 @@ REGRESS_OPTS = --inputdir=. --load-extension=$(EXTENSION)
 
 CORE_TESTS = layout layout_by_octet clock generator entropy text
 CORE_PROGRAMS = $(CORE_TESTS:%=test/core/%)
-EXTRA_CLEAN = $(CORE_PROGRAMS) .build-for
+EXTRA_CLEAN = $(CORE_PROGRAMS)
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)

@@ -2,18 +2,38 @@
 # Sourced by bash with -euo pipefail; the caller's folder does not matter.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+server=	# the folder of this command, once there is one
+job=	# what it waits for, as as_job starts it
 
 say() { printf '\n== %s\n' "$*"; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
-as_root() {
-	if [ "$(id -u)" -eq 0 ]; then
-		"$@"
-	elif command -v sudo >/dev/null; then
-		sudo "$@"
-	else
-		die "this needs root, and there is no sudo: $*"
-	fi
+# Can this become root, where sudo wants a password by asking for it?
+may_be_root() { [ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null || { command -v sudo >/dev/null && [ -t 0 ] && [ -t 2 ]; }; }
+
+as_root() { if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi; }
+
+# Run a command in a process group of its own, so that a signal to this script ends
+# both: bash heeds none while it waits for what is no job.
+as_job() {
+	local status=0
+
+	set -m
+	"$@" </dev/null &
+	job=$!
+	set +m
+	wait "$job" || status=$?
+	job=
+	return "$status"
+}
+
+end_job() {
+	[ -n "$job" ] && kill -- "-$job" 2>/dev/null || return 0
+	for _ in $(seq 50); do
+		kill -0 -- "-$job" 2>/dev/null || return 0
+		sleep 0.1
+	done
+	kill -KILL -- "-$job" 2>/dev/null || true
 }
 
 # --- packages ---------------------------------------------------------------
@@ -29,10 +49,10 @@ choose_postgres() {
 		major=$(printf '%s\n' /usr/lib/postgresql/*/bin/postgres |
 			sed -nE 's|^/usr/lib/postgresql/([0-9]+)/bin/postgres$|\1|p' | sort -n | tail -n 1)
 		if [ -z "$major" ]; then
-			[ -n "$(apt-cache show postgresql 2>/dev/null)" ] || as_root apt-get -q update
-			major=$(apt-cache show postgresql | sed -nE 's/^Depends:.*\<postgresql-([0-9]+)\>.*/\1/p' | head -n 1)
+			[ -n "$(apt-cache show postgresql 2>/dev/null)" ] || ! may_be_root || as_root apt-get -q update
+			major=$(apt-cache show postgresql 2>/dev/null | sed -nE 's/^Depends:.*\<postgresql-([0-9]+)\>.*/\1/p' | head -n 1)
 		fi
-		[ -n "$major" ] || die "no PostgreSQL found, and no package postgresql to install"
+		[ -n "$major" ] || die "no PostgreSQL found, and apt knows no package postgresql: see whether \"apt-get update\", as root, helps"
 		PG_CONFIG=/usr/lib/postgresql/$major/bin/pg_config
 	elif has_apt && [[ ${PG_CONFIG:-} =~ ^/usr/lib/postgresql/([0-9]+)/bin/pg_config$ ]]; then
 		major=${BASH_REMATCH[1]}	# a Debian package: install_packages sees to it
@@ -57,6 +77,7 @@ install_packages() {
 		installed "$package" || missing+=("$package")
 	done
 	[ ${#missing[@]} -gt 0 ] || return 0
+	may_be_root || die "these packages are missing, and installing them takes root, or sudo: ${missing[*]}"
 
 	say "installing: ${missing[*]}"
 	export DEBIAN_FRONTEND=noninteractive
@@ -100,7 +121,7 @@ need() {
 			packages+=(perl libtap-parser-sourcehandler-pgtap-perl libcmocka-dev libipc-run-perl)
 		install_packages "${packages[@]}"
 		# which the tests can do without; not to be started by the next boot either
-		if [ "${1:-}" = test ] && ! installed pgbouncer && { [ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null; } &&
+		if [ "${1:-}" = test ] && ! installed pgbouncer && may_be_root &&
 			(install_packages pgbouncer); then
 			as_root update-rc.d pgbouncer disable >/dev/null 2>&1 || true
 		fi
@@ -136,63 +157,92 @@ need() {
 
 # --- build ------------------------------------------------------------------
 
-# One command at a time installs into a PostgreSQL and uses it.
-lock_postgres() {
-	exec 9<"$("$PG_CONFIG" --pkglibdir)"
-	if command -v flock >/dev/null && ! flock -n 9; then
-		say "waiting for another of these commands to finish with $PG_CONFIG"
-		flock 9
+# A new folder that the server's user owns, gone with the command and with every
+# server in it.
+make_folder() {
+	[ -z "$server" ] || return 0
+	if [ "$(id -u)" -eq 0 ] && ! id postgres >/dev/null 2>&1; then
+		die "as root this needs a user postgres to run the server; or run it as another user"
 	fi
+	server=$(mktemp -d /tmp/uuid9562.XXXXXX)
+	trap stop_server EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM HUP
+	[ "$(id -u)" -ne 0 ] || chown postgres: "$server"
 }
 
-# Build and install; $1 are extra compiler flags.  Objects made for another
-# PostgreSQL, or with other flags, are made anew.
-build() {
-	local target
+# The checkout as a new folder, without what was built here.
+copy_checkout() {
+	rm -rf "$1"
+	mkdir -p "$1"
+	tar cf - -C "$root" --exclude=./.git --exclude='*.o' --exclude='*.so' --exclude='*.bc' \
+		--exclude=./bench/results --exclude=./packages . | tar xf - --no-same-owner -C "$1"
+	find "$1/test/core" -type f ! -name '*.[ch]' -delete
+}
 
-	lock_postgres
-	target="$("$PG_CONFIG" --version) $PG_CONFIG ${1:-}"
-	if [ "$(cat "$root/.build-for" 2>/dev/null)" != "$target" ]; then
-		make -s -C "$root" clean >/dev/null
-		echo "$target" >"$root/.build-for"
-	fi
+# private_copy FOLDER: the PostgreSQL of PG_CONFIG once more, in that folder, so that
+# something can be installed into it; sets PG_CONFIG to the copy's.  PostgreSQL finds
+# its files from where its programs are.  So these are copies, and the rest is links.
+private_copy() {
+	local bindir sharedir pkglibdir common what path program
+
+	bindir=$("$PG_CONFIG" --bindir)
+	sharedir=$("$PG_CONFIG" --sharedir)
+	pkglibdir=$("$PG_CONFIG" --pkglibdir)
+	common=$bindir
+	while [[ $sharedir/ != "$common"/* || $pkglibdir/ != "$common"/* ]]; do common=${common%/*}; done
+
+	for path in "$sharedir" "$pkglibdir"; do
+		mkdir -p "$1${path#"$common"}"
+		cp -RsL "$path/." "$1${path#"$common"}"
+	done
+	find "$1" \( -name uuid9562 -o -name 'uuid9562[-.]*' \) -prune -exec rm -rf {} +
+	mkdir -p "$1${bindir#"$common"}"
+	# there may be other programs in this folder
+	for program in "$bindir"/{postgres,psql,initdb,pgbench,createdb,createuser,dropdb,dropuser,clusterdb,reindexdb,vacuumdb,pg_*}; do
+		[ ! -x "$program" ] || cp -L "$program" "$1${bindir#"$common"}/"
+	done
+	for what in libdir includedir pkgincludedir includedir-server; do
+		path=$("$PG_CONFIG" --$what)
+		[[ $path = "$common"/* ]] && [ ! -e "$1${path#"$common"}" ] || continue
+		mkdir -p "$(dirname "$1${path#"$common"}")"
+		ln -s "$path" "$1${path#"$common"}"
+	done
+	PG_CONFIG=$1${bindir#"$common"}/pg_config
+	[ "$("$PG_CONFIG" --sharedir)" = "$1${sharedir#"$common"}" ] ||
+		die "a copy of this PostgreSQL, made to install the extension into, does not find its files: $("$PG_CONFIG" --sharedir)"
+}
+
+# build_into FOLDER [FLAGS]: build the checkout with these compiler flags, and install it
+# into a private copy of PG_CONFIG's PostgreSQL, which is PG_CONFIG's from then on; all
+# in that folder.  The checkout and the machine's PostgreSQL stay as they are.
+build_into() {
 	say "building for $("$PG_CONFIG" --version)"
-	make -s -C "$root" COPT="${1:-}" all
-	install_into "$root" "${1:-}"
+	copy_checkout "$1/uuid9562"
+	private_copy "$1/postgresql"
+	make -s -C "$1/uuid9562" COPT="${2:-}" all
+	make -s -C "$1/uuid9562" COPT="${2:-}" install >/dev/null
 }
 
-# Install what is built in the folder $1, building it first where it is not.
-install_into() {
-	local install=(make -s -C "$1" PG_CONFIG="$PG_CONFIG" COPT="$2" install)
-
-	if [ -w "$("$PG_CONFIG" --pkglibdir)" ] && [ -w "$("$PG_CONFIG" --sharedir)/extension" ]; then
-		"${install[@]}" >/dev/null
-	else
-		make -s -C "$1" PG_CONFIG="$PG_CONFIG" COPT="$2" all
-		as_root "${install[@]}" >/dev/null
-	fi
+# For the throwaway server.
+build() {
+	make_folder
+	umask 022
+	source=$server/uuid9562
+	build_into "$server" "${1:-}"
+	PATH=$(dirname "$PG_CONFIG"):$PATH
 }
 
 # --- throwaway server -------------------------------------------------------
 
 # PostgreSQL does not run as root: root lends the server to user postgres.
 as_server_user() {
-	if [ "$(id -u)" -eq 0 ]; then (cd "$server" && runuser -u postgres -- "$@" 9<&-); else "$@" 9<&-; fi
+	if [ "$(id -u)" -eq 0 ]; then (cd "$server" && runuser -u postgres -- "$@"); else "$@"; fi
 }
 
-# A new folder that the server's user owns, gone with the command, and in it a
-# server that only a socket there reaches.
+# A server that only a socket in its folder reaches.
 start_server() {
 	local pg_config=$PG_CONFIG
-
-	server=$(mktemp -d /tmp/uuid9562.XXXXXX)
-	trap stop_server EXIT
-	trap 'exit 130' INT
-	trap 'exit 143' TERM HUP
-	if [ "$(id -u)" -eq 0 ]; then
-		id postgres >/dev/null 2>&1 || die "as root this needs a user postgres to run the server; or run it as another user"
-		chown postgres: "$server"
-	fi
 
 	# nothing of the caller's connection settings
 	unset "${!PG@}"
@@ -215,6 +265,7 @@ stop_server() {
 	local status=$?
 
 	trap - EXIT
+	end_job
 	# this one, and what an interrupted test has left
 	find "$server" -name postmaster.pid 2>/dev/null | while read -r pid; do
 		as_server_user pg_ctl -D "${pid%/*}" -m immediate stop >/dev/null 2>&1 || true

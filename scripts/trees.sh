@@ -77,12 +77,3 @@ enter_tree() {
 		mkdir -p "$tree/etc/postgresql-common/createcluster.d" &&
 		echo 'create_main_cluster = false' >"$tree/etc/postgresql-common/createcluster.d/uuid9562.conf"
 }
-
-# The checkout as a new folder, without what was built here.
-copy_checkout() {
-	rm -rf "$1"
-	mkdir -p "$1"
-	tar cf - -C "$root" --exclude=./.git --exclude=.build-for --exclude='*.o' --exclude='*.so' --exclude='*.bc' \
-		--exclude=./bench/results --exclude=./packages . | tar xf - --no-same-owner -C "$1"
-	find "$1/test/core" -type f ! -name '*.[ch]' -delete
-}

@@ -1,0 +1,74 @@
+# The commands of scripts: what they leave alone, what they count, and that a signal
+# ends them.  They run here with programs in the place of prove and pg_prove, so that
+# their tests are what this one wants.
+use strict;
+use warnings;
+
+use Cwd;
+use File::Find;
+use File::Temp;
+use Test::More;
+
+plan skip_all => 'PG_CONFIG names no PostgreSQL; scripts/test does' unless $ENV{PG_CONFIG};
+
+my $programs = File::Temp->newdir;
+chmod 0755, $programs;
+
+sub program
+{
+	my ($name, $text) = @_;
+
+	open my $file, '>', "$programs/$name" or die "$programs/$name: $!";
+	print $file "#!/bin/sh\n$text\n";
+	close $file;
+	chmod 0755, "$programs/$name";
+}
+
+# Every file of these folders, with its size and when it was written last.
+sub files
+{
+	my %files;
+
+	find({ no_chdir => 1, wanted => sub {
+		$files{$_} = join ' ', (lstat)[ 7, 9 ] if -f || -l;
+		$File::Find::prune = 1 if m{/(?:\.git|results)$};
+	} }, @_);
+	return \%files;
+}
+
+local $ENV{PATH} = "$programs:$ENV{PATH}";
+chomp(my @folders = map { `$ENV{PG_CONFIG} --$_` } qw(bindir pkglibdir sharedir));
+my $before = files(@folders, getcwd());
+cmp_ok(scalar(keys %$before), '>', 500, 'the checkout and PostgreSQL have files');
+
+program('prove', 'echo "ok 1 - one"; echo "1..1"');
+program('pg_prove', 'echo "ok 1 - one"; echo "ok 2 # SKIP not here"; echo "ok 3 - three # skip nor here"; echo "not ok 4 - four"; echo "1..4"; exit 1');
+my $printed = `scripts/test 2>&1 </dev/null`;
+is($? >> 8, 1, 'scripts/test fails where a test does') or diag($printed);
+like($printed, qr/^contract and properties: pgTAP +1 passed +1 failed$/m, 'a test that pgTAP skips has not passed');
+like($printed, qr/^skipped: not here\n(?:.*\n)*failed: not ok 4 - four\n\n\d+ passed, 1 failed\n\z/m, 'the end says what was skipped, and what failed');
+is_deeply(files(@folders, getcwd()), $before, "the checkout is as it was, and PG_CONFIG's PostgreSQL");
+
+$printed = `scripts/demo 2>&1 </dev/null`;
+is($?, 0, 'scripts/demo ends well') or diag($printed);
+is_deeply(files(@folders, getcwd()), $before, 'and leaves all as it was too');
+
+# A suite that does not end by itself, and says that it has begun.
+program('prove', "echo begun `pwd` \$\$\nexec sleep 100000");
+my $pid = open my $output, '-|', 'exec scripts/test 2>&1 </dev/null' or die $!;
+my ($folder, $suite);
+while (<$output>)
+{
+	($folder, $suite) = /^begun (.*) (\d+)$/ and last;
+}
+ok($suite, 'a suite has begun');
+$SIG{ALRM} = sub { kill 'KILL', $pid, $suite; die "SIGTERM has not ended scripts/test in a minute\n" };
+alarm 60;
+kill 'TERM', $pid;
+waitpid $pid, 0;
+alarm 0;
+is($? >> 8, 143, 'SIGTERM ends scripts/test while a suite runs');
+ok(!kill(0, $suite), 'and the suite');
+ok(!-e $folder, 'and what it ran in');
+
+done_testing();
