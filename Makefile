@@ -19,10 +19,10 @@ OBJS = \
 	src/instance.o \
 	src/mark.o \
 	src/named.o \
+	src/period.o \
 	src/planner.o \
-	src/state.o \
+	src/session.o \
 	src/statistics.o \
-	src/timerange.o \
 	src/uuid9562.o
 PGFILEDESC = "uuid9562 - every UUID version of RFC 9562"
 

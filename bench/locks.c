@@ -112,7 +112,7 @@ clock_now(void)
 	uint64_t	ticks;
 
 	if (clock_gettime(CLOCK_REALTIME, &now) != 0 ||
-		!uuid_clock_ticks(7, now.tv_sec, now.tv_nsec, &ticks))
+		!uuid_clock_ticks(UUID_CLOCK_V7, now.tv_sec, now.tv_nsec, &ticks))
 		elog(ERROR, "no clock");
 	return ticks;
 }

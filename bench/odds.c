@@ -841,7 +841,7 @@ clock_at(const Kind *kind, int64_t ns)
 {
 	uint64_t	ticks;
 
-	if (!uuid_clock_ticks(kind->time_version, 1767225600 + ns / 1000000000, (uint32_t) (ns % 1000000000), &ticks))
+	if (!uuid_clock_ticks(kind->time_version == 7 ? UUID_CLOCK_V7 : kind->time_version == 8 ? UUID_CLOCK_V8 : UUID_CLOCK_GREGORIAN, 1767225600 + ns / 1000000000, (uint32_t) (ns % 1000000000), &ticks))
 		abort();
 	return ticks;
 }

@@ -13,7 +13,7 @@
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
 
-#include "state.h"
+#include "next.h"
 
 PG_FUNCTION_INFO_V1(uuid9562_uuidv7_batch);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv7_batch_support);
@@ -50,11 +50,11 @@ uuid9562_uuidv7_batch(PG_FUNCTION_ARGS)
 		SRF_RETURN_DONE(batch);
 	unread = (int *) batch->user_fctx;
 	if (*unread > 0 && uuid9562_monotonic_scope == SCOPE_SESSION &&
-		next_payload_of_tick(GENERATOR_V7, uuid9562_v7_method, &payload))
+		next_payload_of_tick(UUID_V7, uuid9562_v7_method, &payload))
 		*unread -= 1;
 	else
 	{
-		payload = next_payload(GENERATOR_V7, uuid9562_v7_method);
+		payload = next_payload(UUID_V7, uuid9562_v7_method);
 		/* in instance scope others read the clock meanwhile */
 		*unread = uuid9562_monotonic_scope == SCOPE_SESSION ? VALUES_PER_READING - 1 : 0;
 	}

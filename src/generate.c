@@ -1,12 +1,14 @@
 /*
  * generate.c
- *		New UUIDs: uuidv1() to uuidv8(), and the custom layouts of version 8.
+ *		New UUIDs, of now and of a given time, and the custom layouts of
+ *		version 8.
  */
 #include "uuid9562.h"
 
 #include "utils/builtins.h"
 
-#include "state.h"
+#include "next.h"
+#include "period.h"
 
 PG_FUNCTION_INFO_V1(uuid9562_uuidv1);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv4);
@@ -18,17 +20,21 @@ PG_FUNCTION_INFO_V1(uuid9562_uuidv8_custom_fields);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv8_custom_octets);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_arg);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv6_at);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv7_at);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_at);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_at_arg);
 
 /*
  * v1 and v6 share time, clock sequence and node; the clock sequence is random
  * after its counter bits, so it changes with every value (5.1, 5.6).
  */
-static inline Datum
-gregorian_uuid(Generator generator, int version)
+static pg_attribute_always_inline Datum
+gregorian_uuid(const UuidKind *kind)
 {
-	UuidPayload payload = next_payload(generator, UUID_METHOD_FRACTION);
+	UuidPayload payload = next_payload(kind, UUID_METHOD_FRACTION);
 
-	return return_uuid(version, uuid_layout_stamp(payload, uuid9562_node));
+	return return_uuid(kind->version, uuid_layout_stamp(payload, uuid9562_node));
 }
 
 /*
@@ -40,7 +46,7 @@ gregorian_uuid(Generator generator, int version)
 Datum
 uuid9562_uuidv1(PG_FUNCTION_ARGS)
 {
-	return gregorian_uuid(GENERATOR_V1, 1);
+	return gregorian_uuid(UUID_V1);
 }
 
 /*
@@ -66,7 +72,7 @@ uuid9562_uuidv4(PG_FUNCTION_ARGS)
 Datum
 uuid9562_uuidv6(PG_FUNCTION_ARGS)
 {
-	return gregorian_uuid(GENERATOR_V6, 6);
+	return gregorian_uuid(UUID_V6);
 }
 
 /*
@@ -77,7 +83,7 @@ uuid9562_uuidv6(PG_FUNCTION_ARGS)
 Datum
 uuid9562_uuidv7(PG_FUNCTION_ARGS)
 {
-	return return_uuid(7, next_payload(GENERATOR_V7, uuid9562_v7_method));
+	return return_uuid(7, next_payload(UUID_V7, uuid9562_v7_method));
 }
 
 /*
@@ -108,7 +114,7 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 				 errdetail("UUID version 7 does not support infinite intervals.")));
 #endif
 
-	payload = next_payload(GENERATOR_V7, method);
+	payload = next_payload(UUID_V7, method);
 	unshifted = unix_micros_to_timestamptz(uuid_clock_v7_unix_micros(payload.time));
 	shifted = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval,
 													  TimestampTzGetDatum(unshifted),
@@ -117,7 +123,7 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 	/* In counter mode the 12 bits after the milliseconds are no time. */
 	distance = shifted - unshifted;
 	if (!uuid_clock_v7_shift(payload.time, distance, method == UUID_METHOD_COUNTER, &ticks))
-		uuid9562_timestamp_out_of_range(&uuid_kind_v7);
+		uuid9562_timestamp_out_of_range(UUID_V7);
 	payload.time = ticks;
 	return return_uuid(7, payload);
 }
@@ -131,7 +137,7 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 Datum
 uuid9562_uuidv8(PG_FUNCTION_ARGS)
 {
-	return return_uuid(8, next_payload(GENERATOR_V8, UUID_METHOD_FRACTION));
+	return return_uuid(8, next_payload(UUID_V8, UUID_METHOD_FRACTION));
 }
 
 /* Complain when a custom field of version 8 is not in 0 to max. */
@@ -196,14 +202,14 @@ uuid9562_uuidv8_custom_octets(PG_FUNCTION_ARGS)
 static Datum
 node_uuid(uint32 node_id)
 {
-	UuidPayload payload = next_payload(GENERATOR_V8_NODE, UUID_METHOD_FRACTION);
+	UuidPayload payload = next_payload(UUID_V8_NODE, UUID_METHOD_FRACTION);
 
 	return return_uuid(8, uuid_layout_stamp(payload, uuid_layout_node_id_stamp(node_id)));
 }
 
 /* The node id of uuid9562.node_id; an error when it is unset. */
-uint32
-uuid9562_own_node_id(void)
+static uint32
+own_node_id(void)
 {
 	if (uuid9562_node_id == UNSET_NODE_ID)
 		ereport(ERROR,
@@ -216,8 +222,8 @@ uuid9562_own_node_id(void)
 }
 
 /* A node id that the caller gave; an error when it is not in 0 to 65535. */
-uint32
-uuid9562_given_node_id(int32 node_id)
+static uint32
+given_node_id(int32 node_id)
 {
 	if (node_id < 0 || node_id > (int32) UUID_NODE_ID_MAX)
 		ereport(ERROR,
@@ -235,7 +241,7 @@ uuid9562_given_node_id(int32 node_id)
 Datum
 uuid9562_uuidv8_node(PG_FUNCTION_ARGS)
 {
-	return node_uuid(uuid9562_own_node_id());
+	return node_uuid(own_node_id());
 }
 
 /*
@@ -246,5 +252,70 @@ uuid9562_uuidv8_node(PG_FUNCTION_ARGS)
 Datum
 uuid9562_uuidv8_node_arg(PG_FUNCTION_ARGS)
 {
-	return node_uuid(uuid9562_given_node_id(PG_GETARG_INT32(0)));
+	return node_uuid(given_node_id(PG_GETARG_INT32(0)));
+}
+
+/* --- of a given time --------------------------------------------------------- */
+
+/* A new UUID of that time, with a random tail; no generator knows of it. */
+static Datum
+uuid_at(const UuidKind *kind, TimestampTz timestamp, UuidStamp stamp)
+{
+	UuidPayload payload;
+
+	payload.time = uuid9562_timestamp_ticks(kind, timestamp);
+	payload.tail = random_bits() & UUID_TAIL_MAX;
+	return return_uuid(kind->version, uuid_layout_stamp(payload, stamp));
+}
+
+/*
+ * uuidv6_at(timestamptz) returns uuid
+ *
+ * The time to the microsecond; a random clock sequence, and a random node or
+ * the one of uuid9562.node (5.6).  1582-10-15 to 5236; an error outside.
+ */
+Datum
+uuid9562_uuidv6_at(PG_FUNCTION_ARGS)
+{
+	return uuid_at(UUID_V6, PG_GETARG_TIMESTAMPTZ(0), uuid9562_node);
+}
+
+/*
+ * uuidv7_at(timestamptz) returns uuid
+ *
+ * The time to the microsecond, as method 3 writes it (5.7, 6.2), and 62 random
+ * bits.  uuidv7_timestamp_micros gives exactly this time back.  1970-01-01 to
+ * 10889; an error outside.
+ */
+Datum
+uuid9562_uuidv7_at(PG_FUNCTION_ARGS)
+{
+	const UuidStamp none = {0, 0};
+
+	return uuid_at(UUID_V7, PG_GETARG_TIMESTAMPTZ(0), none);
+}
+
+/*
+ * uuidv8_node_at(timestamptz) returns uuid
+ *
+ * With the node id of uuid9562.node_id, which must be set (6.4); in all else
+ * as uuidv7_at.
+ */
+Datum
+uuid9562_uuidv8_node_at(PG_FUNCTION_ARGS)
+{
+	return uuid_at(UUID_V8_NODE, PG_GETARG_TIMESTAMPTZ(0),
+				   uuid_layout_node_id_stamp(own_node_id()));
+}
+
+/*
+ * uuidv8_node_at(timestamptz, node_id integer) returns uuid
+ *
+ * With that node id, 0 to 65535; any other is an error.
+ */
+Datum
+uuid9562_uuidv8_node_at_arg(PG_FUNCTION_ARGS)
+{
+	return uuid_at(UUID_V8_NODE, PG_GETARG_TIMESTAMPTZ(0),
+				   uuid_layout_node_id_stamp(given_node_id(PG_GETARG_INT32(1))));
 }

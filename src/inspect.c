@@ -2,8 +2,8 @@
  * inspect.c
  *		What a UUID says of itself.
  *
- * Each reads any UUID and returns NULL where the field does not exist in it;
- * none raises an error, so all of them are leakproof.
+ * Each reads any UUID and returns NULL where the field does not exist in it.
+ * None that takes a uuid raises an error, so all of them are leakproof.
  */
 #include "uuid9562.h"
 
@@ -17,14 +17,7 @@ PG_FUNCTION_INFO_V1(uuid9562_uuid_extract_variant);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_extract_timestamp);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_extract_clock_seq);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_extract_node);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv1_timestamp);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv6_timestamp);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv7_timestamp);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv7_timestamp_micros);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv8_timestamp);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_id);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_timestamp);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_timestamp_micros);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_inspect);
 
 static const NullableDatum null_datum = {0, true};
@@ -71,38 +64,13 @@ variant_name(const pg_uuid_t *uuid)
 	return "reserved";
 }
 
-/*
- * The timestamp of a UUID of that version, whose time field is that of the version
- * clock; NULL for any other version.
- */
+/* The timestamp of a UUID of that kind; NULL for another version. */
 static inline NullableDatum
-timestamp_by_clock(const pg_uuid_t *uuid, int version, int clock)
+timestamp_of_kind(const pg_uuid_t *uuid, const UuidKind *kind)
 {
-	if (uuid_layout_version(uuid->data) != version)
+	if (uuid_layout_version(uuid->data) != kind->version)
 		return null_datum;
-	return not_null(TimestampTzGetDatum(uuid_timestamp(clock, uuid)));
-}
-
-/* The timestamp in the unit of that version; NULL for any other version. */
-static inline NullableDatum
-timestamp_of_version(const pg_uuid_t *uuid, int version)
-{
-	return timestamp_by_clock(uuid, version, version);
-}
-
-/*
- * The timestamp with the 12 bits after v7's milliseconds read as a fraction of
- * one; NULL for any other version.
- */
-static inline NullableDatum
-timestamp_micros_of_version(const pg_uuid_t *uuid, int version)
-{
-	UuidPayload payload;
-
-	if (uuid_layout_version(uuid->data) != version)
-		return null_datum;
-	payload = uuid_layout_unpack(uuid->data, version);
-	return not_null(TimestampTzGetDatum(unix_micros_to_timestamptz(uuid_clock_v7_unix_micros(payload.time))));
+	return not_null(TimestampTzGetDatum(uuid_timestamp(kind, uuid)));
 }
 
 /* The timestamp of the versions whose time RFC 9562 defines: 1, 6 and 7. */
@@ -112,11 +80,11 @@ timestamp_of(const pg_uuid_t *uuid)
 	switch (uuid_layout_version(uuid->data))
 	{
 		case 1:
-			return timestamp_of_version(uuid, 1);
+			return timestamp_of_kind(uuid, UUID_V1);
 		case 6:
-			return timestamp_of_version(uuid, 6);
+			return timestamp_of_kind(uuid, UUID_V6);
 		case 7:
-			return timestamp_of_version(uuid, 7);
+			return timestamp_of_kind(uuid, UUID_V7);
 		default:
 			return null_datum;
 	}
@@ -208,54 +176,95 @@ uuid9562_uuid_extract_node(PG_FUNCTION_ARGS)
 	return return_nullable(fcinfo, node_of(PG_GETARG_UUID_P(0)));
 }
 
-/* uuidv1_timestamp(uuid) returns timestamptz: NULL for another version. */
-Datum
-uuid9562_uuidv1_timestamp(PG_FUNCTION_ARGS)
-{
-	return return_nullable(fcinfo, timestamp_of_version(PG_GETARG_UUID_P(0), 1));
-}
-
-/* uuidv6_timestamp(uuid) returns timestamptz: NULL for another version. */
-Datum
-uuid9562_uuidv6_timestamp(PG_FUNCTION_ARGS)
-{
-	return return_nullable(fcinfo, timestamp_of_version(PG_GETARG_UUID_P(0), 6));
-}
-
 /*
+ * uuidv1_timestamp(uuid) returns timestamptz
+ * uuidv6_timestamp(uuid) returns timestamptz
  * uuidv7_timestamp(uuid) returns timestamptz
+ * uuidv8_timestamp(uuid) returns timestamptz
+ * uuidv8_node_timestamp(uuid) returns timestamptz
  *
- * To the millisecond; NULL for another version (5.7).
+ * To the microsecond, or the millisecond where the time is v7's (5.1, 5.6,
+ * 5.7); NULL for another version.  What made a v8 cannot be known: the one
+ * function reads it as appendix B.1 does, the other as uuidv8_node() writes it.
  */
-Datum
-uuid9562_uuidv7_timestamp(PG_FUNCTION_ARGS)
+static Datum
+kind_timestamp(FunctionCallInfo fcinfo, const UuidKind *kind)
 {
-	return return_nullable(fcinfo, timestamp_of_version(PG_GETARG_UUID_P(0), 7));
+	return return_nullable(fcinfo, timestamp_of_kind(PG_GETARG_UUID_P(0), kind));
 }
+
+KIND_FUNCTION(uuid9562_uuidv1_timestamp, UUID_V1, kind_timestamp)
+KIND_FUNCTION(uuid9562_uuidv6_timestamp, UUID_V6, kind_timestamp)
+KIND_FUNCTION(uuid9562_uuidv7_timestamp, UUID_V7, kind_timestamp)
+KIND_FUNCTION(uuid9562_uuidv8_timestamp, UUID_V8, kind_timestamp)
+KIND_FUNCTION(uuid9562_uuidv8_node_timestamp, UUID_V8_NODE, kind_timestamp)
 
 /*
  * uuidv7_timestamp_micros(uuid) returns timestamptz
+ * uuidv8_node_timestamp_micros(uuid) returns timestamptz
  *
- * With rand_a read as a fraction of the millisecond, for UUIDs made by method
- * 3 (6.2); NULL for another version.
+ * With the 12 bits after the milliseconds read as a fraction of one, for UUIDs
+ * made by method 3 (6.2), as all of uuidv8_node() are; NULL for another
+ * version.
  */
-Datum
-uuid9562_uuidv7_timestamp_micros(PG_FUNCTION_ARGS)
+static Datum
+kind_timestamp_micros(FunctionCallInfo fcinfo, const UuidKind *kind)
 {
-	return return_nullable(fcinfo, timestamp_micros_of_version(PG_GETARG_UUID_P(0), 7));
+	pg_uuid_t  *uuid = PG_GETARG_UUID_P(0);
+	UuidPayload payload;
+
+	if (uuid_layout_version(uuid->data) != kind->version)
+		PG_RETURN_NULL();
+	payload = uuid_layout_unpack(uuid->data, kind->version);
+	PG_RETURN_TIMESTAMPTZ(unix_micros_to_timestamptz(uuid_clock_v7_unix_micros(payload.time)));
 }
 
+KIND_FUNCTION(uuid9562_uuidv7_timestamp_micros, UUID_V7, kind_timestamp_micros)
+KIND_FUNCTION(uuid9562_uuidv8_node_timestamp_micros, UUID_V8_NODE, kind_timestamp_micros)
+
 /*
- * uuidv8_timestamp(uuid) returns timestamptz
+ * uuidv6_timestamp_from_text(text) returns timestamptz
+ * uuidv7_timestamp_from_text(text) returns timestamptz
+ * uuidv8_node_timestamp_from_text(text) returns timestamptz
  *
- * Read as appendix B.1, 10 ns since 1970-01-01, whatever made the UUID; NULL
- * for another version.
+ * The time at which a UUID stands in the order of the kind's: that of the last
+ * one of the kind that is not greater, and before all of them that of the
+ * first.  So a UUID of the kind has its own timestamp, every other one has one
+ * too, and a greater UUID never an earlier one.  For tools that know the bounds
+ * of partitions as text.  What is no UUID is the error of PostgreSQL's uuid
+ * input.
  */
-Datum
-uuid9562_uuidv8_timestamp(PG_FUNCTION_ARGS)
+static Datum
+kind_timestamp_from_text(FunctionCallInfo fcinfo, const UuidKind *kind)
 {
-	return return_nullable(fcinfo, timestamp_of_version(PG_GETARG_UUID_P(0), 8));
+	char	   *string = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	pg_uuid_t  *uuid = DatumGetUUIDP(DirectFunctionCall1(uuid_in, CStringGetDatum(string)));
+	uint64		time = uuid_layout_last_time(uuid->data, kind->version);
+
+	PG_RETURN_TIMESTAMPTZ(unix_micros_to_timestamptz(uuid_clock_unix_micros(kind->clock, time)));
 }
+
+KIND_FUNCTION(uuid9562_uuidv6_timestamp_from_text, UUID_V6, kind_timestamp_from_text)
+KIND_FUNCTION(uuid9562_uuidv7_timestamp_from_text, UUID_V7, kind_timestamp_from_text)
+KIND_FUNCTION(uuid9562_uuidv8_node_timestamp_from_text, UUID_V8_NODE, kind_timestamp_from_text)
+
+/*
+ * uuid_is_v6(uuid) returns boolean
+ * uuid_is_v7(uuid) returns boolean
+ * uuid_is_v8(uuid) returns boolean
+ *
+ * Is it of the version, whatever made it?  That remains to be asked of an id
+ * between the bounds of a period.
+ */
+static Datum
+uuid_is_version(FunctionCallInfo fcinfo, const UuidKind *kind)
+{
+	PG_RETURN_BOOL(uuid_layout_version(PG_GETARG_UUID_P(0)->data) == kind->version);
+}
+
+KIND_FUNCTION(uuid9562_uuid_is_v6, UUID_V6, uuid_is_version)
+KIND_FUNCTION(uuid9562_uuid_is_v7, UUID_V7, uuid_is_version)
+KIND_FUNCTION(uuid9562_uuid_is_v8, UUID_V8, uuid_is_version)
 
 /*
  * uuidv8_node_id(uuid) returns integer
@@ -271,30 +280,6 @@ uuid9562_uuidv8_node_id(PG_FUNCTION_ARGS)
 	if (uuid_layout_version(uuid->data) != 8)
 		PG_RETURN_NULL();
 	PG_RETURN_INT32(uuid_layout_node_id(uuid_layout_unpack(uuid->data, 8)));
-}
-
-/*
- * uuidv8_node_timestamp(uuid) returns timestamptz
- *
- * Read as uuidv8_node() writes it, to the millisecond, whatever made the UUID;
- * NULL for another version.
- */
-Datum
-uuid9562_uuidv8_node_timestamp(PG_FUNCTION_ARGS)
-{
-	return return_nullable(fcinfo, timestamp_by_clock(PG_GETARG_UUID_P(0), uuid_kind_v8_node.version,
-													  uuid_kind_v8_node.clock));
-}
-
-/*
- * uuidv8_node_timestamp_micros(uuid) returns timestamptz
- *
- * The same to the microsecond: all of uuidv8_node() are made by method 3 (6.2).
- */
-Datum
-uuid9562_uuidv8_node_timestamp_micros(PG_FUNCTION_ARGS)
-{
-	return return_nullable(fcinfo, timestamp_micros_of_version(PG_GETARG_UUID_P(0), uuid_kind_v8_node.version));
 }
 
 /*

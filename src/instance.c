@@ -75,7 +75,7 @@ typedef union PaddedGenerator
 
 typedef struct InstanceState
 {
-	PaddedGenerator generators[GENERATOR_COUNT];
+	PaddedGenerator generators[UUID_KIND_COUNT];
 	LWLock		mark_lock;		/* for what follows, and the file */
 	int			tranche;
 	pg_atomic_uint32 sessions;	/* that may generate */
@@ -104,7 +104,7 @@ static void
 init_shared(InstanceState *shared)
 {
 	memset(shared, 0, sizeof(InstanceState));
-	for (int i = 0; i < GENERATOR_COUNT; i++)
+	for (int i = 0; i < UUID_KIND_COUNT; i++)
 		SpinLockInit(&shared->generators[i].generator.lock);
 #if PG_VERSION_NUM >= 190000
 	shared->tranche = LWLockNewTrancheId(SHARED_NAME);
@@ -258,16 +258,16 @@ report_news(const MarkNews *news, int elevel)
 
 /* By how many seconds is a time field of a generator ahead of the clock? */
 static int64
-seconds_ahead(Generator generator, uint64 time)
+seconds_ahead(const UuidKind *kind, uint64 time)
 {
-	const int	version = time_version(generator);
-	struct timespec now;
+	int64		sec;
+	uint32		nsec;
 	uint64_t	ticks;
 
-	if (clock_gettime(CLOCK_REALTIME, &now) != 0 ||
-		!uuid_clock_ticks(version, now.tv_sec, now.tv_nsec, &ticks))
+	if (!read_system_clock(&sec, &nsec) ||
+		!uuid_clock_ticks(kind->clock, sec, nsec, &ticks))
 		return 0;
-	return (uuid_clock_unix_micros(version, time) - uuid_clock_unix_micros(version, ticks)) / USECS_PER_SEC;
+	return (uuid_clock_unix_micros(kind->clock, time) - uuid_clock_unix_micros(kind->clock, ticks)) / USECS_PER_SEC;
 }
 
 /*
@@ -291,14 +291,14 @@ load_mark(InstanceState *shared, MarkNews *news)
 			shared->damaged++;
 			break;
 		case MARK_FOUND:
-			for (int i = 0; i < GENERATOR_COUNT; i++)
+			for (int i = 0; i < UUID_KIND_COUNT; i++)
 			{
 				SharedGenerator *each = &shared->generators[i].generator;
 
 				SpinLockAcquire(&each->lock);
 				each->state.previous = mark.from[i];
 				SpinLockRelease(&each->lock);
-				ahead = Max(ahead, seconds_ahead(i, mark.from[i].time));
+				ahead = Max(ahead, seconds_ahead(&uuid_kinds[i], mark.from[i].time));
 			}
 			break;
 	}
@@ -342,16 +342,16 @@ write_mark(InstanceState *shared, const Mark *mark, bool ahead, MarkNews *news)
  * holds the mark's lock.
  */
 static bool
-move_mark(InstanceState *shared, Generator generator, uint64 now, MarkNews *news)
+move_mark(InstanceState *shared, const UuidKind *kind, uint64 now, MarkNews *news)
 {
 	Mark		mark;
-	uint64		limits[GENERATOR_COUNT];
-	uint64		nears[GENERATOR_COUNT];
+	uint64		limits[UUID_KIND_COUNT];
+	uint64		nears[UUID_KIND_COUNT];
 
-	for (Generator i = 0; i < GENERATOR_COUNT; i++)
+	for (int i = 0; i < UUID_KIND_COUNT; i++)
 	{
 		SharedGenerator *each = &shared->generators[i].generator;
-		const int	version = time_version(i);
+		const UuidClock clock = uuid_kinds[i].clock;
 		UuidPayload previous;
 		uint64		from;
 		uint64		limit;
@@ -363,25 +363,25 @@ move_mark(InstanceState *shared, Generator generator, uint64 now, MarkNews *news
 		SpinLockRelease(&each->lock);
 
 		/* where none was handed out since the file was exact, it stays so */
-		if (limits[i] == 0 && i != generator)
+		if (limits[i] == 0 && i != kind->number)
 		{
 			mark.from[i] = previous;
 			continue;
 		}
-		from = i == generator ? Max(previous.time, now) : previous.time;
-		limit = uuid_clock_later(version, from, MARK_STEP_SECONDS);
+		from = i == kind->number ? Max(previous.time, now) : previous.time;
+		limit = uuid_clock_later(clock, from, MARK_STEP_SECONDS);
 		/* never back: others hand out values meanwhile */
 		if (limit > limits[i])
 		{
 			limits[i] = limit;
-			nears[i] = limit > UUID_TIME_MAX ? limit : uuid_clock_later(version, from, MARK_NEAR_SECONDS);
+			nears[i] = limit > UUID_TIME_MAX ? limit : uuid_clock_later(clock, from, MARK_NEAR_SECONDS);
 		}
 		mark.from[i] = uuid_generator_from(limits[i]);
 	}
 	if (!write_mark(shared, &mark, true, news))
 		return false;
 
-	for (Generator i = 0; i < GENERATOR_COUNT; i++)
+	for (int i = 0; i < UUID_KIND_COUNT; i++)
 	{
 		SharedGenerator *each = &shared->generators[i].generator;
 
@@ -404,7 +404,7 @@ write_last(InstanceState *shared, bool forget, MarkNews *news)
 	Mark		mark;
 
 	memset(&mark, 0, sizeof(mark));
-	for (int i = 0; i < GENERATOR_COUNT; i++)
+	for (int i = 0; i < UUID_KIND_COUNT; i++)
 	{
 		SharedGenerator *each = &shared->generators[i].generator;
 
@@ -479,14 +479,14 @@ limit_of(SharedGenerator *shared)
  * then.  The last value is looked at anew, since a reset may have forgotten it.
  */
 static void
-await_mark(Generator generator, uint64 limit, uint64 now)
+await_mark(const UuidKind *kind, uint64 limit, uint64 now)
 {
 	MarkNews	news = {0};
 
 	LWLockAcquire(&instance->mark_lock, LW_EXCLUSIVE);
 	if ((instance->loaded || load_mark(instance, &news)) &&
-		limit_of(&instance->generators[generator].generator) <= limit)
-		(void) move_mark(instance, generator, now, &news);
+		limit_of(&instance->generators[kind->number].generator) <= limit)
+		(void) move_mark(instance, kind, now, &news);
 	LWLockRelease(&instance->mark_lock);
 	report_news(&news, ERROR);
 	CHECK_FOR_INTERRUPTS();
@@ -494,15 +494,15 @@ await_mark(Generator generator, uint64 limit, uint64 now)
 
 /* A generator has come near its limit: move the mark, unless somebody does. */
 static void
-approach_mark(Generator generator, uint64 limit)
+approach_mark(const UuidKind *kind, uint64 limit)
 {
 	MarkNews	news = {0};
 
 	if (!LWLockConditionalAcquire(&instance->mark_lock, LW_EXCLUSIVE))
 		return;
-	if (limit_of(&instance->generators[generator].generator) == limit &&
+	if (limit_of(&instance->generators[kind->number].generator) == limit &&
 		!just_now(instance->failed_at, MARK_RETRY_USECS))
-		(void) move_mark(instance, generator, 0, &news);
+		(void) move_mark(instance, kind, 0, &news);
 	LWLockRelease(&instance->mark_lock);
 	/* there is still room */
 	report_news(&news, LOG);
@@ -514,9 +514,8 @@ approach_mark(Generator generator, uint64 limit)
  * cannot be read or written, the end of the time field.
  */
 UuidPayload
-uuid9562_instance_next(Generator generator, UuidMethod method, uint64 now, UuidRandom random)
+uuid9562_instance_next(const UuidKind *kind, UuidMethod method, uint64 now, UuidRandom random)
 {
-	const int	version = time_version(generator);
 	SharedGenerator *shared;
 	UuidPayload payload;
 	UuidNext	next;
@@ -525,7 +524,7 @@ uuid9562_instance_next(Generator generator, UuidMethod method, uint64 now, UuidR
 
 	if (unlikely(instance == NULL))
 		join();
-	shared = &instance->generators[generator].generator;
+	shared = &instance->generators[kind->number].generator;
 
 	for (;;)
 	{
@@ -536,15 +535,15 @@ uuid9562_instance_next(Generator generator, UuidMethod method, uint64 now, UuidR
 		next = uuid_generator_next(&payload, now, random, method);
 		if (likely(next != UUID_NEXT_EXHAUSTED && payload.time < limit))
 		{
-			generator_hand_out(&shared->state, payload, next, now, version);
+			generator_hand_out(&shared->state, payload, next, now, kind->clock);
 			SpinLockRelease(&shared->lock);
 			break;
 		}
 		SpinLockRelease(&shared->lock);
 
 		if (next == UUID_NEXT_EXHAUSTED)
-			uuid9562_time_exhausted(version);
-		await_mark(generator, limit, now);
+			uuid9562_time_exhausted(kind);
+		await_mark(kind, limit, now);
 	}
 
 	/*
@@ -552,20 +551,20 @@ uuid9562_instance_next(Generator generator, UuidMethod method, uint64 now, UuidR
 	 * it later.  Only a fresh reading, against our own value and the last
 	 * one, tells whether it went back.
 	 */
-	if (unlikely(uuid_generator_is_behind(version, payload.time, now)))
+	if (unlikely(uuid_generator_is_behind(kind->clock, payload.time, now)))
 	{
-		now = clock_ticks(version);
-		if (uuid_generator_is_behind(version, payload.time, now))
+		now = clock_ticks(kind);
+		if (uuid_generator_is_behind(kind->clock, payload.time, now))
 		{
 			SpinLockAcquire(&shared->lock);
-			if (clock_went_back(&shared->state, now, version))
-				count_clock_back(&shared->state, version);
+			if (clock_went_back(&shared->state, now, kind->clock))
+				count_clock_back(&shared->state, kind->clock);
 			SpinLockRelease(&shared->lock);
 		}
 	}
 
 	if (unlikely(payload.time >= near))
-		approach_mark(generator, limit);
+		approach_mark(kind, limit);
 	return payload;
 }
 
@@ -579,7 +578,7 @@ uuid9562_instance_statistics(InstanceStatistics *statistics)
 
 	if (shared == NULL)
 		return false;
-	for (int i = 0; i < GENERATOR_COUNT; i++)
+	for (int i = 0; i < UUID_KIND_COUNT; i++)
 	{
 		SharedGenerator *each = &shared->generators[i].generator;
 
@@ -605,7 +604,7 @@ uuid9562_instance_reset(void)
 	LWLockAcquire(&instance->mark_lock, LW_EXCLUSIVE);
 	if (write_last(instance, true, &news))
 	{
-		for (int i = 0; i < GENERATOR_COUNT; i++)
+		for (int i = 0; i < UUID_KIND_COUNT; i++)
 		{
 			SharedGenerator *each = &instance->generators[i].generator;
 

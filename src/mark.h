@@ -5,7 +5,7 @@
 #ifndef UUID9562_MARK_H
 #define UUID9562_MARK_H
 
-#include "state.h"
+#include "session.h"
 
 /*
  * For each generator the payload that it goes on from: its last one, if nobody
@@ -13,7 +13,7 @@
  */
 typedef struct Mark
 {
-	UuidPayload from[GENERATOR_COUNT];
+	UuidPayload from[UUID_KIND_COUNT];
 } Mark;
 
 typedef enum MarkFound

@@ -42,7 +42,7 @@
 #include "utils/syscache.h"
 
 #include "estimate.h"
-#include "timerange.h"
+#include "period.h"
 
 #if PG_VERSION_NUM < 160000
 #define object_aclcheck(classid, objectid, roleid, mode) \
@@ -337,7 +337,7 @@ within_support(FunctionCallInfo fcinfo, const UuidKind *kind)
 Datum
 uuid9562_uuidv6_within_support(PG_FUNCTION_ARGS)
 {
-	return within_support(fcinfo, &uuid_kind_v6);
+	return within_support(fcinfo, UUID_V6);
 }
 
 /*
@@ -348,14 +348,14 @@ uuid9562_uuidv6_within_support(PG_FUNCTION_ARGS)
 Datum
 uuid9562_uuidv7_within_support(PG_FUNCTION_ARGS)
 {
-	return within_support(fcinfo, &uuid_kind_v7);
+	return within_support(fcinfo, UUID_V7);
 }
 
 /* uuidv8_node_within_support(internal) returns internal: of uuidv8_node_within. */
 Datum
 uuid9562_uuidv8_node_within_support(PG_FUNCTION_ARGS)
 {
-	return within_support(fcinfo, &uuid_kind_v8_node);
+	return within_support(fcinfo, UUID_V8_NODE);
 }
 
 /* --- sparing the version ---------------------------------------------------- */
@@ -452,19 +452,19 @@ is_version_support(FunctionCallInfo fcinfo, const UuidKind *kind)
 Datum
 uuid9562_uuid_is_v6_support(PG_FUNCTION_ARGS)
 {
-	return is_version_support(fcinfo, &uuid_kind_v6);
+	return is_version_support(fcinfo, UUID_V6);
 }
 
 /* uuid_is_v7_support(internal) returns internal: of uuid_is_v7. */
 Datum
 uuid9562_uuid_is_v7_support(PG_FUNCTION_ARGS)
 {
-	return is_version_support(fcinfo, &uuid_kind_v7);
+	return is_version_support(fcinfo, UUID_V7);
 }
 
 /* uuid_is_v8_support(internal) returns internal: of uuid_is_v8. */
 Datum
 uuid9562_uuid_is_v8_support(PG_FUNCTION_ARGS)
 {
-	return is_version_support(fcinfo, &uuid_kind_v8_node);
+	return is_version_support(fcinfo, UUID_V8_NODE);
 }

@@ -13,19 +13,6 @@
 PG_FUNCTION_INFO_V1(uuid9562_uuid_generator_stats);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_generator_reset);
 
-/* The generators: the function that calls each, the version of its values. */
-static const struct
-{
-	const char *name;
-	int			version;
-}			generators[GENERATOR_COUNT] = {
-	{"uuidv1", 1},
-	{"uuidv6", 6},
-	{"uuidv7", 7},
-	{"uuidv8", 8},
-	{"uuidv8_node", 8},
-};
-
 static const char *const method_names[] = {"fraction", "counter", "random"};
 
 /* One row for each generator of a scope. */
@@ -33,19 +20,19 @@ static void
 put_rows(ReturnSetInfo *result, const char *scope, const GeneratorState *states,
 		 const InstanceStatistics *instance)
 {
-	for (int i = 0; i < GENERATOR_COUNT; i++)
+	for (int i = 0; i < UUID_KIND_COUNT; i++)
 	{
 		const GeneratorState *state = &states[i];
 		Datum		values[10];
 		bool		nulls[10] = {false};
 
 		values[0] = CStringGetTextDatum(scope);
-		values[1] = CStringGetTextDatum(generators[i].name);
-		values[2] = Int16GetDatum(generators[i].version);
-		values[3] = CStringGetTextDatum(method_names[i == GENERATOR_V7 ? uuid9562_v7_method : UUID_METHOD_FRACTION]);
+		values[1] = CStringGetTextDatum(uuid_kinds[i].name);
+		values[2] = Int16GetDatum(uuid_kinds[i].version);
+		values[3] = CStringGetTextDatum(method_names[i == UUID_KIND_V7 ? uuid9562_v7_method : UUID_METHOD_FRACTION]);
 		/* what a mark said is no value, and what a reset forgot is none */
 		nulls[4] = state->generated == 0 || (state->previous.time == 0 && state->previous.tail == 0);
-		values[4] = TimestampTzGetDatum(unix_micros_to_timestamptz(uuid_clock_unix_micros(time_version(i), state->previous.time)));
+		values[4] = TimestampTzGetDatum(unix_micros_to_timestamptz(uuid_clock_unix_micros(uuid_kinds[i].clock, state->previous.time)));
 		values[5] = Int64GetDatum(state->generated);
 		values[6] = Int64GetDatum(state->clock_backwards);
 		values[7] = Int64GetDatum(state->ran_ahead);

@@ -2,14 +2,9 @@
  * uuid9562.h
  *		What the files of the module share.
  *
- * The SQL-facing files (generate, named, inspect, convert, constants,
- * timerange, statistics) check arguments, call the core and return a Datum;
- * every bit is the core's.  What the planner asks is answered in planner and
- * estimate.  What lives longer than a call is kept in state, what sessions
- * share in instance, and what outlives the server in mark.
- *
- * The C function of an SQL function f is uuid9562_f: PostgreSQL 17 and 18 have
- * C functions named like some of our SQL functions.
+ * The C function of an SQL function f is uuid9562_f: PostgreSQL 17 and later
+ * have C functions named like some of our SQL functions.  It checks its
+ * arguments, calls the core and returns a Datum; every bit is the core's.
  */
 #ifndef UUID9562_H
 #define UUID9562_H
@@ -25,8 +20,7 @@
 #include "varatt.h"
 #endif
 
-#include "core/clock.h"
-#include "core/layout.h"
+#include "kind.h"
 
 /* PostgreSQL 18 names it so, before the declaration. */
 #if PG_VERSION_NUM < 180000
@@ -35,8 +29,16 @@
 
 StaticAssertDecl(UUID_OCTETS == UUID_LEN, "a UUID has 16 octets on both sides");
 
+/* Whose values each new one exceeds: uuid9562.monotonic_scope. */
+enum Scope
+{
+	SCOPE_SESSION,
+	SCOPE_INSTANCE
+};
+
 /* Settings; see uuid9562.c. */
 extern int	uuid9562_v7_method; /* UuidMethod */
+extern int	uuid9562_monotonic_scope;	/* enum Scope */
 extern UuidStamp uuid9562_node; /* the node of v1 and v6 */
 extern int	uuid9562_node_id;	/* 0 to 65535, or UNSET_NODE_ID */
 
@@ -67,33 +69,26 @@ timestamptz_to_unix_micros(TimestampTz timestamp)
 	return unix_micros;
 }
 
-/*
- * UUIDs whose order is the order of their times: the version in their octets,
- * the version whose unit and epoch their time field has, and what the names of
- * their SQL functions begin with.
- */
-typedef struct UuidKind
-{
-	int			version;
-	int			clock;
-	const char *name;
-} UuidKind;
-
-static const UuidKind uuid_kind_v6 = {6, 6, "uuidv6"};
-static const UuidKind uuid_kind_v7 = {7, 7, "uuidv7"};
-static const UuidKind uuid_kind_v8_node = {8, 7, "uuidv8_node"};
-
-/*
- * The timestamp of a UUID whose time field is that of version 1, 6, 7 or 8
- * (B.1).
- */
+/* The timestamp of a UUID of that kind. */
 static inline TimestampTz
-uuid_timestamp(int clock, const pg_uuid_t *uuid)
+uuid_timestamp(const UuidKind *kind, const pg_uuid_t *uuid)
 {
-	UuidPayload payload = uuid_layout_unpack(uuid->data, clock);
+	UuidPayload payload = uuid_layout_unpack(uuid->data, kind->version);
 
-	return unix_micros_to_timestamptz(uuid_clock_unix_micros(clock, payload.time));
+	return unix_micros_to_timestamptz(uuid_clock_unix_micros(kind->clock, payload.time));
 }
+
+/*
+ * The SQL function of that name: an implementation for several kinds, called
+ * with one of them.
+ */
+#define KIND_FUNCTION(function, kind, implementation) \
+	PG_FUNCTION_INFO_V1(function); \
+	Datum \
+	function(PG_FUNCTION_ARGS) \
+	{ \
+		return implementation(fcinfo, kind); \
+	}
 
 /* Space for the UUID that a function returns. */
 static inline pg_uuid_t *
@@ -101,13 +96,6 @@ new_uuid(void)
 {
 	return (pg_uuid_t *) palloc(sizeof(pg_uuid_t));
 }
-
-/* A timestamptz that the time field cannot hold (RFC 9562, 6.1). */
-pg_noreturn extern void uuid9562_timestamp_out_of_range(const UuidKind *kind);
-
-/* Node ids of our version 8, checked; see generate.c. */
-extern uint32 uuid9562_own_node_id(void);
-extern uint32 uuid9562_given_node_id(int32 node_id);
 
 /* Return the UUID of that version and payload. */
 static inline Datum

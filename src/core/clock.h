@@ -2,14 +2,14 @@
  * clock.h
  *		The units and epochs of the 60-bit time fields (RFC 9562, 6.1).
  *
- *	version		unit			epoch			first		last
+ *	clock		unit			epoch			first		last
  *	v1, v6		100 ns			1582-10-15		1582		5236
  *	v7			1/4096 ms		1970-01-01		1970		10889
  *	v8 (B.1)	10 ns			1970-01-01		low 60 bits, again every 365 years
  *
  * v7's unit joins the 48-bit milliseconds (5.7) with the 12-bit fraction of
- * 6.2 method 3 into one number, so a later time is a greater number in every
- * version.  A time outside the field is reported, never wrapped.
+ * 6.2 method 3 into one number, so a later time is a greater number by every
+ * clock.  A time outside the field is reported, never wrapped.
  *
  * Plain C11: no PostgreSQL, no I/O, no static state.
  */
@@ -40,16 +40,24 @@
 #define UUID_CLOCK_US_PER_MS			1000
 #define UUID_CLOCK_NS_PER_US			1000
 
+/* What a time field counts. */
+typedef enum UuidClock
+{
+	UUID_CLOCK_GREGORIAN,		/* v1 and v6 */
+	UUID_CLOCK_V7,
+	UUID_CLOCK_V8				/* appendix B.1 */
+} UuidClock;
+
 /*
- * The time field of that version (1, 6, 7 or 8) for a moment given as seconds
- * since 1970-01-01 and nanoseconds, 0 to 999999999.  False when the moment is
- * outside the field; for v8 only when it is before 1970, since B.1 keeps the
+ * The time field by that clock for a moment given as seconds since 1970-01-01
+ * and nanoseconds, 0 to 999999999.  False when the moment is outside the
+ * field; for v8 only when it is before 1970, since B.1 keeps the
  * least significant 60 bits (6.1, truncating).
  */
 static inline bool
-uuid_clock_ticks(int version, int64_t sec, uint32_t nsec, uint64_t *ticks)
+uuid_clock_ticks(UuidClock clock, int64_t sec, uint32_t nsec, uint64_t *ticks)
 {
-	if (version == 7)
+	if (clock == UUID_CLOCK_V7)
 	{
 		/* also refuses a negative sec, and keeps the product in 64 bits */
 		if ((uint64_t) sec > UUID_TIME_MAX / UUID_CLOCK_V7_PER_SEC)
@@ -58,7 +66,7 @@ uuid_clock_ticks(int version, int64_t sec, uint32_t nsec, uint64_t *ticks)
 			(uint64_t) nsec * UUID_CLOCK_V7_NS_NUMERATOR / UUID_CLOCK_V7_NS_DENOMINATOR;
 		return *ticks <= UUID_TIME_MAX;
 	}
-	else if (version == 8)
+	else if (clock == UUID_CLOCK_V8)
 	{
 		if (sec < 0)
 			return false;
@@ -81,7 +89,7 @@ uuid_clock_ticks(int version, int64_t sec, uint32_t nsec, uint64_t *ticks)
  * they are negative.
  */
 static inline bool
-uuid_clock_micros_ticks(int version, int64_t unix_micros, uint64_t *ticks)
+uuid_clock_micros_ticks(UuidClock clock, int64_t unix_micros, uint64_t *ticks)
 {
 	int64_t		sec = unix_micros / UUID_CLOCK_US_PER_SEC;
 	int64_t		rest = unix_micros % UUID_CLOCK_US_PER_SEC;
@@ -91,20 +99,19 @@ uuid_clock_micros_ticks(int version, int64_t unix_micros, uint64_t *ticks)
 		sec--;
 		rest += UUID_CLOCK_US_PER_SEC;
 	}
-	return uuid_clock_ticks(version, sec, (uint32_t) rest * UUID_CLOCK_NS_PER_US, ticks);
+	return uuid_clock_ticks(clock, sec, (uint32_t) rest * UUID_CLOCK_NS_PER_US, ticks);
 }
 
 /*
- * Microseconds since 1970-01-01 of a time field of that version (1, 6, 7 or
- * 8), rounded down.  v7 is read to its millisecond: what its other 12 bits
+ * Microseconds since 1970-01-01 of a time field by that clock, rounded down.  v7 is read to its millisecond: what its other 12 bits
  * mean is its maker's choice (5.7).  Never fails: every field value has one.
  */
 static inline int64_t
-uuid_clock_unix_micros(int version, uint64_t ticks)
+uuid_clock_unix_micros(UuidClock clock, uint64_t ticks)
 {
-	if (version == 7)
+	if (clock == UUID_CLOCK_V7)
 		return (int64_t) (ticks / UUID_CLOCK_V7_PER_MS) * UUID_CLOCK_US_PER_MS;
-	if (version == 8)
+	if (clock == UUID_CLOCK_V8)
 		return (int64_t) (ticks / UUID_CLOCK_V8_PER_US);
 	return (int64_t) (ticks / UUID_CLOCK_GREGORIAN_PER_US) -
 		UUID_CLOCK_GREGORIAN_OFFSET_SEC * UUID_CLOCK_US_PER_SEC;
@@ -122,7 +129,7 @@ uuid_clock_v7_unix_micros(uint64_t ticks)
 {
 	uint64_t	fraction = ticks % UUID_CLOCK_V7_PER_MS;
 
-	return uuid_clock_unix_micros(7, ticks) +
+	return uuid_clock_unix_micros(UUID_CLOCK_V7, ticks) +
 		(int64_t) (((fraction + 1) * UUID_CLOCK_US_PER_MS - 1) / UUID_CLOCK_V7_PER_MS);
 }
 
@@ -159,18 +166,18 @@ uuid_clock_v7_shift(uint64_t ticks, int64_t micros, bool whole_ms, uint64_t *shi
 }
 
 /*
- * The time fields of version 6 or 7 whose moment, as uuid_clock_unix_micros
+ * The time fields by v6's or v7's clock whose moment, as uuid_clock_unix_micros
  * gives it, lies from first to last, both included and both in microseconds
  * since 1970-01-01: they are those from *lowest to *highest.  What reaches
  * beyond the field is cut off.  False when no time field lies in there.
  */
 static inline bool
-uuid_clock_span(int version, int64_t first, int64_t last, uint64_t *lowest, uint64_t *highest)
+uuid_clock_span(UuidClock clock, int64_t first, int64_t last, uint64_t *lowest, uint64_t *highest)
 {
 	/* what one reading covers: a millisecond in v7, a microsecond in v6 */
-	const uint64_t micros = version == 7 ? UUID_CLOCK_US_PER_MS : 1;
-	const uint64_t ticks = version == 7 ? UUID_CLOCK_V7_PER_MS : UUID_CLOCK_GREGORIAN_PER_US;
-	const int64_t epoch = version == 7 ? 0 : -UUID_CLOCK_GREGORIAN_OFFSET_SEC * UUID_CLOCK_US_PER_SEC;
+	const uint64_t micros = clock == UUID_CLOCK_V7 ? UUID_CLOCK_US_PER_MS : 1;
+	const uint64_t ticks = clock == UUID_CLOCK_V7 ? UUID_CLOCK_V7_PER_MS : UUID_CLOCK_GREGORIAN_PER_US;
+	const int64_t epoch = clock == UUID_CLOCK_V7 ? 0 : -UUID_CLOCK_GREGORIAN_OFFSET_SEC * UUID_CLOCK_US_PER_SEC;
 	const uint64_t end = UUID_TIME_MAX / ticks;
 	uint64_t	first_reading = 0;
 	uint64_t	last_reading;
@@ -194,20 +201,20 @@ uuid_clock_span(int version, int64_t first, int64_t last, uint64_t *lowest, uint
 }
 
 /*
- * The time field of that version (1, 6, 7 or 8) some seconds after another, in
+ * The time field some seconds after another, in
  * v7 rounded down to whole milliseconds; at most UUID_TIME_MAX + 1, which no
  * field holds.  Up to a day or so of seconds.
  */
 static inline uint64_t
-uuid_clock_later(int version, uint64_t ticks, uint32_t seconds)
+uuid_clock_later(UuidClock clock, uint64_t ticks, uint32_t seconds)
 {
-	const uint64_t per_sec = version == 7 ? UUID_CLOCK_V7_PER_SEC :
-		version == 8 ? UUID_CLOCK_V8_PER_SEC : UUID_CLOCK_GREGORIAN_PER_SEC;
+	const uint64_t per_sec = clock == UUID_CLOCK_V7 ? UUID_CLOCK_V7_PER_SEC :
+		clock == UUID_CLOCK_V8 ? UUID_CLOCK_V8_PER_SEC : UUID_CLOCK_GREGORIAN_PER_SEC;
 	uint64_t	later = ticks + seconds * per_sec;
 
 	if (later > UUID_TIME_MAX)
 		return UUID_TIME_MAX + 1;
-	return version == 7 ? later & ~UUID_SUBTIME_MAX : later;
+	return clock == UUID_CLOCK_V7 ? later & ~UUID_SUBTIME_MAX : later;
 }
 
 #endif							/* UUID9562_CORE_CLOCK_H */

@@ -21,7 +21,7 @@
 #ifndef UUID9562_CORE_GENERATOR_H
 #define UUID9562_CORE_GENERATOR_H
 
-#include "layout.h"
+#include "clock.h"
 
 /* The counter at the top of the tail, and the random bits below it. */
 #define UUID_COUNTER_BITS	4
@@ -58,7 +58,7 @@ typedef enum UuidMethod
 	UUID_METHOD_RANDOM
 } UuidMethod;
 
-/* What the generator needs of chance for one value. */
+/* The random bits that the generator needs for one value. */
 typedef struct UuidRandom
 {
 	uint64_t	tail;			/* every method */
@@ -88,21 +88,21 @@ uuid_generator_tick(uint64_t *time, uint64_t tick)
 }
 
 /*
- * The part of that version's time field that is the clock's: in v7 whole
+ * The part of a time field that is the clock's: in v7 whole
  * milliseconds, since with method 1, which may take turns with the others, the
  * 12 bits after them are part of a counter.
  */
 static inline uint64_t
-uuid_generator_clock_part(int version, uint64_t time)
+uuid_generator_clock_part(UuidClock clock, uint64_t time)
 {
-	return version == 7 ? time & ~UUID_SUBTIME_MAX : time;
+	return clock == UUID_CLOCK_V7 ? time & ~UUID_SUBTIME_MAX : time;
 }
 
 /* Is the clock behind the time of a value? */
 static inline bool
-uuid_generator_is_behind(int version, uint64_t time, uint64_t now)
+uuid_generator_is_behind(UuidClock clock, uint64_t time, uint64_t now)
 {
-	return uuid_generator_clock_part(version, now) < uuid_generator_clock_part(version, time);
+	return uuid_generator_clock_part(clock, now) < uuid_generator_clock_part(clock, time);
 }
 
 /*
@@ -162,7 +162,7 @@ uuid_generator_next_counter(UuidPayload *previous, uint64_t now, UuidRandom rand
 /*
  * Replace the previous payload by the next one, which is greater.
  *
- * now is the current time in the unit of the version that the payload is for
+ * now is the current time by the clock of the payload's kind
  * (uuid_clock_ticks), random fresh random bits, method as above; methods
  * other than UUID_METHOD_FRACTION are for v7.  A zeroed payload is a
  * generator that has made nothing yet.  The low 58 bits of a tail made by

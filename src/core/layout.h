@@ -206,6 +206,27 @@ uuid_layout_unpack(const uint8_t *octets, int version)
 }
 
 /*
+ * The time of the last UUID of that version, not 1, that is not greater than 16
+ * octets; of those before the first one, the first one's.  It never falls as
+ * octets rise.
+ */
+static inline uint64_t
+uuid_layout_last_time(const uint8_t *octets, int version)
+{
+	uint64_t	time = uuid_layout_unpack(octets, version).time;
+	int			found = octets[6] >> 4;
+	bool		before;			/* is it before all of the version and that time? */
+
+	if (found > version)
+		return time | UUID_SUBTIME_MAX;
+	if (found < version)
+		time &= ~UUID_SUBTIME_MAX;
+	before = found < version ||
+		uuid_layout_load64(octets + 8) >> UUID_VARIANT_SHIFT < UUID_VARIANT_RFC;
+	return before && time > 0 ? time - 1 : time;
+}
+
+/*
  * The same payload in the layout of another version: v1 to v6 and back, with
  * clock sequence and node kept (5.6).
  */

@@ -11,31 +11,31 @@
 #define EXAMPLE_SEC INT64_C(1645557742)
 
 static uint64_t
-ticks_of(int version, int64_t sec, uint32_t nsec)
+ticks_of(UuidClock clock, int64_t sec, uint32_t nsec)
 {
 	uint64_t	ticks = 0;
 
-	if (!uuid_clock_ticks(version, sec, nsec, &ticks))
-		fail_msg("version %d refuses %" PRId64 " s, %" PRIu32 " ns", version, sec, nsec);
+	if (!uuid_clock_ticks(clock, sec, nsec, &ticks))
+		fail_msg("clock %d refuses %" PRId64 " s, %" PRIu32 " ns", clock, sec, nsec);
 	return ticks;
 }
 
 static uint64_t
-ticks_of_micros(int version, int64_t micros)
+ticks_of_micros(UuidClock clock, int64_t micros)
 {
 	uint64_t	ticks = 0;
 
-	if (!uuid_clock_micros_ticks(version, micros, &ticks))
-		fail_msg("version %d refuses %" PRId64 " us", version, micros);
+	if (!uuid_clock_micros_ticks(clock, micros, &ticks))
+		fail_msg("clock %d refuses %" PRId64 " us", clock, micros);
 	return ticks;
 }
 
 static bool
-refuses(int version, int64_t sec, uint32_t nsec)
+refuses(UuidClock clock, int64_t sec, uint32_t nsec)
 {
 	uint64_t	ticks;
 
-	return !uuid_clock_ticks(version, sec, nsec, &ticks);
+	return !uuid_clock_ticks(clock, sec, nsec, &ticks);
 }
 
 static void
@@ -43,14 +43,14 @@ gives_the_times_of_the_vectors(void **state)
 {
 	(void) state;
 	/* A.1, A.5, A.6, B.1 */
-	assert_true(ticks_of(1, EXAMPLE_SEC, 0) == UINT64_C(0x1ec9414c232ab00));
-	assert_true(ticks_of(6, EXAMPLE_SEC, 0) == UINT64_C(0x1ec9414c232ab00));
-	assert_true(ticks_of(7, EXAMPLE_SEC, 0) == UINT64_C(0x017f22e279b0000));
-	assert_true(ticks_of(8, EXAMPLE_SEC, 0) == UINT64_C(0x2489e9ad2ee2e00));
-	assert_true(uuid_clock_unix_micros(1, UINT64_C(0x1ec9414c232ab00)) == EXAMPLE_SEC * 1000000);
-	assert_true(uuid_clock_unix_micros(6, UINT64_C(0x1ec9414c232ab00)) == EXAMPLE_SEC * 1000000);
-	assert_true(uuid_clock_unix_micros(7, UINT64_C(0x017f22e279b0cc3)) == EXAMPLE_SEC * 1000000);
-	assert_true(uuid_clock_unix_micros(8, UINT64_C(0x2489e9ad2ee2e00)) == EXAMPLE_SEC * 1000000);
+	assert_true(ticks_of(UUID_CLOCK_GREGORIAN, EXAMPLE_SEC, 0) == UINT64_C(0x1ec9414c232ab00));
+	assert_true(ticks_of(UUID_CLOCK_GREGORIAN, EXAMPLE_SEC, 0) == UINT64_C(0x1ec9414c232ab00));
+	assert_true(ticks_of(UUID_CLOCK_V7, EXAMPLE_SEC, 0) == UINT64_C(0x017f22e279b0000));
+	assert_true(ticks_of(UUID_CLOCK_V8, EXAMPLE_SEC, 0) == UINT64_C(0x2489e9ad2ee2e00));
+	assert_true(uuid_clock_unix_micros(UUID_CLOCK_GREGORIAN, UINT64_C(0x1ec9414c232ab00)) == EXAMPLE_SEC * 1000000);
+	assert_true(uuid_clock_unix_micros(UUID_CLOCK_GREGORIAN, UINT64_C(0x1ec9414c232ab00)) == EXAMPLE_SEC * 1000000);
+	assert_true(uuid_clock_unix_micros(UUID_CLOCK_V7, UINT64_C(0x017f22e279b0cc3)) == EXAMPLE_SEC * 1000000);
+	assert_true(uuid_clock_unix_micros(UUID_CLOCK_V8, UINT64_C(0x2489e9ad2ee2e00)) == EXAMPLE_SEC * 1000000);
 }
 
 /* RFC 9562, 6.2 method 3: 2023-01-01 12:34:56.1234567 gives 0x74e. */
@@ -58,8 +58,8 @@ static void
 gives_the_fraction_of_the_example(void **state)
 {
 	(void) state;
-	assert_int_equal(ticks_of(7, 1672576496, 123456700) & UUID_SUBTIME_MAX, 0x74e);
-	assert_true(ticks_of(7, 1672576496, 123456700) >> UUID_SUBTIME_BITS == UINT64_C(1672576496123));
+	assert_int_equal(ticks_of(UUID_CLOCK_V7, 1672576496, 123456700) & UUID_SUBTIME_MAX, 0x74e);
+	assert_true(ticks_of(UUID_CLOCK_V7, 1672576496, 123456700) >> UUID_SUBTIME_BITS == UINT64_C(1672576496123));
 }
 
 /* floor(nanoseconds of the millisecond * 4096 / 1000000), for any nanosecond */
@@ -75,7 +75,7 @@ fraction_is_as_the_rfc_defines_it(void **state)
 
 		/* 1 second: 1000 ms */
 		expected = (UINT64_C(1000) + nsec / 1000000) << 12 | (nsec % 1000000) * UINT64_C(4096) / 1000000;
-		assert_true(ticks_of(7, 1, nsec) == expected);
+		assert_true(ticks_of(UUID_CLOCK_V7, 1, nsec) == expected);
 	}
 }
 
@@ -88,28 +88,25 @@ refuses_a_time_outside_the_field(void **state)
 	const int64_t last_v7 = INT64_C(281474976710);	/* 10889-08-02 05:31:50 */
 
 	(void) state;
-	for (int version = 1; version <= 6; version += 5)
-	{
-		assert_true(ticks_of(version, gregorian, 0) == 0);
-		assert_true(refuses(version, gregorian - 1, 999999999));
-		assert_true(ticks_of(version, last_v6, 684697599) == UUID_TIME_MAX);
-		assert_true(refuses(version, last_v6, 684697600));
-		assert_true(refuses(version, last_v6 + 1, 0));
-		assert_true(refuses(version, INT64_MAX, 0));
-		assert_true(refuses(version, INT64_MIN, 0));
-	}
+	assert_true(ticks_of(UUID_CLOCK_GREGORIAN, gregorian, 0) == 0);
+	assert_true(refuses(UUID_CLOCK_GREGORIAN, gregorian - 1, 999999999));
+	assert_true(ticks_of(UUID_CLOCK_GREGORIAN, last_v6, 684697599) == UUID_TIME_MAX);
+	assert_true(refuses(UUID_CLOCK_GREGORIAN, last_v6, 684697600));
+	assert_true(refuses(UUID_CLOCK_GREGORIAN, last_v6 + 1, 0));
+	assert_true(refuses(UUID_CLOCK_GREGORIAN, INT64_MAX, 0));
+	assert_true(refuses(UUID_CLOCK_GREGORIAN, INT64_MIN, 0));
 
-	assert_true(ticks_of(7, 0, 0) == 0);
-	assert_true(refuses(7, -1, 999999999));
-	assert_true(ticks_of(7, last_v7, 655999999) == UUID_TIME_MAX);
-	assert_true(refuses(7, last_v7, 656000000));
-	assert_true(refuses(7, last_v7 + 1, 0));
-	assert_true(refuses(7, INT64_MAX, 0));
-	assert_true(refuses(7, INT64_MIN, 0));
+	assert_true(ticks_of(UUID_CLOCK_V7, 0, 0) == 0);
+	assert_true(refuses(UUID_CLOCK_V7, -1, 999999999));
+	assert_true(ticks_of(UUID_CLOCK_V7, last_v7, 655999999) == UUID_TIME_MAX);
+	assert_true(refuses(UUID_CLOCK_V7, last_v7, 656000000));
+	assert_true(refuses(UUID_CLOCK_V7, last_v7 + 1, 0));
+	assert_true(refuses(UUID_CLOCK_V7, INT64_MAX, 0));
+	assert_true(refuses(UUID_CLOCK_V7, INT64_MIN, 0));
 
-	assert_true(ticks_of(8, 0, 0) == 0);
-	assert_true(refuses(8, -1, 999999999));
-	assert_true(refuses(8, INT64_MIN, 0));
+	assert_true(ticks_of(UUID_CLOCK_V8, 0, 0) == 0);
+	assert_true(refuses(UUID_CLOCK_V8, -1, 999999999));
+	assert_true(refuses(UUID_CLOCK_V8, INT64_MIN, 0));
 }
 
 /* RFC 9562, 6.1, truncating: the least significant 60 bits are kept. */
@@ -120,26 +117,24 @@ v8_keeps_the_least_significant_bits(void **state)
 	const int64_t round = INT64_C(11529215046);
 
 	(void) state;
-	assert_true(ticks_of(8, round, 68469759) == UUID_TIME_MAX);
-	assert_true(ticks_of(8, round, 68469760) == 0);
-	assert_true(ticks_of(8, round, 68469770) == 1);
-	assert_true(ticks_of(8, 3 * round, 205409280 + 420) == 42);
+	assert_true(ticks_of(UUID_CLOCK_V8, round, 68469759) == UUID_TIME_MAX);
+	assert_true(ticks_of(UUID_CLOCK_V8, round, 68469760) == 0);
+	assert_true(ticks_of(UUID_CLOCK_V8, round, 68469770) == 1);
+	assert_true(ticks_of(UUID_CLOCK_V8, 3 * round, 205409280 + 420) == 42);
 }
 
 static void
 a_later_time_is_never_a_smaller_number(void **state)
 {
-	static const int versions[] = {1, 6, 7, 8};
-
 	(void) state;
 	for (int round = 0; round < RANDOM_ROUNDS; round++)
 	{
-		int			version = versions[round % 4];
+		UuidClock	clock = round % 3;
 		int64_t		sec = (int64_t) (test_bits() % INT64_C(11529215046));
 		uint32_t	nsec = (uint32_t) (test_bits() % 999999999);
 
-		assert_true(ticks_of(version, sec, nsec) <= ticks_of(version, sec, nsec + 1));
-		assert_true(ticks_of(version, sec, 999999999) < ticks_of(version, sec + 1, 0));
+		assert_true(ticks_of(clock, sec, nsec) <= ticks_of(clock, sec, nsec + 1));
+		assert_true(ticks_of(clock, sec, 999999999) < ticks_of(clock, sec + 1, 0));
 	}
 }
 
@@ -171,11 +166,11 @@ reads_back_every_whole_microsecond(void **state)
 			v7 = last_v7 - (round - 1000);
 			v8 = last_v8 - (round - 1000);
 		}
-		assert_true(uuid_clock_unix_micros(1, ticks_of_micros(1, v6)) == v6);
-		assert_true(uuid_clock_unix_micros(6, ticks_of_micros(6, v6)) == v6);
-		assert_true(uuid_clock_v7_unix_micros(ticks_of_micros(7, v7)) == v7);
-		assert_true(uuid_clock_unix_micros(7, ticks_of_micros(7, v7)) == v7 / 1000 * 1000);
-		assert_true(uuid_clock_unix_micros(8, ticks_of_micros(8, v8)) == v8);
+		assert_true(uuid_clock_unix_micros(UUID_CLOCK_GREGORIAN, ticks_of_micros(UUID_CLOCK_GREGORIAN, v6)) == v6);
+		assert_true(uuid_clock_unix_micros(UUID_CLOCK_GREGORIAN, ticks_of_micros(UUID_CLOCK_GREGORIAN, v6)) == v6);
+		assert_true(uuid_clock_v7_unix_micros(ticks_of_micros(UUID_CLOCK_V7, v7)) == v7);
+		assert_true(uuid_clock_unix_micros(UUID_CLOCK_V7, ticks_of_micros(UUID_CLOCK_V7, v7)) == v7 / 1000 * 1000);
+		assert_true(uuid_clock_unix_micros(UUID_CLOCK_V8, ticks_of_micros(UUID_CLOCK_V8, v8)) == v8);
 	}
 }
 
@@ -270,14 +265,14 @@ refuses_microseconds_outside_the_field(void **state)
 	uint64_t	ticks;
 
 	(void) state;
-	assert_false(uuid_clock_micros_ticks(7, -1, &ticks));
-	assert_false(uuid_clock_micros_ticks(7, INT64_C(281474976710656000), &ticks));
-	assert_false(uuid_clock_micros_ticks(6, -INT64_C(12219292800000001), &ticks));
-	assert_false(uuid_clock_micros_ticks(6, INT64_C(103072857660684698), &ticks));
-	for (int version = 6; version <= 7; version++)
+	assert_false(uuid_clock_micros_ticks(UUID_CLOCK_V7, -1, &ticks));
+	assert_false(uuid_clock_micros_ticks(UUID_CLOCK_V7, INT64_C(281474976710656000), &ticks));
+	assert_false(uuid_clock_micros_ticks(UUID_CLOCK_GREGORIAN, -INT64_C(12219292800000001), &ticks));
+	assert_false(uuid_clock_micros_ticks(UUID_CLOCK_GREGORIAN, INT64_C(103072857660684698), &ticks));
+	for (UuidClock clock = UUID_CLOCK_GREGORIAN; clock <= UUID_CLOCK_V7; clock++)
 	{
-		assert_false(uuid_clock_micros_ticks(version, INT64_MIN, &ticks));
-		assert_false(uuid_clock_micros_ticks(version, INT64_MAX, &ticks));
+		assert_false(uuid_clock_micros_ticks(clock, INT64_MIN, &ticks));
+		assert_false(uuid_clock_micros_ticks(clock, INT64_MAX, &ticks));
 	}
 }
 
@@ -291,38 +286,38 @@ a_span_holds_what_is_asked(void **state)
 	uint64_t	highest;
 
 	(void) state;
-	assert_true(uuid_clock_span(7, 5000, 6000, &lowest, &highest));
+	assert_true(uuid_clock_span(UUID_CLOCK_V7, 5000, 6000, &lowest, &highest));
 	assert_true(lowest == 5 * 4096 && highest == 7 * 4096 - 1);
 	/* from the next millisecond, to the one before */
-	assert_true(uuid_clock_span(7, 5001, 6999, &lowest, &highest));
+	assert_true(uuid_clock_span(UUID_CLOCK_V7, 5001, 6999, &lowest, &highest));
 	assert_true(lowest == 6 * 4096 && highest == 7 * 4096 - 1);
-	assert_false(uuid_clock_span(7, 5001, 5999, &lowest, &highest));
-	assert_false(uuid_clock_span(7, 6000, 5999, &lowest, &highest));
+	assert_false(uuid_clock_span(UUID_CLOCK_V7, 5001, 5999, &lowest, &highest));
+	assert_false(uuid_clock_span(UUID_CLOCK_V7, 6000, 5999, &lowest, &highest));
 
-	assert_true(uuid_clock_span(6, first_v6 + 5, first_v6 + 6, &lowest, &highest));
+	assert_true(uuid_clock_span(UUID_CLOCK_GREGORIAN, first_v6 + 5, first_v6 + 6, &lowest, &highest));
 	assert_true(lowest == 50 && highest == 69);
-	assert_false(uuid_clock_span(6, 6, 5, &lowest, &highest));
+	assert_false(uuid_clock_span(UUID_CLOCK_GREGORIAN, 6, 5, &lowest, &highest));
 
 	/* unbounded: the whole field */
-	for (int version = 6; version <= 7; version++)
+	for (UuidClock clock = UUID_CLOCK_GREGORIAN; clock <= UUID_CLOCK_V7; clock++)
 	{
-		assert_true(uuid_clock_span(version, INT64_MIN, INT64_MAX, &lowest, &highest));
+		assert_true(uuid_clock_span(clock, INT64_MIN, INT64_MAX, &lowest, &highest));
 		assert_true(lowest == 0 && highest == UUID_TIME_MAX);
-		assert_false(uuid_clock_span(version, INT64_MAX, INT64_MAX, &lowest, &highest));
-		assert_false(uuid_clock_span(version, INT64_MIN, INT64_MIN, &lowest, &highest));
+		assert_false(uuid_clock_span(clock, INT64_MAX, INT64_MAX, &lowest, &highest));
+		assert_false(uuid_clock_span(clock, INT64_MIN, INT64_MIN, &lowest, &highest));
 	}
 
 	/* at the ends of the field, and just outside */
-	assert_true(uuid_clock_span(7, -5, 0, &lowest, &highest));
+	assert_true(uuid_clock_span(UUID_CLOCK_V7, -5, 0, &lowest, &highest));
 	assert_true(lowest == 0 && highest == 4095);
-	assert_false(uuid_clock_span(7, -5, -1, &lowest, &highest));
-	assert_true(uuid_clock_span(7, last_v7, last_v7, &lowest, &highest));
+	assert_false(uuid_clock_span(UUID_CLOCK_V7, -5, -1, &lowest, &highest));
+	assert_true(uuid_clock_span(UUID_CLOCK_V7, last_v7, last_v7, &lowest, &highest));
 	assert_true(lowest == UUID_TIME_MAX - 4095 && highest == UUID_TIME_MAX);
-	assert_false(uuid_clock_span(7, last_v7 + 1, INT64_MAX, &lowest, &highest));
-	assert_false(uuid_clock_span(6, INT64_MIN, first_v6 - 1, &lowest, &highest));
-	assert_true(uuid_clock_span(6, INT64_C(103072857660684697), INT64_MAX, &lowest, &highest));
+	assert_false(uuid_clock_span(UUID_CLOCK_V7, last_v7 + 1, INT64_MAX, &lowest, &highest));
+	assert_false(uuid_clock_span(UUID_CLOCK_GREGORIAN, INT64_MIN, first_v6 - 1, &lowest, &highest));
+	assert_true(uuid_clock_span(UUID_CLOCK_GREGORIAN, INT64_C(103072857660684697), INT64_MAX, &lowest, &highest));
 	assert_true(lowest == UUID_TIME_MAX - 5 && highest == UUID_TIME_MAX);
-	assert_false(uuid_clock_span(6, INT64_C(103072857660684698), INT64_MAX, &lowest, &highest));
+	assert_false(uuid_clock_span(UUID_CLOCK_GREGORIAN, INT64_C(103072857660684698), INT64_MAX, &lowest, &highest));
 }
 
 /* Its ends read as times in there, and the ticks beside them do not. */
@@ -334,27 +329,27 @@ a_span_is_as_the_readings_say(void **state)
 	(void) state;
 	for (int round = 0; round < RANDOM_ROUNDS; round++)
 	{
-		int			version = 6 + round % 2;
+		UuidClock	clock = round % 2;
 		int64_t		first = (int64_t) (test_bits() % UINT64_C(300000000000000000)) - INT64_C(15000000000000000);
 		int64_t		last = first + (int64_t) (test_bits() % (round % 4 < 2 ? 3000 : UINT64_C(300000000000000000)));
 		uint64_t	lowest;
 		uint64_t	highest;
 
-		if (!uuid_clock_span(version, first, last, &lowest, &highest))
+		if (!uuid_clock_span(clock, first, last, &lowest, &highest))
 		{
 			uint64_t	ticks;
 
-			/* a time of the version in there would have been one */
-			assert_false(uuid_clock_micros_ticks(version, last, &ticks) &&
-						 uuid_clock_unix_micros(version, ticks) >= first);
+			/* a time of the clock in there would have been one */
+			assert_false(uuid_clock_micros_ticks(clock, last, &ticks) &&
+						 uuid_clock_unix_micros(clock, ticks) >= first);
 			continue;
 		}
 		spans++;
 		assert_true(lowest <= highest && highest <= UUID_TIME_MAX);
-		assert_true(uuid_clock_unix_micros(version, lowest) >= first);
-		assert_true(uuid_clock_unix_micros(version, highest) <= last);
-		assert_true(lowest == 0 || uuid_clock_unix_micros(version, lowest - 1) < first);
-		assert_true(highest == UUID_TIME_MAX || uuid_clock_unix_micros(version, highest + 1) > last);
+		assert_true(uuid_clock_unix_micros(clock, lowest) >= first);
+		assert_true(uuid_clock_unix_micros(clock, highest) <= last);
+		assert_true(lowest == 0 || uuid_clock_unix_micros(clock, lowest - 1) < first);
+		assert_true(highest == UUID_TIME_MAX || uuid_clock_unix_micros(clock, highest + 1) > last);
 	}
 	assert_true(spans > RANDOM_ROUNDS / 10);
 }
@@ -364,23 +359,23 @@ static void
 goes_on_by_seconds(void **state)
 {
 	(void) state;
-	assert_true(uuid_clock_later(1, 7, 2) == 20000007);
-	assert_true(uuid_clock_later(6, 7, 2) == 20000007);
-	assert_true(uuid_clock_later(8, 7, 2) == 200000007);
-	assert_true(uuid_clock_later(7, 4096 + 7, 2) == 2001 * 4096);
-	assert_true(uuid_clock_later(7, 4096, 0) == 4096);
-	for (int version = 6; version <= 8; version++)
+	assert_true(uuid_clock_later(UUID_CLOCK_GREGORIAN, 7, 2) == 20000007);
+	assert_true(uuid_clock_later(UUID_CLOCK_GREGORIAN, 7, 2) == 20000007);
+	assert_true(uuid_clock_later(UUID_CLOCK_V8, 7, 2) == 200000007);
+	assert_true(uuid_clock_later(UUID_CLOCK_V7, 4096 + 7, 2) == 2001 * 4096);
+	assert_true(uuid_clock_later(UUID_CLOCK_V7, 4096, 0) == 4096);
+	for (UuidClock clock = UUID_CLOCK_GREGORIAN; clock <= UUID_CLOCK_V8; clock++)
 	{
-		assert_true(uuid_clock_later(version, UUID_TIME_MAX, 2) == UUID_TIME_MAX + 1);
-		assert_true(uuid_clock_later(version, UUID_TIME_MAX, 1) == UUID_TIME_MAX + 1);
+		assert_true(uuid_clock_later(clock, UUID_TIME_MAX, 2) == UUID_TIME_MAX + 1);
+		assert_true(uuid_clock_later(clock, UUID_TIME_MAX, 1) == UUID_TIME_MAX + 1);
 	}
 	for (int round = 0; round < 1000; round++)
 	{
-		int			version = 6 + round % 3;
+		UuidClock	clock = round % 3;
 		int64_t		sec = (int64_t) (test_bits() % INT64_C(10000000000));
 		uint32_t	seconds = (uint32_t) (test_bits() % 86400);
 
-		assert_true(uuid_clock_later(version, ticks_of(version, sec, 0), seconds) == ticks_of(version, sec + seconds, 0));
+		assert_true(uuid_clock_later(clock, ticks_of(clock, sec, 0), seconds) == ticks_of(clock, sec + seconds, 0));
 	}
 }
 

@@ -445,16 +445,16 @@ static void
 tells_when_the_clock_is_behind(void **state)
 {
 	(void) state;
-	for (int version = 6; version <= 8; version += 2)
+	for (UuidClock clock = UUID_CLOCK_GREGORIAN; clock <= UUID_CLOCK_V8; clock += UUID_CLOCK_V8)
 	{
-		assert_true(uuid_generator_is_behind(version, 4097, 4096));
-		assert_false(uuid_generator_is_behind(version, 4097, 4097));
-		assert_false(uuid_generator_is_behind(version, 4097, 4098));
+		assert_true(uuid_generator_is_behind(clock, 4097, 4096));
+		assert_false(uuid_generator_is_behind(clock, 4097, 4097));
+		assert_false(uuid_generator_is_behind(clock, 4097, 4098));
 	}
 	/* in v7 by the millisecond: below it a counter may stand */
-	assert_false(uuid_generator_is_behind(7, 4097, 4096));
-	assert_false(uuid_generator_is_behind(7, 8191, 4096));
-	assert_true(uuid_generator_is_behind(7, 8192, 8191));
+	assert_false(uuid_generator_is_behind(UUID_CLOCK_V7, 4097, 4096));
+	assert_false(uuid_generator_is_behind(UUID_CLOCK_V7, 8191, 4096));
+	assert_true(uuid_generator_is_behind(UUID_CLOCK_V7, 8192, 8191));
 }
 
 /*

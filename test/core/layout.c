@@ -357,6 +357,48 @@ measures_the_distance_of_octets(void **state)
 	}
 }
 
+/* Its own time for each of the version, and never a lesser one for a greater UUID. */
+static void
+any_octets_have_a_place_in_the_order_of_times(void **state)
+{
+	static const int versions[] = {6, 7, 8};
+
+	(void) state;
+	for (int round = 0; round < RANDOM_ROUNDS; round++)
+	{
+		const int	version = versions[round % 3];
+		uint8_t		octets[UUID_OCTETS];
+		uint8_t		first[UUID_OCTETS];
+		UuidPayload payload;
+
+		uuid_layout_store64(octets, test_bits());
+		uuid_layout_store64(octets + 8, test_bits());
+		/* near the version and the variant, and near the ends, as often as not */
+		if (round % 2)
+			octets[6] = (uint8_t) ((version - 1 + round % 3) << 4 | (round % 4 ? 0 : octets[6] & 0x0f));
+		if (round % 5 == 0)
+			memset(octets, round % 10 ? 0xff : 0, 6);
+
+		/* it is after the first UUID of just the times up to its own */
+		payload.tail = 0;
+		payload.time = uuid_layout_last_time(octets, version);
+		uuid_layout_pack(first, version, payload);
+		if (memcmp(first, octets, UUID_OCTETS) > 0)
+			assert_true(payload.time == 0);
+		if (payload.time < UUID_TIME_MAX)
+		{
+			payload.time++;
+			uuid_layout_pack(first, version, payload);
+			assert_true(memcmp(first, octets, UUID_OCTETS) > 0);
+		}
+
+		payload.time = test_bits() & UUID_TIME_MAX;
+		payload.tail = test_bits() & UUID_TAIL_MAX;
+		uuid_layout_pack(octets, version, payload);
+		assert_true(uuid_layout_last_time(octets, version) == payload.time);
+	}
+}
+
 int
 main(void)
 {
@@ -375,6 +417,7 @@ main(void)
 		cmocka_unit_test(places_custom_fields),
 		cmocka_unit_test(says_where_a_uuid_stands_between_two),
 		cmocka_unit_test(measures_the_distance_of_octets),
+		cmocka_unit_test(any_octets_have_a_place_in_the_order_of_times),
 	};
 
 	return run_core_tests(tests);

@@ -76,33 +76,32 @@ static void
 clocks(uint64_t time, int64_t micros, int64_t last)
 {
 	time &= UUID_TIME_MAX;
-	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
+	for (UuidClock clock = UUID_CLOCK_GREGORIAN; clock <= UUID_CLOCK_V8; clock++)
 	{
-		int			version = versions[i];
 		uint64_t	ticks;
 		uint64_t	lowest;
 		uint64_t	highest;
-		int64_t		reading = uuid_clock_unix_micros(version, time);
+		int64_t		reading = uuid_clock_unix_micros(clock, time);
 
 		/* the first tick of a reading is not after the one that was read */
-		must(uuid_clock_micros_ticks(version, reading, &ticks) && ticks <= time);
-		must(uuid_clock_unix_micros(version, ticks) == reading);
-		if (uuid_clock_micros_ticks(version, micros, &ticks))
+		must(uuid_clock_micros_ticks(clock, reading, &ticks) && ticks <= time);
+		must(uuid_clock_unix_micros(clock, ticks) == reading);
+		if (uuid_clock_micros_ticks(clock, micros, &ticks))
 		{
 			must(ticks <= UUID_TIME_MAX);
-			must(version == 8 || uuid_clock_unix_micros(version, ticks) <= micros);
+			must(clock == UUID_CLOCK_V8 || uuid_clock_unix_micros(clock, ticks) <= micros);
 		}
-		must(uuid_clock_later(version, time, 2) <= UUID_TIME_MAX + 1);
-		must(uuid_clock_later(version, time, 2) > time);
-		if (version != 6 && version != 7)
+		must(uuid_clock_later(clock, time, 2) <= UUID_TIME_MAX + 1);
+		must(uuid_clock_later(clock, time, 2) > time);
+		if (clock == UUID_CLOCK_V8)
 			continue;
-		if (uuid_clock_span(version, micros, last, &lowest, &highest))
+		if (uuid_clock_span(clock, micros, last, &lowest, &highest))
 		{
 			must(lowest <= highest && highest <= UUID_TIME_MAX);
-			must(uuid_clock_unix_micros(version, lowest) >= micros);
-			must(uuid_clock_unix_micros(version, highest) <= last);
-			must(lowest == 0 || uuid_clock_unix_micros(version, lowest - 1) < micros);
-			must(highest == UUID_TIME_MAX || uuid_clock_unix_micros(version, highest + 1) > last);
+			must(uuid_clock_unix_micros(clock, lowest) >= micros);
+			must(uuid_clock_unix_micros(clock, highest) <= last);
+			must(lowest == 0 || uuid_clock_unix_micros(clock, lowest - 1) < micros);
+			must(highest == UUID_TIME_MAX || uuid_clock_unix_micros(clock, highest + 1) > last);
 			must((reading >= micros && reading <= last) == (time >= lowest && time <= highest));
 		}
 		else
@@ -112,7 +111,7 @@ clocks(uint64_t time, int64_t micros, int64_t last)
 		uint64_t	shifted;
 		uint64_t	back;
 
-		must(uuid_clock_v7_unix_micros(time) / 1000 == uuid_clock_unix_micros(7, time) / 1000);
+		must(uuid_clock_v7_unix_micros(time) / 1000 == uuid_clock_unix_micros(UUID_CLOCK_V7, time) / 1000);
 		if (uuid_clock_v7_shift(time, micros, true, &shifted) && micros % 1000 == 0 &&
 			uuid_clock_v7_shift(shifted, -micros, true, &back))
 			must(back == time);

@@ -1,11 +1,11 @@
 /*
- * state.c
- *		The state of this session, and what stops a generator.
+ * session.c
+ *		The generators of this session, and what stops a generator.
  *
  * Each of these errors ends the statement before a value is made: never a
  * weaker random source, never a wrapped or repeated time.
  */
-#include "state.h"
+#include "session.h"
 
 SessionState uuid9562_session;
 
@@ -29,21 +29,21 @@ uuid9562_clock_failed(void)
 
 /* The clock shows a time that the version's field cannot hold (6.1). */
 void
-uuid9562_clock_out_of_range(int version)
+uuid9562_clock_out_of_range(const UuidKind *kind)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DATETIME_FIELD_OVERFLOW),
-			 errmsg("system clock is out of range for UUID version %d", version),
+			 errmsg("system clock is out of range for UUID version %d", kind->version),
 			 errhint("Set the clock of the server to the current time.")));
 }
 
 /* The previous value was the last one of the version's time field. */
 void
-uuid9562_time_exhausted(int version)
+uuid9562_time_exhausted(const UuidKind *kind)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DATETIME_FIELD_OVERFLOW),
-			 errmsg("no greater UUID version %d exists", version),
+			 errmsg("no greater UUID version %d exists", kind->version),
 			 uuid9562_monotonic_scope == SCOPE_INSTANCE ?
 			 errdetail("This instance has made a UUID with the last time that the version can hold.") :
 			 errdetail("This session has made a UUID with the last time that the version can hold."),

@@ -1,9 +1,9 @@
 /*
- * timerange.h
- *		The UUIDs of a period of time, for the planner.
+ * period.h
+ *		The UUIDs of a time and of a period.
  */
-#ifndef UUID9562_TIMERANGE_H
-#define UUID9562_TIMERANGE_H
+#ifndef UUID9562_PERIOD_H
+#define UUID9562_PERIOD_H
 
 #include "uuid9562.h"
 
@@ -19,7 +19,9 @@ typedef struct UuidBounds
 	bool		ends;			/* does the highest? */
 } UuidBounds;
 
+pg_noreturn extern void uuid9562_timestamp_out_of_range(const UuidKind *kind);
+extern uint64 uuid9562_timestamp_ticks(const UuidKind *kind, TimestampTz timestamp);
 extern UuidBounds uuid9562_period_bounds(const UuidKind *kind, TypeCacheEntry *typcache,
 										 const RangeType *period);
 
-#endif							/* UUID9562_TIMERANGE_H */
+#endif							/* UUID9562_PERIOD_H */

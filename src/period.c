@@ -1,0 +1,263 @@
+/*
+ * period.c
+ *		The first and the last UUID of a time, and those of a period.
+ *
+ * For the kinds whose order is the order of their times: v6, v7 (RFC 9562, 5.6
+ * and 5.7), and our v8 with a node id, whose time field is v7's.  The timestamp
+ * of a UUID is what uuidv6_timestamp, uuidv7_timestamp and
+ * uuidv8_node_timestamp give: to the microsecond in v6, to the millisecond in
+ * the others.
+ *
+ * An id is within a period when it is of the version and its timestamp lies
+ * in the period.  That is the same as
+ *
+ *		id >= lowest(period) AND id <= highest(period) AND it is of the version
+ *
+ * because UUIDs of one kind sort by time; the planner support functions
+ * write it so (planner.c).  A period is a set: what it holds outside the
+ * time field is cut off, and no period is an error.
+ */
+#include "period.h"
+
+/* Complain about a timestamp that the time field cannot hold (6.1). */
+void
+uuid9562_timestamp_out_of_range(const UuidKind *kind)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+			 errmsg("timestamp out of range for UUID version %d", kind->version),
+			 kind->version == 7 ?
+			 errdetail("UUID version 7 supports timestamps from 1970-01-01 to approximately year 10889.") :
+			 kind->version == 8 ?
+			 errdetail("UUID version 8 with a node id supports timestamps from 1970-01-01 to approximately year 10889.") :
+			 errdetail("UUID version %d supports timestamps from 1582-10-15 to approximately year 5236.", kind->version)));
+}
+
+/* --- of a time -------------------------------------------------------------- */
+
+/* The time field of a timestamp; an error outside the field. */
+uint64
+uuid9562_timestamp_ticks(const UuidKind *kind, TimestampTz timestamp)
+{
+	uint64_t	ticks;
+
+	if (!uuid_clock_micros_ticks(kind->clock, timestamptz_to_unix_micros(timestamp), &ticks))
+		uuid9562_timestamp_out_of_range(kind);
+	return ticks;
+}
+
+/*
+ * The time fields from *lowest to *highest that read as the timestamp: in v7
+ * those of its millisecond.  An error outside the field.
+ */
+static void
+timestamp_span(const UuidKind *kind, TimestampTz timestamp, uint64_t *lowest, uint64_t *highest)
+{
+	int64		reading = uuid_clock_unix_micros(kind->clock, uuid9562_timestamp_ticks(kind, timestamp));
+
+	if (!uuid_clock_span(kind->clock, reading, reading, lowest, highest))
+		uuid9562_timestamp_out_of_range(kind);
+}
+
+/*
+ * uuidv6_floor(timestamptz) returns uuid: the least v6 of that microsecond
+ * uuidv7_floor(timestamptz) returns uuid: the least v7 of that millisecond
+ * uuidv8_node_floor(timestamptz) returns uuid: the same, with a node id
+ *
+ * 1582-10-15 to 5236 for v6, 1970-01-01 to 10889 for the others; an error
+ * outside (6.1).
+ */
+static Datum
+uuid_floor(FunctionCallInfo fcinfo, const UuidKind *kind)
+{
+	UuidPayload payload = {0};
+	uint64_t	highest;
+
+	timestamp_span(kind, PG_GETARG_TIMESTAMPTZ(0), &payload.time, &highest);
+	return return_uuid(kind->version, payload);
+}
+
+KIND_FUNCTION(uuid9562_uuidv6_floor, UUID_V6, uuid_floor)
+KIND_FUNCTION(uuid9562_uuidv7_floor, UUID_V7, uuid_floor)
+KIND_FUNCTION(uuid9562_uuidv8_node_floor, UUID_V8_NODE, uuid_floor)
+
+/*
+ * uuidv6_ceil, uuidv7_ceil, uuidv8_node_ceil: the greatest UUID instead of the
+ * least.
+ */
+static Datum
+uuid_ceil(FunctionCallInfo fcinfo, const UuidKind *kind)
+{
+	UuidPayload payload;
+	uint64_t	lowest;
+
+	timestamp_span(kind, PG_GETARG_TIMESTAMPTZ(0), &lowest, &payload.time);
+	payload.tail = UUID_TAIL_MAX;
+	return return_uuid(kind->version, payload);
+}
+
+KIND_FUNCTION(uuid9562_uuidv6_ceil, UUID_V6, uuid_ceil)
+KIND_FUNCTION(uuid9562_uuidv7_ceil, UUID_V7, uuid_ceil)
+KIND_FUNCTION(uuid9562_uuidv8_node_ceil, UUID_V8_NODE, uuid_ceil)
+
+/* --- within a period -------------------------------------------------------- */
+
+/* The type cache entry of the range type, looked up once per call site. */
+static TypeCacheEntry *
+period_typcache(FunctionCallInfo fcinfo, const RangeType *period)
+{
+	return range_get_typcache(fcinfo, RangeTypeGetOid(period));
+}
+
+/*
+ * The time fields from *lowest to *highest whose timestamp lies in a period;
+ * false when there is none.
+ *
+ * Timestamps are whole microseconds, so an exclusive bound is the next one,
+ * inclusive.  An unbounded or infinite side is beyond every field.
+ */
+static bool
+period_span(const UuidKind *kind, TypeCacheEntry *typcache, const RangeType *period,
+			uint64_t *lowest, uint64_t *highest)
+{
+	RangeBound	lower;
+	RangeBound	upper;
+	bool		empty;
+	int64		first = PG_INT64_MIN;
+	int64		last = PG_INT64_MAX;
+
+	range_deserialize(typcache, period, &lower, &upper, &empty);
+	if (empty)
+		return false;
+	if (!lower.infinite)
+	{
+		first = timestamptz_to_unix_micros(DatumGetTimestampTz(lower.val));
+		if (!lower.inclusive && first < PG_INT64_MAX)
+			first++;
+	}
+	if (!upper.infinite)
+	{
+		last = timestamptz_to_unix_micros(DatumGetTimestampTz(upper.val));
+		if (!upper.inclusive)
+			last--;				/* it is 30 years above the least int64 */
+	}
+	return uuid_clock_span(kind->clock, first, last, lowest, highest);
+}
+
+/*
+ * The bounds of a period.  Of one that holds no UUID of the kind they are its
+ * last one and its first one, in that order, and nothing is between them.
+ * They are of the kind all the same: TimescaleDB reads the time of any
+ * constant that it compares with the column of its chunks.
+ */
+UuidBounds
+uuid9562_period_bounds(const UuidKind *kind, TypeCacheEntry *typcache, const RangeType *period)
+{
+	UuidBounds	bounds;
+	UuidPayload lowest = {UUID_TIME_MAX, UUID_TAIL_MAX};
+	UuidPayload highest = {0, 0};
+	uint64_t	first;
+	uint64_t	last;
+
+	if (period_span(kind, typcache, period, &first, &last))
+	{
+		lowest.time = first;
+		lowest.tail = 0;
+		highest.time = last;
+		highest.tail = UUID_TAIL_MAX;
+	}
+	uuid_layout_pack(bounds.lowest.data, kind->version, lowest);
+	uuid_layout_pack(bounds.highest.data, kind->version, highest);
+	/* both are true of a period that holds none */
+	bounds.begins = lowest.time > 0;
+	bounds.ends = highest.time < UUID_TIME_MAX;
+	return bounds;
+}
+
+/* Is the id of the kind, and its timestamp in the period? */
+static Datum
+is_within(FunctionCallInfo fcinfo, const UuidKind *kind, const pg_uuid_t *id, const RangeType *period)
+{
+	uint64_t	lowest;
+	uint64_t	highest;
+	uint64		time;
+
+	if (uuid_layout_version(id->data) != kind->version ||
+		!period_span(kind, period_typcache(fcinfo, period), period, &lowest, &highest))
+		PG_RETURN_BOOL(false);
+	time = uuid_layout_unpack(id->data, kind->version).time;
+	PG_RETURN_BOOL(time >= lowest && time <= highest);
+}
+
+/*
+ * uuidv6_within(id uuid, period tstzrange) returns boolean
+ * uuidv7_within(id uuid, period tstzrange) returns boolean
+ * uuidv8_node_within(id uuid, period tstzrange) returns boolean
+ * uuidv7_contained_by_period(id uuid, period uuidv7_period) returns boolean
+ *
+ * True when the id is of the version and its timestamp lies in the period;
+ * false for any other id.  The last one is the operator <@.
+ */
+static Datum
+id_within(FunctionCallInfo fcinfo, const UuidKind *kind)
+{
+	return is_within(fcinfo, kind, PG_GETARG_UUID_P(0), PG_GETARG_RANGE_P(1));
+}
+
+KIND_FUNCTION(uuid9562_uuidv6_within, UUID_V6, id_within)
+KIND_FUNCTION(uuid9562_uuidv7_within, UUID_V7, id_within)
+KIND_FUNCTION(uuid9562_uuidv8_node_within, UUID_V8_NODE, id_within)
+KIND_FUNCTION(uuid9562_uuidv7_contained_by_period, UUID_V7, id_within)
+
+/*
+ * period_contains_uuidv7(period uuidv7_period, id uuid) returns boolean
+ *
+ * The operator @>.
+ */
+static Datum
+period_contains(FunctionCallInfo fcinfo, const UuidKind *kind)
+{
+	return is_within(fcinfo, kind, PG_GETARG_UUID_P(1), PG_GETARG_RANGE_P(0));
+}
+
+KIND_FUNCTION(uuid9562_period_contains_uuidv7, UUID_V7, period_contains)
+
+/*
+ * uuidv6_lowest(period tstzrange) returns uuid
+ * uuidv7_lowest(period tstzrange) returns uuid
+ * uuidv8_node_lowest(period tstzrange) returns uuid
+ *
+ * The least UUID that the period can hold; the version's last one when it
+ * holds none.
+ */
+static Datum
+period_lowest(FunctionCallInfo fcinfo, const UuidKind *kind)
+{
+	RangeType  *period = PG_GETARG_RANGE_P(0);
+	pg_uuid_t  *uuid = new_uuid();
+
+	*uuid = uuid9562_period_bounds(kind, period_typcache(fcinfo, period), period).lowest;
+	PG_RETURN_UUID_P(uuid);
+}
+
+KIND_FUNCTION(uuid9562_uuidv6_lowest, UUID_V6, period_lowest)
+KIND_FUNCTION(uuid9562_uuidv7_lowest, UUID_V7, period_lowest)
+KIND_FUNCTION(uuid9562_uuidv8_node_lowest, UUID_V8_NODE, period_lowest)
+
+/*
+ * uuidv6_highest, uuidv7_highest, uuidv8_node_highest: the greatest UUID that
+ * the period can hold; the version's first one when it holds none.
+ */
+static Datum
+period_highest(FunctionCallInfo fcinfo, const UuidKind *kind)
+{
+	RangeType  *period = PG_GETARG_RANGE_P(0);
+	pg_uuid_t  *uuid = new_uuid();
+
+	*uuid = uuid9562_period_bounds(kind, period_typcache(fcinfo, period), period).highest;
+	PG_RETURN_UUID_P(uuid);
+}
+
+KIND_FUNCTION(uuid9562_uuidv6_highest, UUID_V6, period_highest)
+KIND_FUNCTION(uuid9562_uuidv7_highest, UUID_V7, period_highest)
+KIND_FUNCTION(uuid9562_uuidv8_node_highest, UUID_V8_NODE, period_highest)
