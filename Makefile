@@ -26,7 +26,7 @@ OBJS = \
 	src/uuid9562.o
 PGFILEDESC = "uuid9562 - every UUID version of RFC 9562"
 
-DATA = uuid9562--$(EXTVERSION).sql
+DATA = $(wildcard uuid9562--*.sql)
 DOCS = $(wildcard doc/*.md)
 
 PG_CPPFLAGS = -DUUID9562_VERSION='"$(EXTVERSION)"'

@@ -9,8 +9,7 @@ use Project;
 use Test::More;
 
 my $manual = slurp('doc/uuid9562.md');
-my ($script) = glob 'uuid9562--*.sql';
-my %functions = map { $_ => 1 } slurp($script) =~ /^CREATE FUNCTION (?:uuid9562_)?(\w+)/mg;
+my %functions = map { $_ => 1 } map { slurp($_) =~ /^CREATE (?:FUNCTION|AGGREGATE) (?:uuid9562_)?(\w+)/mg } glob 'uuid9562--*.sql';
 cmp_ok(scalar(keys %functions), '>', 20, 'the install script has functions');
 foreach my $function (sort keys %functions)
 {
