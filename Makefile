@@ -10,6 +10,7 @@ EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" uuid9562.cont
 MODULE_big = uuid9562
 OBJS = \
 	src/core/entropy.o \
+	src/aggregate.o \
 	src/batch.o \
 	src/constants.o \
 	src/convert.o \
@@ -31,7 +32,7 @@ DOCS = $(wildcard doc/*.md)
 
 PG_CPPFLAGS = -DUUID9562_VERSION='"$(EXTVERSION)"'
 
-REGRESS = vectors inspect convert named custom time node plans settings statistics errors nulls
+REGRESS = vectors inspect convert aggregate named custom time node plans settings statistics errors nulls
 REGRESS_OPTS = --inputdir=. --load-extension=$(EXTENSION)
 
 CORE_TESTS = layout layout_by_octet clock generator entropy text

@@ -11,6 +11,58 @@ LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv7_next() IS
 'uuidv7() under a name that no PostgreSQL has, for defaults (RFC 9562, 5.7)';
 
+-- Conversion
+
+CREATE FUNCTION uuid_to_base32hex(uuid) RETURNS text
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_to_base32hex'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_to_base32hex(uuid) IS
+'UUID in 26 characters of base32hex, which sort as the UUID does (RFC 9562, 4; RFC 4648, 7)';
+
+CREATE FUNCTION uuid_from_base32hex(base32hex text) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_from_base32hex'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_from_base32hex(text) IS
+'UUID of 26 characters of base32hex in upper or lower case (RFC 9562, 4; RFC 4648, 7)';
+
+-- min and max, which PostgreSQL has itself from 20 on: there a plain name means
+-- PostgreSQL's, as pg_catalog is searched first, also in this script; hence the
+-- temporary names.
+
+CREATE FUNCTION uuid_least(uuid, uuid) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_least'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_least(uuid, uuid) IS
+'lesser of two UUIDs, for min (RFC 9562, 6.11)';
+
+CREATE FUNCTION uuid_greatest(uuid, uuid) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_greatest'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_greatest(uuid, uuid) IS
+'greater of two UUIDs, for max (RFC 9562, 6.11)';
+
+CREATE AGGREGATE uuid9562_min(uuid) (
+	SFUNC = uuid_least,
+	STYPE = uuid,
+	COMBINEFUNC = uuid_least,
+	SORTOP = OPERATOR(pg_catalog.<),
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE uuid9562_min(uuid) IS
+'least UUID of all input values (RFC 9562, 6.11)';
+ALTER AGGREGATE uuid9562_min(uuid) RENAME TO min;
+
+CREATE AGGREGATE uuid9562_max(uuid) (
+	SFUNC = uuid_greatest,
+	STYPE = uuid,
+	COMBINEFUNC = uuid_greatest,
+	SORTOP = OPERATOR(pg_catalog.>),
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE uuid9562_max(uuid) IS
+'greatest UUID of all input values (RFC 9562, 6.11)';
+ALTER AGGREGATE uuid9562_max(uuid) RENAME TO max;
+
 -- Time
 
 COMMENT ON FUNCTION uuidv6_timestamp_from_text(text) IS

@@ -128,6 +128,18 @@ SELECT public.nil_uuid() <@ tsrange('2026-01-01', '2026-01-02');
 SELECT public.nil_uuid() <@ '2026-01-01'::timestamptz;
 \set VERBOSITY default
 
+-- base32hex: too short, too long, no digit, padding, a bit after the 128th
+SELECT public.uuid_from_base32hex('06ajbm9tutsvnd36va87v8bvj');
+\echo :SQLSTATE
+SELECT public.uuid_from_base32hex('06ajbm9tutsvnd36va87v8bvjo0');
+\echo :SQLSTATE
+SELECT public.uuid_from_base32hex('06ajbm9tutsvnd36va87v8bvjw');
+\echo :SQLSTATE
+SELECT public.uuid_from_base32hex('06ajbm9tutsvnd36va87v8bvjo======');
+\echo :SQLSTATE
+SELECT public.uuid_from_base32hex('06ajbm9tutsvnd36va87v8bvjp');
+\echo :SQLSTATE
+
 -- node ids
 SELECT public.uuidv8_node();
 \echo :SQLSTATE

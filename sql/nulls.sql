@@ -21,6 +21,7 @@ SELECT public.uuidv8_node_at(NULL), public.uuidv8_node_at(NULL, 1), public.uuidv
 SELECT public.uuidv8_node_timestamp(NULL), public.uuidv8_node_timestamp_micros(NULL), public.uuidv8_node_timestamp_from_text(NULL);
 SELECT public.uuid_is_v8(NULL), public.uuidv8_node_lowest(NULL), public.uuidv8_node_highest(NULL);
 SELECT public.uuidv8_node_within(NULL, '(,)'), public.uuidv8_node_within(public.nil_uuid(), NULL);
+SELECT public.uuid_to_base32hex(NULL), public.uuid_from_base32hex(NULL), public.uuid_least(NULL, NULL), public.uuid_greatest(NULL, NULL);
 SELECT public.uuidv6_timestamp_from_text(NULL), public.uuidv7_timestamp_from_text(NULL);
 SELECT public.uuid_is_v6(NULL), public.uuid_is_v7(NULL);
 SELECT public.uuidv6_lowest(NULL), public.uuidv6_highest(NULL), public.uuidv7_lowest(NULL), public.uuidv7_highest(NULL);

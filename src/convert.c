@@ -1,6 +1,7 @@
 /*
  * convert.c
- *		The same UUID in another form: v1 as v6 and back, and as a URN.
+ *		The same UUID in another form: v1 as v6 and back, as a URN, and as
+ *		base32hex.
  */
 #include "uuid9562.h"
 
@@ -12,6 +13,8 @@ PG_FUNCTION_INFO_V1(uuid9562_uuidv1_to_v6);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv6_to_v1);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_to_urn);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_from_urn);
+PG_FUNCTION_INFO_V1(uuid9562_uuid_to_base32hex);
+PG_FUNCTION_INFO_V1(uuid9562_uuid_from_base32hex);
 
 /* RFC 9562, 4, figure 4. */
 #define URN_PREFIX			"urn:uuid:"
@@ -101,5 +104,39 @@ uuid9562_uuid_from_urn(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for UUID URN: \"%s\"", urn),
 				 errhint("A UUID URN looks like \"urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6\".")));
+	PG_RETURN_UUID_P(uuid);
+}
+
+/*
+ * uuid_to_base32hex(uuid) returns text
+ *
+ * 26 characters in lower case, without padding, that sort as the UUID does
+ * (4; RFC 4648, 7).
+ */
+Datum
+uuid9562_uuid_to_base32hex(PG_FUNCTION_ARGS)
+{
+	char		string[UUID_TEXT_BASE32HEX_LENGTH + 1];
+
+	uuid_text_write_base32hex(PG_GETARG_UUID_P(0)->data, string);
+	PG_RETURN_TEXT_P(cstring_to_text(string));
+}
+
+/*
+ * uuid_from_base32hex(base32hex text) returns uuid
+ *
+ * The inverse, of upper or lower case; an error for anything else.
+ */
+Datum
+uuid9562_uuid_from_base32hex(PG_FUNCTION_ARGS)
+{
+	char	   *string = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	pg_uuid_t  *uuid = new_uuid();
+
+	if (!uuid_text_read_base32hex(string, uuid->data))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("invalid input syntax for a UUID in base32hex: \"%s\"", string),
+				 errhint("It has 26 characters, 0 to 9 and a to v, the last of them one of 0, 4, 8, c, g, k, o and s.")));
 	PG_RETURN_UUID_P(uuid);
 }

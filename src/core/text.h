@@ -1,14 +1,13 @@
 /*
  * text.h
- *		Octets written as hexadecimal digits in a given form.
+ *		A UUID as text: hexadecimal digits in a given form, and base32hex.
  *
  * Plain C11: no PostgreSQL, no I/O, no static state.
  */
 #ifndef UUID9562_CORE_TEXT_H
 #define UUID9562_CORE_TEXT_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "layout.h"
 
 /* RFC 9562, 4: a UUID. */
 #define UUID_TEXT_HEX_AND_DASH	"xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
@@ -56,6 +55,71 @@ uuid_text_read(const char *form, const char *string, uint8_t *octets)
 		high = !high;
 	}
 	return *string == '\0';
+}
+
+/*
+ * base32hex (RFC 4648, 7): 5 bits a character, the most significant first, and
+ * zeros after the 128th.  The alphabet is in the order of its values, so the
+ * text sorts as the octets do.
+ */
+#define UUID_TEXT_BASE32HEX_LENGTH	26
+#define UUID_TEXT_BASE32HEX_ALPHABET	"0123456789abcdefghijklmnopqrstuv"
+
+/* Write 16 octets as base32hex in lower case, with a NUL behind. */
+static inline void
+uuid_text_write_base32hex(const uint8_t *octets, char *string)
+{
+	uint32_t	bits = 0;
+	int			count = 0;		/* of bits that are not written yet */
+	int			next = 0;
+
+	for (int i = 0; i < UUID_TEXT_BASE32HEX_LENGTH; i++)
+	{
+		if (count < 5)
+		{
+			bits = bits << 8 | (next < UUID_OCTETS ? octets[next] : 0);
+			next++;
+			count += 8;
+		}
+		count -= 5;
+		string[i] = UUID_TEXT_BASE32HEX_ALPHABET[bits >> count & 31];
+	}
+	string[UUID_TEXT_BASE32HEX_LENGTH] = '\0';
+}
+
+/*
+ * Read 16 octets of base32hex in upper or lower case, without padding.  False
+ * for anything else, also when a bit after the 128th is set; octets may then be
+ * written in part.
+ */
+static inline bool
+uuid_text_read_base32hex(const char *string, uint8_t *octets)
+{
+	uint32_t	bits = 0;
+	int			count = 0;		/* of bits that are no octet yet */
+
+	for (int i = 0; i < UUID_TEXT_BASE32HEX_LENGTH; i++)
+	{
+		char		c = string[i];
+		uint32_t	value;
+
+		if (c >= '0' && c <= '9')
+			value = (uint32_t) (c - '0');
+		else if (c >= 'a' && c <= 'v')
+			value = (uint32_t) (c - 'a' + 10);
+		else if (c >= 'A' && c <= 'V')
+			value = (uint32_t) (c - 'A' + 10);
+		else
+			return false;		/* also the end of the string */
+		bits = bits << 5 | value;
+		count += 5;
+		if (count >= 8)
+		{
+			count -= 8;
+			*octets++ = (uint8_t) (bits >> count);
+		}
+	}
+	return string[UUID_TEXT_BASE32HEX_LENGTH] == '\0' && (bits & ((1U << count) - 1)) == 0;
 }
 
 #endif							/* UUID9562_CORE_TEXT_H */

@@ -59,6 +59,88 @@ reads_a_uuid(void **state)
 	assert_uuid_equal(octets, "f81d4fae-7dec-11d0-a765-00a0c91e6bf6");
 }
 
+/* Each character of it is 5 bits, from the most significant one. */
+static void
+base32hex_is_that_of_the_rfc(void **state)
+{
+	/* each also as Python's base64.b32hexencode gives it, without its padding */
+	static const struct
+	{
+		const char *uuid;
+		const char *base32hex;
+	}			cases[] = {
+		{"019535d9-3df7-79fb-b466-fa907fa17f9e", "06ajbm9tutsvnd36va87v8bvjo"},
+		{"00000000-0000-0000-0000-000000000000", "00000000000000000000000000"},
+		{"ffffffff-ffff-ffff-ffff-ffffffffffff", "vvvvvvvvvvvvvvvvvvvvvvvvvs"},
+		{"08421084-2108-4210-8421-084210842108", "11111111111111111111111110"},
+	};
+
+	(void) state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	{
+		uint8_t		octets[UUID_OCTETS];
+		char		string[UUID_TEXT_BASE32HEX_LENGTH + 1];
+
+		octets_from_text(cases[i].uuid, octets, UUID_OCTETS);
+		uuid_text_write_base32hex(octets, string);
+		assert_string_equal(string, cases[i].base32hex);
+	}
+}
+
+/* Two UUIDs are in the order of their texts, and each is read back in either case. */
+static void
+base32hex_sorts_and_is_read_back(void **state)
+{
+	uint8_t		previous[UUID_OCTETS] = {0};
+	char		previous_string[UUID_TEXT_BASE32HEX_LENGTH + 1] = "00000000000000000000000000";
+
+	(void) state;
+	for (int round = 0; round < 100000; round++)
+	{
+		uint8_t		octets[UUID_OCTETS];
+		uint8_t		back[UUID_OCTETS];
+		char		string[UUID_TEXT_BASE32HEX_LENGTH + 1];
+		int			order;
+
+		uuid_layout_store64(octets, test_bits() >> (round % 64));
+		uuid_layout_store64(octets + 8, test_bits() << (round % 64));
+		uuid_text_write_base32hex(octets, string);
+		order = memcmp(octets, previous, UUID_OCTETS);
+		assert_int_equal(order < 0, strcmp(string, previous_string) < 0);
+		assert_int_equal(order > 0, strcmp(string, previous_string) > 0);
+		memcpy(previous, octets, UUID_OCTETS);
+		strcpy(previous_string, string);
+
+		if (round % 2)
+			for (char *c = string; *c != '\0'; c++)
+				*c = (char) (*c >= 'a' ? *c - 'a' + 'A' : *c);
+		assert_true(uuid_text_read_base32hex(string, back));
+		assert_memory_equal(octets, back, UUID_OCTETS);
+	}
+}
+
+static void
+refuses_what_is_no_base32hex(void **state)
+{
+	static const char *const strings[] = {
+		"", "0", "0000000000000000000000000", "000000000000000000000000000",
+		"0000000000000000000000000w", "0000000000000000000000000W", "0000000000000000000000000=",
+		"0000000000000000000000000 ", " 0000000000000000000000000", "000000000000/0000000000000",
+		"000000000000:0000000000000", "000000000000@0000000000000", "000000000000`0000000000000",
+		"000000000000\x80" "0000000000000",
+		/* bits after the 128th */
+		"00000000000000000000000001", "00000000000000000000000002", "0000000000000000000000000v"
+	};
+	uint8_t		octets[UUID_OCTETS];
+
+	(void) state;
+	assert_true(uuid_text_read_base32hex("00000000000000000000000004", octets));
+	assert_int_equal(octets[UUID_OCTETS - 1], 1);
+	for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++)
+		if (uuid_text_read_base32hex(strings[i], octets))
+			fail_msg("read \"%s\"", strings[i]);
+}
+
 int
 main(void)
 {
@@ -67,6 +149,9 @@ main(void)
 		cmocka_unit_test(refuses_what_is_no_digit),
 		cmocka_unit_test(refuses_another_form),
 		cmocka_unit_test(reads_a_uuid),
+		cmocka_unit_test(base32hex_is_that_of_the_rfc),
+		cmocka_unit_test(base32hex_sorts_and_is_read_back),
+		cmocka_unit_test(refuses_what_is_no_base32hex),
 	};
 
 	return run_core_tests(tests);

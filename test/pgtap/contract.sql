@@ -2,14 +2,16 @@
 -- and the operators.
 
 BEGIN;
-SELECT plan(15);
+SELECT plan(16);
 
-CREATE TEMP VIEW members AS
+CREATE TEMP VIEW all_members AS
 SELECT p.*
 FROM pg_extension AS e
 	 JOIN pg_depend AS d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
 	 JOIN pg_proc AS p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
 WHERE e.extname = 'uuid9562';
+
+CREATE TEMP VIEW members AS SELECT * FROM all_members WHERE prokind = 'f';
 
 -- name, arguments, result, volatility, leakproof
 CREATE TEMP TABLE contract (name text, arguments text, result text, volatility "char", leakproof boolean);
@@ -22,6 +24,10 @@ INSERT INTO contract VALUES
 	('uuidv5', 'namespace uuid, name bytea', 'uuid', 'i', false),
 	('uuidv6', '', 'uuid', 'v', false),
 	('uuidv7', '', 'uuid', 'v', false),
+	('uuid_to_base32hex', 'uuid', 'text', 'i', true),
+	('uuid_from_base32hex', 'base32hex text', 'uuid', 'i', false),
+	('uuid_least', 'uuid, uuid', 'uuid', 'i', true),
+	('uuid_greatest', 'uuid, uuid', 'uuid', 'i', true),
 	('uuidv7_next', '', 'uuid', 'v', false),
 	('uuidv7', 'shift interval', 'uuid', 'v', false),
 	('uuidv7_batch', 'n bigint', 'SETOF uuid', 'v', false),
@@ -108,6 +114,15 @@ SELECT set_eq(
 	$$VALUES ('uuid_generator_stats', 'r'::"char"), ('uuid_generator_reset', 'u')$$,
 	'every function is parallel safe but those that look at the generators of a session or reset those of the instance');
 SELECT set_eq(
+	$$SELECT p.oid::regprocedure::text, aggtransfn::regproc::text, aggcombinefn::regproc::text, aggsortop::regoperator::text,
+			 proparallel, obj_description(p.oid, 'pg_proc') ~ 'RFC 9562'
+	  FROM all_members AS p JOIN pg_aggregate AS a ON a.aggfnoid = p.oid$$,
+	$$VALUES ((CASE WHEN to_regprocedure('pg_catalog.min(uuid)') IS NULL THEN '' ELSE 'public.' END) || 'min(uuid)',
+			  'uuid_least', 'uuid_least', '<(uuid,uuid)', 's'::"char", true),
+			 ((CASE WHEN to_regprocedure('pg_catalog.max(uuid)') IS NULL THEN '' ELSE 'public.' END) || 'max(uuid)',
+			  'uuid_greatest', 'uuid_greatest', '>(uuid,uuid)', 's', true)$$,
+	'the aggregates are min and max, in parallel too, and by an index');
+SELECT set_eq(
 	$$SELECT proname::text FROM members WHERE NOT has_function_privilege('public', oid, 'EXECUTE')$$,
 	$$VALUES ('uuid_generator_reset')$$,
 	'everybody may call every function but the one that gives up an order');
@@ -123,7 +138,7 @@ SELECT is_empty(
 SELECT is_empty(
 	$$SELECT oid::regprocedure FROM pg_proc
 	  WHERE pronamespace = 'pg_catalog'::regnamespace
-		AND obj_description(oid, 'pg_proc') IN (SELECT obj_description(oid, 'pg_proc') FROM members)$$,
+		AND obj_description(oid, 'pg_proc') IN (SELECT obj_description(oid, 'pg_proc') FROM all_members)$$,
 	'no comment of ours went to a function of PostgreSQL''s');
 SELECT is_empty(
 	$$SELECT oid::regprocedure FROM members WHERE prosrc !~ ('^uuid9562_' || replace(proname, 'uuidv7_next', 'uuidv7') || '(_[a-z]+)?$')$$,
