@@ -418,6 +418,62 @@ the_random_bits_reach_the_value(void **state)
 	assert_true(generator.tail == UINT64_C(0x0bcdef0123456789) + 0x23456789 + 1);
 }
 
+/*
+ * How many of the random bits that it is given make a difference to the value
+ * after another one?  doc/collisions.md rests on these numbers.
+ */
+static int
+bits_that_count(UuidMethod method, UuidStamp stamp, UuidPayload before, uint64_t now)
+{
+	int			count = 0;
+
+	for (int bit = 0; bit < 128; bit++)
+	{
+		UuidRandom	random = {0, 0};
+		UuidPayload plain = before;
+		UuidPayload flipped = before;
+
+		uuid_generator_next(&plain, now, random, method);
+		*(bit < 64 ? &random.tail : &random.seed) = UINT64_C(1) << bit % 64;
+		uuid_generator_next(&flipped, now, random, method);
+		plain = uuid_layout_stamp(plain, stamp);
+		flipped = uuid_layout_stamp(flipped, stamp);
+		count += plain.time != flipped.time || plain.tail != flipped.tail;
+	}
+	return count;
+}
+
+static void
+no_random_bit_is_lost(void **state)
+{
+	const UuidStamp none = {0, 0};
+	const struct
+	{
+		UuidMethod	method;
+		UuidStamp	stamp;
+		int			first;		/* of a tick, also of one ahead of the clock */
+		int			further;	/* ones of that tick */
+	}			expected[] = {
+		{UUID_METHOD_FRACTION, none, 61, 58},
+		{UUID_METHOD_COUNTER, none, 73, 58},
+		{UUID_METHOD_RANDOM, none, 61, 32},
+		{UUID_METHOD_FRACTION, uuid_layout_random_node_stamp(), 60, 57},
+		{UUID_METHOD_FRACTION, {UUID_NODE_MAX, 0}, 13, 10},
+		{UUID_METHOD_FRACTION, uuid_layout_node_id_stamp(1), 45, 42}
+	};
+
+	(void) state;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+	{
+		UuidMethod	method = expected[i].method;
+		UuidStamp	stamp = expected[i].stamp;
+
+		assert_int_equal(bits_that_count(method, stamp, generator_at(START, 0), START + 4096), expected[i].first);
+		assert_int_equal(bits_that_count(method, stamp, generator_at(START | 4095, UUID_TAIL_MAX), START), expected[i].first);
+		assert_int_equal(bits_that_count(method, stamp, generator_at(START, 0), START), expected[i].further);
+	}
+}
+
 /* Whatever the clock shows, the next value is not before that time. */
 static void
 goes_on_from_a_time(void **state)
@@ -514,6 +570,7 @@ main(void)
 		cmocka_unit_test(the_last_tick_of_the_field_is_taken),
 		cmocka_unit_test(at_the_end_of_the_field_there_is_no_next),
 		cmocka_unit_test(the_random_bits_reach_the_value),
+		cmocka_unit_test(no_random_bit_is_lost),
 		cmocka_unit_test(goes_on_from_a_time),
 		cmocka_unit_test(tells_when_the_clock_is_behind),
 		cmocka_unit_test(several_writers_share_one_order),
