@@ -2,10 +2,14 @@
 #
 #	make && make install && make installcheck
 #
-# PG_CONFIG names the PostgreSQL to build for.
+# PG_CONFIG names the PostgreSQL to build for.  In another folder,
+# "make -f .../uuid9562/Makefile" builds there and leaves the source as it is.
+
+SOURCE := $(patsubst %/,%,$(or $(VPATH),$(dir $(firstword $(MAKEFILE_LIST)))))
+OWN_FILES = $(patsubst $(SOURCE)/%,%,$(wildcard $(addprefix $(SOURCE)/,$(1))))
 
 EXTENSION = uuid9562
-EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" uuid9562.control)
+EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(SOURCE)/uuid9562.control)
 
 MODULE_big = uuid9562
 OBJS = \
@@ -27,13 +31,14 @@ OBJS = \
 	src/uuid9562.o
 PGFILEDESC = "uuid9562 - every UUID version of RFC 9562"
 
-DATA = $(wildcard uuid9562--*.sql)
-DOCS = $(wildcard doc/*.md)
+DATA = $(call OWN_FILES,uuid9562--*.sql)
+# installed as they lie here, so that they find each other
+MANUAL = $(call OWN_FILES,*.md LICENSE doc/*.md doc/benchmarks/*/*)
 
 PG_CPPFLAGS = -DUUID9562_VERSION='"$(EXTVERSION)"'
 
 REGRESS = vectors inspect convert aggregate named custom time node plans settings statistics errors nulls
-REGRESS_OPTS = --inputdir=. --load-extension=$(EXTENSION)
+REGRESS_OPTS = --load-extension=$(EXTENSION)
 
 CORE_TESTS = layout layout_by_octet clock generator entropy text
 CORE_PROGRAMS = $(CORE_TESTS:%=test/core/%)
@@ -46,21 +51,58 @@ $(error PG_CONFIG=$(PG_CONFIG) cannot be run; name the pg_config of your Postgre
 endif
 include $(PGXS)
 
-# the manual has pages with names such as index.md
-docmoduledir := extension/$(EXTENSION)
-
 # the bitcode too: JIT inlines it
-$(OBJS) $(OBJS:.o=.bc): $(wildcard src/*.h src/core/*.h) uuid9562.control
+$(OBJS) $(OBJS:.o=.bc): $(call OWN_FILES,src/*.h src/core/*.h) uuid9562.control
+
+ifneq ($(SOURCE),.)
+$(OBJS) $(OBJS:.o=.bc): | $(CURDIR)/src/core
+$(CORE_PROGRAMS): | $(CURDIR)/test/core
+$(CURDIR)/src/core $(CURDIR)/test/core:
+	mkdir -p $@
+endif
+
+install: install-manual
+uninstall: uninstall-manual
+
+# A folder of its own, since other extensions install theirs beside it.
+ifneq (,$(docdir))
+manualdir = $(DESTDIR)$(docdir)/extension/$(EXTENSION)
+
+install-manual:
+	$(MKDIR_P) '$(manualdir)' $(patsubst %,'$(manualdir)/%',$(sort $(dir $(MANUAL))))
+	for file in $(MANUAL); do $(INSTALL_DATA) $(SOURCE)/$$file '$(manualdir)'/$$file || exit; done
+
+uninstall-manual:
+	rm -rf '$(manualdir)'
+else
+install-manual uninstall-manual:
+endif
+
+# pg_regress says of a server only that psql failed.
+installcheck: server-for-installcheck
+server-for-installcheck:
+	@reply=$$('$(bindir)/psql' -XAtq -d postgres -c "SELECT CASE WHEN rolsuper THEN 'ready' \
+		ELSE 'role ' || rolname || ' is no superuser' END FROM pg_roles WHERE rolname = current_user" 2>&1); \
+	if [ "$$reply" != ready ]; then \
+		echo "make installcheck: $$reply"; \
+		echo; \
+		echo "It needs a running PostgreSQL $(MAJORVERSION) that has the extension, as \"make install\""; \
+		echo "leaves it, and that lets you in as a superuser; PGHOST, PGPORT and PGUSER say which."; \
+		echo "On Debian and Ubuntu this makes one for the tests alone, as any user:"; \
+		echo; \
+		echo "	pg_virtualenv -v $(MAJORVERSION) make installcheck PG_CONFIG=$(PG_CONFIG)"; \
+		exit 1; \
+	fi >&2
 
 # The core's unit tests: the module's own object files, linked with cmocka.
 coretest: $(CORE_PROGRAMS)
 	prove --verbose --exec '' $(CORE_PROGRAMS)
 
-$(CORE_PROGRAMS): %: %.c test/core/layout.c test/core/support.h src/core/entropy.o $(wildcard src/core/*.h)
-	$(CC) -std=c11 $(CFLAGS) -Isrc/core -o $@ $< src/core/entropy.o -lcmocka
+$(CORE_PROGRAMS): %: %.c test/core/layout.c test/core/support.h src/core/entropy.o $(call OWN_FILES,src/core/*.h)
+	$(CC) -std=c11 $(CFLAGS) -I$(SOURCE)/src/core -o $@ $< src/core/entropy.o -lcmocka
 
 # Properties over generated values, on a running server that has pgTAP.
 pgtap:
-	pg_prove --verbose $(wildcard test/pgtap/*.sql)
+	pg_prove --verbose $(wildcard $(SOURCE)/test/pgtap/*.sql)
 
-.PHONY: coretest pgtap
+.PHONY: install-manual uninstall-manual server-for-installcheck coretest pgtap
