@@ -1,0 +1,248 @@
+# The examples of the README and the manual.  Each page is run from top to bottom in
+# one session, in a database of its own; what a block ```sql prints is what stands in
+# the block under it.  Where nothing stands, it must raise no error and no warning.
+#
+# PAGES, a pattern, chooses pages.
+#
+# What differs from run to run is masked, see mask() below.  The clock of the server
+# begins at the moment START, so that a page may say what a query gives "today".
+#
+# In the page, in HTML comments right above a block:
+#
+#	not run: REASON			the block is not run
+#	needs PostgreSQL 18		only from that version on; or an extension, if it is there
+#	setup: SQL			run before the block, and not shown to readers
+#	new session			the session ends, and another begins
+#	restart				the server restarts first
+#	on the other server		there is a second server, and the block is for that one
+#	on both servers			or for both; "host=other" is the address of the other one
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use IPC::Run ();
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::Local qw(timegm);
+use World;
+
+use constant START => '2026-11-22 09:00:00';
+
+my ($year, $month, $day, $hour) = START =~ /(\d+)-(\d+)-(\d+) (\d+)/;
+my $start = timegm(0, 0, $hour, $day, $month - 1, $year);
+my $folder = $FindBin::Bin;
+
+# --- a page, taken apart ------------------------------------------------------------
+
+# The blocks of a page: {sql, output, line, directives}.
+sub blocks
+{
+	my ($page, $text) = @_;
+	my (@blocks, @directives, @unknown);
+	my $end = 0;
+
+	while ($text =~ /(?:^<!--\s*(.*?)\s*-->|^```(\w*)\n(.*?)^```)[ \t]*$/msg)
+	{
+		my ($comment, $language, $body, $from, $to) = ($1, $2, $3, $-[0], $+[0]);
+		my $between = substr $text, $end, $from - $end;
+		my $joined = $between !~ /\S/;
+		my $line = 1 + (substr($text, 0, $from) =~ tr/\n//);
+
+		$end = $to;
+		@directives = () unless $joined;
+		if (defined $comment)
+		{
+			push @directives, $comment;
+		}
+		elsif ($language eq 'sql')
+		{
+			push @blocks, { sql => $body, line => $line, directives => [@directives] };
+			@directives = ();
+		}
+		elsif ($language eq '')
+		{
+			if ($joined && @blocks && $blocks[-1]{end} == $from - length $between)
+			{
+				$blocks[-1]{output} = $body;
+			}
+			else
+			{
+				push @unknown, $line;
+			}
+		}
+		$blocks[-1]{end} = $end if @blocks && $language && $language eq 'sql';
+	}
+	is_deeply(\@unknown, [], "$page: each block is SQL, the output of SQL right above it, or says what it is");
+	return @blocks;
+}
+
+# --- what differs from run to run ---------------------------------------------------
+
+# The Unix time, in seconds, of a UUID that has one.
+sub time_of
+{
+	my ($version, $hex) = @_;
+	my ($high, $low) = (hex(substr $hex, 0, 12), hex(substr $hex, 13, 3));
+
+	return (hex(substr($hex, 13, 3) . substr($hex, 8, 4) . substr($hex, 0, 8)) / 1e7 - 12219292800) if $version eq '1';
+	return ($high * 4096 + $low) / 1e7 - 12219292800 if $version eq '6';
+	return $high / 1000;
+}
+
+# Of a UUID that was made in this run the version is left, of one that was made for a
+# given time that time, and of a constant all.
+sub mask_uuid
+{
+	my ($uuid) = @_;
+	my $hex = $uuid =~ tr/-//dr;
+	my $version = substr $hex, 12, 1;
+
+	return '<v4>' if $version eq '4';
+	return $uuid if $version !~ /[1678]/ || $hex =~ /(0{12}|f{12})$/;
+	return "<v$version>" if $hex =~ /^2[0-9]/ && $version eq '8' || abs(time_of($version, $hex) - $start) < 3600;
+	return substr($uuid, 0, 18) . '<tail>';
+}
+
+sub mask
+{
+	my ($text) = @_;
+
+	for ($text)
+	{
+		s/\b(\p{Hex}{8}-\p{Hex}{4}-\p{Hex}{4}-\p{Hex}{4}-\p{Hex}{12})\b/mask_uuid($1)/ge;
+		# a time of the hour in which this runs
+		s/(\d{4}-\d\d-\d\d) $hour:\d\d:\d\d(\.\d+)?(?=[+ ])/$1 <time>/g;
+		# what EXPLAIN measures and estimates, what only some versions print, and its frame
+		s/^ *QUERY PLAN *\n-+\n(.*?)^\(\d+ rows?\)\n/$1/msg;
+		s/cost=\d+\.\d+\.\.\d+\.\d+ rows=\d+ width=\d+/<cost>/g;
+		s/actual time=\d+\.\d+\.\.\d+\.\d+ rows=(\d+)(?:\.00)?/actual <time> rows=$1/g;
+		s/((?:Planning|Execution) Time:) \d+\.\d+ ms/$1 <time>/g;
+		s/^ +(?:Buffers:.*|Index Searches:.*|Planning:)\n//mg;
+		# fractions of which nobody can know the last digits
+		s/\b\d+\.\d{4,}\b/<number>/g;
+		# where an error is in its statement
+		s/^LINE \d+:.*\n[ \t]*\^\n//mg;
+		# the width of columns
+		s/-{2,}/--/g;
+		s/[ \t]+/ /g;
+		s/^ | $//mg;
+		s/\n+/\n/g;
+		s/^\n//;
+	}
+	return $text;
+}
+
+# --- what a page needs ----------------------------------------------------------------
+
+my $major = qx(pg_config --version) =~ /^PostgreSQL (\d+)/ ? $1 : die;
+chomp(my $sharedir = qx(pg_config --sharedir));
+
+# Why a block cannot run here; undef when it can.
+sub why_not
+{
+	foreach (@{ $_[0]{directives} })
+	{
+		return $1 if /^not run: (.*)/s;
+		return $_ if /^needs PostgreSQL (\d+)$/ ? $major < $1 : /^needs (\S+)$/ && !-f "$sharedir/extension/$1.control";
+	}
+	return;
+}
+
+# Lines of psql that restart a server.
+sub restart
+{
+	my ($world, $node) = @_;
+	return "\\! LD_PRELOAD=$world->{library} pg_ctl -w -D " . $node->data_dir . ' -l ' . $node->logfile . " restart >/dev/null\n";
+}
+
+sub connect_to
+{
+	my ($node) = @_;
+	return '\connect shop - ' . $node->host . ' ' . $node->port . "\n";
+}
+
+# --- page by page ---------------------------------------------------------------------
+
+my $pages = 0;
+foreach my $page (map { s{^\Q$FindBin::Bin\E/}{}r } glob "$FindBin::Bin/README.md $FindBin::Bin/doc/*.md")
+{
+	next if $ENV{PAGES} && $page !~ /$ENV{PAGES}/;
+	my @blocks = blocks($page, slurp_file("$FindBin::Bin/$page")) or next;
+	my @run = grep { !why_not($_) } @blocks;
+	my %asked = map { $_ => 1 } map { @{ $_->{directives} } } @run;
+	my $conf = "timezone = 'UTC'\nmax_prepared_transactions = 10\n";
+
+	$conf .= "shared_preload_libraries = 'timescaledb'\ntimescaledb.telemetry_level = off\n" if $asked{'needs timescaledb'};
+	my $world = World->new('here_' . ++$pages, $conf, allows_streaming => 'logical') or plan skip_all => World::REASON;
+	my %server = (here => $world->node);
+	if ($asked{'on the other server'} || $asked{'on both servers'})
+	{
+		$server{other} = PostgreSQL::Test::Cluster->new("other_$pages");
+		$server{other}->init(allows_streaming => 'logical');
+		$server{other}->append_conf('postgresql.conf', $conf);
+		$world->start($server{other});
+	}
+	$world->turn('by ' . ($start - time));
+	foreach my $node (values %server)
+	{
+		$node->safe_psql('postgres', 'CREATE DATABASE shop');
+		$node->safe_psql('shop', 'CREATE EXTENSION uuid9562') unless grep { $_->{sql} =~ /^CREATE EXTENSION uuid9562/m } @run;
+	}
+
+	# all of the page in one script, each block between two marks
+	my $script = '';
+	my $at = 'here';
+	foreach my $n (0 .. $#run)
+	{
+		my $sql = $run[$n]{sql};
+		my @directives = @{ $run[$n]{directives} };
+		my %is = map { $_ => 1 } @directives;
+		my @on = $is{'on both servers'} ? ('other', 'here') : $is{'on the other server'} ? 'other' : 'here';
+
+		foreach my $on (@on)
+		{
+			my ($remote) = grep { $_ ne $on } keys %server;
+			my $address = $remote ? 'host=' . $server{$remote}->host . ' port=' . $server{$remote}->port : '';
+
+			$script .= restart($world, $server{$on}) if $is{restart};
+			$script .= connect_to($server{$on}) if $on ne $at || $is{restart} || $is{'new session'};
+			$at = $on;
+			$script .= "$_\n" foreach map { /^setup: (.*)/s } @directives;
+			$script .= "\\echo \@\@\@ $n\n" . $sql =~ s/host=other\b/$address/r . "\\echo \@\@\@\n";
+		}
+	}
+	my $printed = '';
+	IPC::Run::run([ 'psql', '-X', '-q', '-d', $server{here}->connstr('shop') ], '<', \$script, '>', \$printed, '2>&1');
+	my %printed;
+	push @{ $printed{$1} }, $2 while $printed =~ /^\@\@\@ (\d+)\n(.*?)^\@\@\@\n/msg;
+
+	my $n = 0;
+	foreach my $block (@blocks)
+	{
+		my ($first) = $block->{sql} =~ /^(.*)/;
+		my $name = "$page, line $block->{line}: $first";
+		my $reason = why_not($block);
+
+	  SKIP:
+		{
+			skip "$name: $reason", 1 if $reason;
+			my $outputs = $printed{ $n++ };
+			fail("$name: the session has ended before") or diag($printed) unless $outputs;
+			foreach my $output (@$outputs)
+			{
+				if (defined $block->{output})
+				{
+					is(mask($output), mask($block->{output}), $name) or diag("it prints:\n$output");
+				}
+				else
+				{
+					is(join('', $output =~ /^((?:ERROR|FATAL|WARNING|NOTICE):.*\n)/mg), '', $name);
+				}
+			}
+		}
+	}
+	$_->stop foreach values %server;
+}
+done_testing();
