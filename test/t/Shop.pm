@@ -2,6 +2,7 @@
 # defaults, checks, generated columns, partitions, indexes, views, functions, policies.
 #
 #	Shop::create($node, 'shop');
+#	Shop::create($node, 'old_shop', '1.0');	# with an earlier version of the extension
 #	my $answers = Shop::answers($node, 'shop');
 package Shop;
 use strict;
@@ -9,11 +10,11 @@ use warnings;
 
 sub create
 {
-	my ($node, $database) = @_;
+	my ($node, $database, $version) = @_;
 
 	$node->safe_psql('postgres', "CREATE DATABASE $database");
+	$node->safe_psql($database, 'CREATE EXTENSION uuid9562' . ($version ? " VERSION '$version'" : ''));
 	$node->safe_psql($database, q{
-	CREATE EXTENSION uuid9562;
 	CREATE TABLE customers (
 		id uuid PRIMARY KEY DEFAULT public.uuidv7() CHECK (public.uuid_is_v7(id)),
 		old_id uuid DEFAULT public.uuidv1(),
