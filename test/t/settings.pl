@@ -35,6 +35,14 @@ $node->reload;
 $node->poll_query_until('postgres', q{SELECT current_setting('uuid9562.node_id', true) = '9'});
 is($node->safe_psql('postgres', $id_of_v8), '9', 'ALTER SYSTEM and a reload');
 
+# the owner of a database, who is no superuser, can once the library is loaded
+$node->safe_psql('postgres', 'CREATE DATABASE shop OWNER importer');
+$node->safe_psql('shop', 'CREATE EXTENSION uuid9562', extra_params => [ '-U', 'importer' ]);
+($status, $out, $err) = $node->psql('shop', 'ALTER DATABASE shop SET uuid9562.node_id = 10', extra_params => [ '-U', 'importer' ]);
+like($err, qr/permission denied to set parameter "uuid9562.node_id"/, 'ALTER DATABASE ... SET by its owner, before the library is loaded');
+$node->safe_psql('shop', 'SELECT public.nil_uuid(); ALTER DATABASE shop SET uuid9562.node_id = 10', extra_params => [ '-U', 'importer' ]);
+is($node->safe_psql('shop', "$id_of_v8; RESET uuid9562.node_id; $id_of_v8"), "10\n10", 'and after');
+
 # with the library preloaded, every SET is checked at once
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\nuuid9562.v7_method = 'counter'");
 $node->restart;
