@@ -8,14 +8,33 @@ trees=${TREES:-/var/cache/uuid9562}
 # Ends the command, for want of what trees need.
 cannot() { die "$*"; }
 
-# What is mounted into the trees is seen by this command alone, and gone with it.
-# Pass the command's own arguments: it starts anew.
+# What is mounted into the trees is seen by this command alone, and gone with it, also
+# if it is killed; in a plain chroot, whose root is no mount that could be made private,
+# it is seen outside until the command ends.  Pass the command's own arguments: it starts
+# anew.
 own_mounts() {
+	local propagation
+
 	[ "$(id -u)" -eq 0 ] || cannot "this needs root, to make trees and go into them"
 	if [ -z "${UUID9562_MOUNTS:-}" ]; then
-		unshare --mount --propagation private true || cannot "this needs to mount, which is not allowed here"
-		exec env UUID9562_MOUNTS=own unshare --mount --propagation private "$0" "$@"
+		for propagation in private unchanged; do
+			if unshare --mount --propagation $propagation true 2>/dev/null; then
+				exec env UUID9562_MOUNTS=own unshare --mount --propagation $propagation "$0" "$@"
+			fi
+		done
+		cannot "this needs to mount, which is not allowed here"
 	fi
+}
+
+# Unmount what is mounted into the tree $1, or without it into any.
+leave_tree() {
+	local mounted=() path
+
+	while read -r _ path _; do
+		# the last one mounted first
+		[[ $path != "${1:-$trees}"/* ]] || mounted=("$path" "${mounted[@]}")
+	done </proc/self/mounts
+	[ ${#mounted[@]} -eq 0 ] || umount "${mounted[@]}"
 }
 
 # The mirror that apt has, the suite of this machine, and the folder of the trees for
