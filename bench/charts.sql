@@ -1,15 +1,13 @@
--- The data of the charts, a file for each, in psql's folder.  Run by
--- scripts/bench after report.sql.
-\copy (SELECT replace(side, 'PostgreSQL''s', 'core'), median, least, most FROM medians WHERE part = 'calls' AND (side ~ '^(floor: allocate|uuidv[14678]\(\))' OR side ~ 'PostgreSQL''s (gen|uuidv)|: (uuid_generate_v(1|7)|gen|generate_uuidv7)') ORDER BY median) TO 'calls.dat'
-\copy (SELECT size, median, least, most FROM medians WHERE part = 'growth' ORDER BY size) TO 'growth.dat'
-\copy (SELECT replace(side, 'PostgreSQL''s', 'core'), median, least, most FROM medians WHERE part = 'loading' AND measure = 's' ORDER BY median) TO 'loading.dat'
--- of several lines: a block for each, with its name at the head
-CREATE FUNCTION blocks(a_part text, a_measure text, sides text[]) RETURNS text LANGUAGE sql STABLE RETURN (
-	SELECT string_agg(block, E'\n\n\n')
-	FROM (SELECT '"' || replace(side, 'PostgreSQL''s', 'core') || E'"\n' || string_agg(size || E'\t' || median, E'\n' ORDER BY size) AS block
-		  FROM medians WHERE part = a_part AND measure = a_measure AND side = ANY (sides)
-		  GROUP BY side ORDER BY array_position(sides, side)) AS a);
-SELECT blocks('sessions', 'rows a second', ARRAY['uuidv7()', 'bigint identity', 'uuidv7(), instance scope',
-	'PostgreSQL''s gen_random_uuid()', 'PostgreSQL''s uuidv7()']) \g sessions.dat
-SELECT blocks('queries', 'one day, count(*)', ARRAY['id <@ period', 'bounds by hand', 'created_at with an index of its own',
-	'extracted timestamp']) \g queries.dat
+-- The data of the charts, a file for each suite that has one, in psql's folder: place,
+-- name, median and whether it is ours.  Run by scripts/bench after report.sql.
+CREATE FUNCTION chart(a_suite text, a_measure text, a_size bigint, sides text)
+RETURNS TABLE (place bigint, name text, median float8, ours int) LANGUAGE sql STABLE AS $$
+	SELECT row_number() OVER (ORDER BY CASE WHEN measure ~ 'a second' THEN -median ELSE median END), side, median, (side ~ '^(uuidv|id <@)')::int
+	FROM medians
+	WHERE suite = a_suite AND measure = a_measure AND size = coalesce(a_size, size) AND side ~ sides
+	ORDER BY 1
+$$;
+\copy (SELECT * FROM chart('calls', 'ns a call', NULL, '^floor: allocate|^uuidv[14678]\(\)|gen_random_uuid|PostgreSQL''s uuidv|uuid_generate_v7|generate_uuidv7')) TO 'calls.dat'
+\copy (SELECT * FROM chart('loading', 's, fsync off', NULL, '')) TO 'loading.dat'
+\copy (SELECT * FROM chart('scopes', 'rows a second', 8, '')) TO 'scopes.dat'
+\copy (SELECT * FROM chart('queries', 'one day, count(*)', (SELECT max(size) FROM medians WHERE measure = 'one day, count(*)'), '')) TO 'queries.dat'

@@ -1,10 +1,8 @@
 -- One day of a year of orders, by the time in the key and by the alternatives,
 -- on a table of so many rows.  Run by scripts/bench; prints its figures as CSV.
 SET TimeZone = 'UTC';
-SET client_min_messages = warning;
 
 -- The same rows twice, once known to be all of version 7.
-DROP TABLE IF EXISTS orders, checked_orders, sides, timings;
 CREATE TABLE orders (
 	id uuid PRIMARY KEY,
 	created_at timestamptz NOT NULL,
@@ -20,9 +18,6 @@ CREATE TABLE checked_orders (LIKE orders, PRIMARY KEY (id), CHECK (public.uuid_i
 INSERT INTO checked_orders SELECT * FROM orders;
 VACUUM ANALYZE orders, checked_orders;
 
--- The sides of a measure take turns, each so many times in a round.
-CREATE TABLE sides (measure text, side text, query text, times int);
-CREATE TABLE timings (measure text, side text, round int, ms float8);
 INSERT INTO sides
 SELECT format('one day, %s', what), side, format(query, source, condition), times
 FROM (VALUES ('count(*)', 'SELECT count(*) FROM %s WHERE %s'),
@@ -40,29 +35,9 @@ FROM (VALUES ('count(*)', 'SELECT count(*) FROM %s WHERE %s'),
 			  $$created_at >= '2025-03-01' AND created_at < '2025-03-02'$$, 10),
 			 ('extracted timestamp', 'orders',
 			  $$public.uuidv7_timestamp(id) >= '2025-03-01' AND public.uuidv7_timestamp(id) < '2025-03-02'$$, 1)) AS b (side, source, condition, times);
-
-CREATE OR REPLACE PROCEDURE measure(rounds int) LANGUAGE plpgsql AS $$
-DECLARE
-	s record;
-	began timestamptz;
-BEGIN
-	-- round 0 warms the caches
-	FOR round IN 0 .. rounds
-	LOOP
-		FOR s IN SELECT sides.* FROM generate_series(1, 10) AS turn JOIN sides ON turn <= times ORDER BY measure, turn, side
-		LOOP
-			began := clock_timestamp();
-			EXECUTE s.query;
-			IF round > 0 THEN
-				INSERT INTO timings VALUES (s.measure, s.side, round, extract(epoch FROM clock_timestamp() - began) * 1000);
-			END IF;
-		END LOOP;
-		COMMIT;
-	END LOOP;
-END$$;
 CALL measure(:rounds);
 
 COPY (SELECT 'queries', measure, side, (SELECT count(*) FROM orders), round, ms FROM timings) TO STDOUT CSV;
 COPY (SELECT 'queries', 'octets of index a row', 'created_at with an index of its own', count(*), 1,
 			 pg_relation_size('orders_created_at_idx')::float8 / count(*) FROM orders) TO STDOUT CSV;
-DROP TABLE orders, checked_orders, sides, timings;
+DROP TABLE orders, checked_orders;

@@ -5,8 +5,7 @@
  * Each generator is stepped under a spinlock of its own: a few nanoseconds,
  * with clock and random bits at hand before.  That is about as fast as a
  * compare-and-swap, which has no holder to lose the processor but could count
- * nothing, and faster than an LWLock, also with more sessions than cores
- * (scripts/bench locks).
+ * nothing, and faster than an LWLock, also with more sessions than cores.
  *
  * What outlives the server is a mark in the data directory (mark.c).  No value
  * at or after the mark is ever handed out, so whoever starts from it is ahead of
