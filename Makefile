@@ -28,7 +28,8 @@ OBJS = \
 	src/planner.o \
 	src/session.o \
 	src/statistics.o \
-	src/uuid9562.o
+	src/uuid9562.o \
+	src/version.o
 PGFILEDESC = "uuid9562 - every UUID version of RFC 9562"
 
 DATA = $(call OWN_FILES,uuid9562--*.sql)

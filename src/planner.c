@@ -1,6 +1,6 @@
 /*
  * planner.c
- *		What the planner asks of "is within" and of "is of the version".
+ *		What the planner asks of "is within".
  *
  * The planner knows nothing of id <@ period.  It knows all about comparisons
  * of a column with a value: how to use an index, which partitions to skip,
@@ -21,8 +21,6 @@
 
 #include "access/htup_details.h"
 #include "access/stratnum.h"
-#include "access/table.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
@@ -33,12 +31,10 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
-#include "rewrite/rewriteManip.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "estimate.h"
@@ -52,9 +48,6 @@
 PG_FUNCTION_INFO_V1(uuid9562_uuidv6_within_support);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv7_within_support);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_within_support);
-PG_FUNCTION_INFO_V1(uuid9562_uuid_is_v6_support);
-PG_FUNCTION_INFO_V1(uuid9562_uuid_is_v7_support);
-PG_FUNCTION_INFO_V1(uuid9562_uuid_is_v8_support);
 
 /* --- rewriting within ------------------------------------------------------- */
 
@@ -356,115 +349,4 @@ Datum
 uuid9562_uuidv8_node_within_support(PG_FUNCTION_ARGS)
 {
 	return within_support(fcinfo, UUID_V8_NODE);
-}
-
-/* --- sparing the version ---------------------------------------------------- */
-
-/*
- * Does a CHECK constraint of the table already say what a call says?  The
- * planner asks for each table that has rows in the plan, and a plan is made
- * anew after any ALTER TABLE.  As with PostgreSQL's own use of constraints, a
- * snapshot older than the constraint may hold rows that violate it.
- */
-static bool
-is_checked(PlannerInfo *root, Index relid, FuncExpr *call)
-{
-	RangeTblEntry *table = planner_rt_fetch(relid, root);
-	Relation	relation;
-	TupleConstr *constraints;
-	bool		found = false;
-
-	if (table->rtekind != RTE_RELATION || table->relkind != RELKIND_RELATION)
-		return false;
-
-	relation = table_open(table->relid, NoLock);
-	constraints = relation->rd_att->constr;
-	if (constraints != NULL && constraints->num_check > 0)
-	{
-		FuncExpr   *checked = copyObject(call);
-		char	   *mark = psprintf(":funcid %u ", call->funcid);
-
-		/* a constraint calls its own table 1 */
-		ChangeVarNodes((Node *) checked, relid, 1, 0);
-
-		for (int i = 0; i < constraints->num_check && !found; i++)
-		{
-			ConstrCheck *check = &constraints->check[i];
-
-#if PG_VERSION_NUM >= 180000
-			if (!check->ccenforced)
-				continue;
-#endif
-			/* most constraints are not worth reading */
-			if (check->ccvalid && strstr(check->ccbin, mark) != NULL)
-				found = list_member(make_ands_implicit(stringToNode(check->ccbin)), checked);
-		}
-	}
-	table_close(relation, NoLock);
-	return found;
-}
-
-/*
- * Where a CHECK constraint keeps other versions out, "id is of the version"
- * and "id is not NULL" say the same, and scans of an index on the id need not
- * ask each row for its version.  NIL where there is no such constraint.
- */
-static List *
-version_as_index_condition(SupportRequestIndexCondition *request)
-{
-	FuncExpr   *call = (FuncExpr *) request->node;
-	NullTest   *not_null;
-
-	if (!IsA(call, FuncExpr) ||
-		request->opfamily != uuid9562_btree_family() ||
-		!is_checked(request->root, request->index->rel->relid, call))
-		return NIL;
-
-	not_null = makeNode(NullTest);
-	not_null->arg = copyObject((Expr *) linitial(call->args));
-	not_null->nulltesttype = IS_NOT_NULL;
-	not_null->location = -1;
-	request->lossy = false;
-	return list_make1(not_null);
-}
-
-static Datum
-is_version_support(FunctionCallInfo fcinfo, const UuidKind *kind)
-{
-	Node	   *request = (Node *) PG_GETARG_POINTER(0);
-
-	if (IsA(request, SupportRequestSelectivity))
-	{
-		SupportRequestSelectivity *selectivity = (SupportRequestSelectivity *) request;
-
-		if (selectivity->is_join)
-			PG_RETURN_POINTER(NULL);
-		selectivity->selectivity = uuid9562_version_selectivity(selectivity->root, selectivity->funcid,
-																selectivity->args, kind);
-		PG_RETURN_POINTER(request);
-	}
-	if (IsA(request, SupportRequestIndexCondition))
-		PG_RETURN_POINTER(version_as_index_condition((SupportRequestIndexCondition *) request));
-	PG_RETURN_POINTER(NULL);
-}
-
-/* uuid_is_v6_support(internal) returns internal: of uuid_is_v6. */
-Datum
-uuid9562_uuid_is_v6_support(PG_FUNCTION_ARGS)
-{
-	return is_version_support(fcinfo, UUID_V6);
-}
-
-/* uuid_is_v7_support(internal) returns internal: of uuid_is_v7. */
-Datum
-uuid9562_uuid_is_v7_support(PG_FUNCTION_ARGS)
-{
-	return is_version_support(fcinfo, UUID_V7);
-}
-
-/* uuid_is_v8_support(internal) returns internal: of uuid_is_v8. */
-Datum
-uuid9562_uuid_is_v8_support(PG_FUNCTION_ARGS)
-{
-	return is_version_support(fcinfo, UUID_V8_NODE);
 }
