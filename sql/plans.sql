@@ -8,15 +8,16 @@ SET enable_bitmapscan = off;
 
 -- Versions of PostgreSQL differ in how they name a subquery, and in what an
 -- empty result says of itself.
-CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+CREATE FUNCTION plan(query text, options text = 'COSTS OFF') RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
 BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query
+	FOR line IN EXECUTE format('EXPLAIN (%s) %s', options, query)
 	LOOP
-		CONTINUE WHEN line ~ '^ *Replaces:';
-		line := regexp_replace(line, '\(InitPlan \w+\)\.col1|\$0', 'subquery');
-		RETURN NEXT regexp_replace(line, 'InitPlan .*', 'InitPlan');
+		CONTINUE WHEN line ~ '^ *(Replaces|Disabled):';
+		line := regexp_replace(line, '\(InitPlan \w+\)\.col1|\$\d', 'subquery', 'g');
+		line := regexp_replace(line, 'InitPlan .*', 'InitPlan');
+		RETURN NEXT regexp_replace(line, 'SubPlan \w+', 'SubPlan', 'g');
 	END LOOP;
 END$$;
 
@@ -44,9 +45,24 @@ EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '(,2026-01-02)';
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '(,)';
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ 'empty';
 
--- a period that is known when the query runs
+-- a period that is known when the query runs: each side by itself
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', NULL);
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(NULL, now());
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE tstzrange(now() - interval '1 day', now(), '[]') @> id;
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', now(), '()');
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE public.uuidv6_within(id, tstzrange(now() - interval '1 day', now(), '(]'));
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE public.uuidv8_node_within(id, tstzrange(now() - interval '1 day', now()));
+-- a side that is a constant
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('2026-01-10', now());
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now(), '2026-01-10', '(]');
+-- beyond what a version 7 UUID can hold: above, or below, all that there are
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('20000-01-01', now());
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now(), '1970-01-01');
+-- not known which sides are included, or known to be an error
+SET test.sides = '[]';
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', now(), current_setting('test.sides'));
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', now(), NULL);
+SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', now(), '[)]');
 
 -- parameters: of a custom plan, of a generic plan
 PREPARE by_period (tstzrange) AS SELECT n FROM event WHERE id <@ $1;
@@ -59,12 +75,59 @@ EXPLAIN (COSTS OFF) EXECUTE by_untyped ('[2026-01-10,2026-01-11)');
 EXPLAIN (COSTS OFF) EXECUTE by_times ('2026-01-10', '2026-01-11');
 RESET plan_cache_mode;
 
+-- times as parameters: NULL and infinity are no bounds, and a period that ends
+-- before it begins is an error where PostgreSQL makes it, and empty elsewhere
+PREPARE count_by_times (timestamptz, timestamptz) AS
+SELECT count(*) FILTER (WHERE n < 0) AS none, count(*) FROM event WHERE id <@ tstzrange($1, $2, '[]');
+SET plan_cache_mode = force_custom_plan;
+EXECUTE count_by_times ('2026-01-10', '2026-01-10 00:01');
+EXECUTE count_by_times (NULL, '2026-01-01 00:01');
+EXECUTE count_by_times ('2026-03-11 10:38', NULL);
+EXECUTE count_by_times ('-infinity', 'infinity');
+EXECUTE count_by_times ('2026-01-11', '2026-01-10');
+SET plan_cache_mode = force_generic_plan;
+EXECUTE count_by_times ('2026-01-10', '2026-01-10 00:01');
+EXECUTE count_by_times (NULL, '2026-01-01 00:01');
+EXECUTE count_by_times ('2026-03-11 10:38', NULL);
+EXECUTE count_by_times ('-infinity', 'infinity');
+EXECUTE count_by_times ('2026-01-11', '2026-01-10');
+EXECUTE count_by_times ('infinity', NULL);
+RESET plan_cache_mode;
+
 -- a period from another table's row
 CREATE TABLE shift (name text, period tstzrange);
 INSERT INTO shift VALUES ('day', '[2026-01-10 06:00,2026-01-10 18:00)'), ('night', '[2026-01-10 18:00,2026-01-11 06:00)'), ('none', NULL);
 ANALYZE shift;
 EXPLAIN (COSTS OFF) SELECT name, n FROM shift JOIN event ON id <@ period;
 SELECT name, count(n) FROM shift LEFT JOIN event ON period @> id GROUP BY name ORDER BY name;
+-- or from two of its columns; NULL is no bound
+EXPLAIN (COSTS OFF) SELECT name, n FROM shift LEFT JOIN event ON id <@ tstzrange(lower(period), upper(period));
+SELECT name, count(n) FROM shift LEFT JOIN event ON id <@ tstzrange(lower(period), upper(period)) GROUP BY name ORDER BY name;
+-- where an outer join may make both tables' columns NULL
+EXPLAIN (COSTS OFF) SELECT name, n FROM (VALUES (1)) AS one (row) LEFT JOIN (event CROSS JOIN shift) ON true WHERE id <@ period;
+
+-- subqueries: run once, and the index is used
+CREATE TABLE sync_state (last_run timestamptz);
+INSERT INTO sync_state VALUES ('2026-03-11 10:38');
+ANALYZE sync_state;
+SELECT plan($$SELECT n FROM event WHERE id <@ tstzrange((SELECT last_run FROM sync_state), NULL)$$);
+SELECT n FROM event WHERE id <@ tstzrange((SELECT last_run FROM sync_state), NULL);
+SELECT plan($$SELECT n FROM event WHERE NOT id <@ tstzrange((SELECT last_run FROM sync_state), now())$$);
+SELECT plan($$SELECT n FROM event WHERE id <@ tstzrange((SELECT clock_timestamp()), NULL)$$);
+SELECT plan($$SELECT n FROM event WHERE id <@ (SELECT period FROM shift WHERE name = 'day')$$);
+SELECT count(*) FROM event WHERE id <@ (SELECT period FROM shift WHERE name = 'day');
+SELECT count(*) FROM event WHERE id <@ (SELECT period FROM shift WHERE name = 'none');
+SELECT plan($$SELECT n FROM event WHERE (SELECT period FROM shift WHERE name = 'day') @> id$$);
+SELECT plan($$SELECT n FROM event WHERE public.uuidv6_within(period => (SELECT period FROM shift WHERE name = 'day'), id => id)$$);
+-- for each row of another table
+SELECT plan($$SELECT name, (SELECT count(*) FROM event WHERE id <@ tstzrange(lower(period), upper(period))) FROM shift$$);
+SELECT plan($$SELECT name, days FROM shift, LATERAL (SELECT count(*) AS days FROM event WHERE id <@ (SELECT period * '[2026-01-10,)')) AS found$$);
+SELECT name, (SELECT count(*) FROM event WHERE id <@ tstzrange(lower(period), upper(period))),
+	   (SELECT count(*) FROM event WHERE id <@ (SELECT other.period FROM shift AS other WHERE other.name = shift.name))
+FROM shift ORDER BY name;
+-- but not one that asks of the id's own row
+SELECT plan($$SELECT n FROM event WHERE id <@ tstzrange((SELECT last_run - n * interval '1 hour' FROM sync_state), NULL)$$);
+DROP TABLE sync_state;
 
 -- what is not so
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE NOT (id <@ '[2026-01-10,2026-01-11)');
@@ -161,9 +224,8 @@ EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ counted_period();
 SELECT count(*), nextval('evaluations') - 1 AS evaluations FROM event WHERE n < 10 AND id <@ counted_period();
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(clock_timestamp(), NULL);
 
--- so are a subquery, a period from the row of the id, a set of periods, and an
--- id that is from no row
-SELECT plan($$SELECT n FROM event WHERE id <@ (SELECT period FROM shift WHERE name = 'day')$$);
+-- so are a period from the row of the id, a set of periods, and an id that is
+-- from no row
 EXPLAIN (COSTS OFF) SELECT n FROM (SELECT n, id, tstzrange(NULL, now()) AS period FROM event OFFSET 0) AS one_row WHERE id <@ period;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT id <@ unnest(ARRAY['(,)'::tstzrange, 'empty']) FROM event;
 EXPLAIN (COSTS OFF) SELECT name FROM shift WHERE '019ba533-e400-7000-8000-000000000000'::uuid <@ period;
@@ -228,6 +290,10 @@ EXPLAIN (COSTS OFF) DELETE FROM visit WHERE '[2001-02-10,2001-02-11)' @> id;
 
 -- and when it is run
 EXPLAIN (COSTS OFF) SELECT n FROM visit WHERE id <@ tstzrange(now() - interval '1 day', NULL);
+SELECT plan($$SELECT n FROM visit WHERE id <@ tstzrange((SELECT max(upper(period)) FROM shift), NULL)$$);
+SELECT count(*) AS skipped
+FROM plan($$SELECT n FROM visit WHERE id <@ tstzrange((SELECT max(upper(period)) FROM shift), NULL)$$, 'ANALYZE, COSTS OFF, TIMING OFF')
+WHERE plan LIKE '%on visit_% (never executed)';
 PREPARE visits (tstzrange) AS SELECT count(*) FROM visit WHERE id <@ $1;
 SET plan_cache_mode = force_generic_plan;
 EXPLAIN (COSTS OFF) EXECUTE visits ('[2001-02-01,2001-02-08)');
@@ -242,7 +308,9 @@ DROP TABLE visit;
 -- row-level security: conditions on the bounds go before the policy's, since
 -- nothing of them can leak, and so reach the index
 CREATE ROLE uuid9562_reader;
-GRANT SELECT ON event, shift TO uuid9562_reader;
+CREATE TABLE shift_times AS SELECT lower(period) AS begins, upper(period) AS ends FROM shift;
+ANALYZE shift_times;
+GRANT SELECT ON event, shift, shift_times TO uuid9562_reader;
 ALTER TABLE event ENABLE ROW LEVEL SECURITY;
 CREATE FUNCTION is_visible(n int) RETURNS boolean STABLE LANGUAGE plpgsql COST 1000
 AS $$BEGIN RETURN n % 2 = 0; END$$;
@@ -251,34 +319,28 @@ SET ROLE uuid9562_reader;
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', NULL);
 SELECT count(*) FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
+EXPLAIN (COSTS OFF) SELECT n FROM shift JOIN event ON id <@ period;
+EXPLAIN (COSTS OFF) SELECT n FROM shift_times JOIN event ON id <@ tstzrange(begins, ends);
 RESET ROLE;
 DROP POLICY even ON event;
 ALTER TABLE event DISABLE ROW LEVEL SECURITY;
 
--- a role that may call within but not its parts gets the same rows, without them
-REVOKE EXECUTE ON FUNCTION public.uuid_is_v7(uuid), public.uuidv7_lowest(tstzrange) FROM PUBLIC;
+-- what a stored condition becomes is the same for every role, also when the first
+-- to open the table is one that may not call the parts
+CREATE TABLE stored (id uuid, n int);
+CREATE UNIQUE INDEX stored_id ON stored (id) WHERE id <@ '[2026-01-01,2026-02-01)';
+INSERT INTO stored SELECT * FROM event WHERE n = 0;
+GRANT SELECT ON stored TO uuid9562_reader;
+REVOKE EXECUTE ON FUNCTION public.uuid_is_v7(uuid) FROM PUBLIC;
 SET ROLE uuid9562_reader;
-EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
-SELECT count(*) FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
+SELECT n FROM stored;
+SELECT n FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
 RESET ROLE;
+INSERT INTO stored SELECT id, 1 FROM event WHERE n = 0
+ON CONFLICT (id) WHERE id <@ '[2026-01-01,2026-02-01)' DO UPDATE SET n = excluded.n RETURNING n;
 GRANT EXECUTE ON FUNCTION public.uuid_is_v7(uuid) TO PUBLIC;
-SET ROLE uuid9562_reader;
-EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
-EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', NULL);
-RESET ROLE;
-GRANT EXECUTE ON FUNCTION public.uuidv7_lowest(tstzrange) TO PUBLIC;
-REVOKE EXECUTE ON FUNCTION public.uuidv7_highest(tstzrange) FROM PUBLIC;
-SET ROLE uuid9562_reader;
-EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', NULL);
-RESET ROLE;
-GRANT EXECUTE ON FUNCTION public.uuidv7_highest(tstzrange) TO PUBLIC;
-
--- and one that may not call within is told so
-REVOKE EXECUTE ON FUNCTION public.uuidv7_within(uuid, tstzrange) FROM PUBLIC;
-SET ROLE uuid9562_reader;
-SELECT n FROM event WHERE public.uuidv7_within(id, '[2026-01-10,2026-01-11)');
-RESET ROLE;
-GRANT EXECUTE ON FUNCTION public.uuidv7_within(uuid, tstzrange) TO PUBLIC;
+DROP TABLE stored;
+DROP TABLE shift_times;
 REVOKE ALL ON event, shift FROM uuid9562_reader;
 DROP ROLE uuid9562_reader;
 

@@ -1,6 +1,6 @@
 /*
  * period.c
- *		The first and the last UUID of a time, and those of a period.
+ *		The first and the last UUID of a time, of a period, and of its sides.
  *
  * For the kinds whose order is the order of their times: v6, v7 (RFC 9562, 5.6
  * and 5.7), and our v8 with a node id, whose time field is v7's.  The timestamp
@@ -110,11 +110,29 @@ period_typcache(FunctionCallInfo fcinfo, const RangeType *period)
 }
 
 /*
+ * The first microsecond since 1970-01-01 after a lower bound.  Timestamps are
+ * whole microseconds, so an exclusive bound is the next one, inclusive.  An
+ * infinite bound is beyond every field.
+ */
+static int64
+first_micros(TimestampTz lower, bool inclusive)
+{
+	int64		first = timestamptz_to_unix_micros(lower);
+
+	return inclusive || first == PG_INT64_MAX ? first : first + 1;
+}
+
+/* The last one before an upper bound. */
+static int64
+last_micros(TimestampTz upper, bool inclusive)
+{
+	/* the least one is 30 years above the least int64 */
+	return timestamptz_to_unix_micros(upper) - (inclusive ? 0 : 1);
+}
+
+/*
  * The time fields from *lowest to *highest whose timestamp lies in a period;
  * false when there is none.
- *
- * Timestamps are whole microseconds, so an exclusive bound is the next one,
- * inclusive.  An unbounded or infinite side is beyond every field.
  */
 static bool
 period_span(const UuidKind *kind, TypeCacheEntry *typcache, const RangeType *period,
@@ -130,17 +148,9 @@ period_span(const UuidKind *kind, TypeCacheEntry *typcache, const RangeType *per
 	if (empty)
 		return false;
 	if (!lower.infinite)
-	{
-		first = timestamptz_to_unix_micros(DatumGetTimestampTz(lower.val));
-		if (!lower.inclusive && first < PG_INT64_MAX)
-			first++;
-	}
+		first = first_micros(DatumGetTimestampTz(lower.val), lower.inclusive);
 	if (!upper.infinite)
-	{
-		last = timestamptz_to_unix_micros(DatumGetTimestampTz(upper.val));
-		if (!upper.inclusive)
-			last--;				/* it is 30 years above the least int64 */
-	}
+		last = last_micros(DatumGetTimestampTz(upper.val), upper.inclusive);
 	return uuid_clock_span(kind->clock, first, last, lowest, highest);
 }
 
@@ -261,3 +271,119 @@ period_highest(FunctionCallInfo fcinfo, const UuidKind *kind)
 KIND_FUNCTION(uuid9562_uuidv6_highest, UUID_V6, period_highest)
 KIND_FUNCTION(uuid9562_uuidv7_highest, UUID_V7, period_highest)
 KIND_FUNCTION(uuid9562_uuidv8_node_highest, UUID_V8_NODE, period_highest)
+
+/* --- the bounds of one side of a period ------------------------------------- */
+
+/*
+ * The least UUID of the kind whose timestamp is at the given time or later,
+ * or, when that is not included, later.  Where there is none it is greater than
+ * every one of the kind, by its variant (4.1).
+ */
+pg_uuid_t
+uuid9562_lower_bound(const UuidKind *kind, TimestampTz time, bool inclusive)
+{
+	UuidPayload least = {UUID_TIME_MAX, 0};
+	uint64_t	highest;
+	pg_uuid_t	bound;
+	bool		found = uuid_clock_span(kind->clock, first_micros(time, inclusive), PG_INT64_MAX,
+										&least.time, &highest);
+
+	uuid_layout_pack(bound.data, kind->version, least);
+	if (!found)
+		memset(bound.data + UUID_LEN / 2, 0xff, UUID_LEN / 2);
+	return bound;
+}
+
+/*
+ * The greatest UUID of the kind whose timestamp is at the given time or
+ * earlier, or, when that is not included, earlier.  Where there is none it is
+ * less than every one of the kind, by its variant (4.1).
+ */
+pg_uuid_t
+uuid9562_upper_bound(const UuidKind *kind, TimestampTz time, bool inclusive)
+{
+	UuidPayload greatest = {0, UUID_TAIL_MAX};
+	uint64_t	lowest;
+	pg_uuid_t	bound;
+	bool		found = uuid_clock_span(kind->clock, PG_INT64_MIN, last_micros(time, inclusive),
+										&lowest, &greatest.time);
+
+	uuid_layout_pack(bound.data, kind->version, greatest);
+	if (!found)
+		memset(bound.data + UUID_LEN / 2, 0, UUID_LEN / 2);
+	return bound;
+}
+
+/* A lower bound as a function; of NULL, which is no bound, the least UUID. */
+static Datum
+return_lower_bound(FunctionCallInfo fcinfo, const UuidKind *kind, bool inclusive)
+{
+	pg_uuid_t  *bound = new_uuid();
+
+	*bound = uuid9562_lower_bound(kind, PG_ARGISNULL(0) ? DT_NOBEGIN : PG_GETARG_TIMESTAMPTZ(0), inclusive);
+	PG_RETURN_UUID_P(bound);
+}
+
+/* An upper bound as a function; of NULL, which is no bound, the greatest UUID. */
+static Datum
+return_upper_bound(FunctionCallInfo fcinfo, const UuidKind *kind, bool inclusive)
+{
+	pg_uuid_t  *bound = new_uuid();
+
+	*bound = uuid9562_upper_bound(kind, PG_ARGISNULL(0) ? DT_NOEND : PG_GETARG_TIMESTAMPTZ(0), inclusive);
+	PG_RETURN_UUID_P(bound);
+}
+
+/*
+ * uuidv6_lowest_from(timestamptz) returns uuid
+ * uuidv7_lowest_from(timestamptz) returns uuid
+ * uuidv8_node_lowest_from(timestamptz) returns uuid
+ *
+ * What tstzrange(a, b) begins with when it includes a.  Never an error: the
+ * time may be outside the field, infinite or NULL.
+ */
+static Datum
+lowest_from(FunctionCallInfo fcinfo, const UuidKind *kind)
+{
+	return return_lower_bound(fcinfo, kind, true);
+}
+
+KIND_FUNCTION(uuid9562_uuidv6_lowest_from, UUID_V6, lowest_from)
+KIND_FUNCTION(uuid9562_uuidv7_lowest_from, UUID_V7, lowest_from)
+KIND_FUNCTION(uuid9562_uuidv8_node_lowest_from, UUID_V8_NODE, lowest_from)
+
+/* uuidv6_lowest_after, uuidv7_lowest_after, uuidv8_node_lowest_after: when it does not. */
+static Datum
+lowest_after(FunctionCallInfo fcinfo, const UuidKind *kind)
+{
+	return return_lower_bound(fcinfo, kind, false);
+}
+
+KIND_FUNCTION(uuid9562_uuidv6_lowest_after, UUID_V6, lowest_after)
+KIND_FUNCTION(uuid9562_uuidv7_lowest_after, UUID_V7, lowest_after)
+KIND_FUNCTION(uuid9562_uuidv8_node_lowest_after, UUID_V8_NODE, lowest_after)
+
+/*
+ * uuidv6_highest_until, uuidv7_highest_until, uuidv8_node_highest_until: what it
+ * ends with when it includes b.
+ */
+static Datum
+highest_until(FunctionCallInfo fcinfo, const UuidKind *kind)
+{
+	return return_upper_bound(fcinfo, kind, true);
+}
+
+KIND_FUNCTION(uuid9562_uuidv6_highest_until, UUID_V6, highest_until)
+KIND_FUNCTION(uuid9562_uuidv7_highest_until, UUID_V7, highest_until)
+KIND_FUNCTION(uuid9562_uuidv8_node_highest_until, UUID_V8_NODE, highest_until)
+
+/* uuidv6_highest_before, uuidv7_highest_before, uuidv8_node_highest_before: when it does not. */
+static Datum
+highest_before(FunctionCallInfo fcinfo, const UuidKind *kind)
+{
+	return return_upper_bound(fcinfo, kind, false);
+}
+
+KIND_FUNCTION(uuid9562_uuidv6_highest_before, UUID_V6, highest_before)
+KIND_FUNCTION(uuid9562_uuidv7_highest_before, UUID_V7, highest_before)
+KIND_FUNCTION(uuid9562_uuidv8_node_highest_before, UUID_V8_NODE, highest_before)

@@ -24,4 +24,8 @@ extern uint64 uuid9562_timestamp_ticks(const UuidKind *kind, TimestampTz timesta
 extern UuidBounds uuid9562_period_bounds(const UuidKind *kind, TypeCacheEntry *typcache,
 										 const RangeType *period);
 
+/* The bounds of one side, for any time. */
+extern pg_uuid_t uuid9562_lower_bound(const UuidKind *kind, TimestampTz time, bool inclusive);
+extern pg_uuid_t uuid9562_upper_bound(const UuidKind *kind, TimestampTz time, bool inclusive);
+
 #endif							/* UUID9562_PERIOD_H */

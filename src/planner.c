@@ -8,14 +8,21 @@
  *
  *		uuid_is_v7(id) AND id >= lowest AND id <= highest
  *
- * with the comparison operators of PostgreSQL.  Bounds of a constant period
- * are constants, any other's are uuidv7_lowest(period) and
- * uuidv7_highest(period).  Between the bounds of a period only UUIDs of other
- * versions are not within it, so uuid_is_v7 makes the condition exact.
+ * with the comparison operators of PostgreSQL.  Between the bounds of a period
+ * only UUIDs of other versions are not within it, so uuid_is_v7 makes the
+ * condition exact.  What the bounds are depends on the period:
+ *
+ *		a constant			constants, and none for an unbounded side
+ *		tstzrange(a, b)		uuidv7_lowest_from(a), uuidv7_highest_before(b)
+ *		any other			uuidv7_lowest(period), uuidv7_highest(period)
  *
  * NULL keeps its meaning: when the period may be NULL, the first condition is
  * "uuid_is_v7(id) OR period IS NULL", so that the whole is NULL and not false
  * for a v4 id.  A period is evaluated there only for ids of other versions.
+ *
+ * A call that cannot be rewritten so still gets the comparisons as conditions
+ * of an index, which PostgreSQL asks for later, and is itself evaluated for the
+ * rows that the index finds.
  */
 #include "uuid9562.h"
 
@@ -24,14 +31,12 @@
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -40,31 +45,15 @@
 #include "estimate.h"
 #include "period.h"
 
-#if PG_VERSION_NUM < 160000
-#define object_aclcheck(classid, objectid, roleid, mode) \
-	pg_proc_aclcheck(objectid, roleid, mode)
-#endif
-
-PG_FUNCTION_INFO_V1(uuid9562_uuidv6_within_support);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv7_within_support);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_within_support);
-
-/* --- rewriting within ------------------------------------------------------- */
-
-/* May this user call the function? */
-static bool
-may_execute(Oid function)
-{
-	return object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
-}
+/* --- the bounds of a period -------------------------------------------------- */
 
 /*
  * The function of this extension with that name and one argument, found in
  * the schema of another one of its functions, since the extension can be
- * moved.  InvalidOid when it is not there, or not for this user.
+ * moved.  InvalidOid when it is not there, as before ALTER EXTENSION UPDATE.
  */
 static Oid
-sibling(Oid funcid, const char *name, Oid argument)
+sibling_function(Oid funcid, const char *name, Oid argument)
 {
 	oidvector  *arguments = buildoidvector(&argument, 1);
 	HeapTuple	tuple;
@@ -83,51 +72,200 @@ sibling(Oid funcid, const char *name, Oid argument)
 			found = function->oid;
 		ReleaseSysCache(tuple);
 	}
-	return OidIsValid(found) && may_execute(found) ? found : InvalidOid;
+	return found;
 }
 
-/* name(argument) */
+/* function(argument) */
 static Expr *
-call(Oid function, Oid result, const void *argument)
+make_call(Oid function, Oid result, const Node *argument)
 {
-	return (Expr *) makeFuncExpr(function, result, list_make1(copyObjectImpl(argument)),
+	return (Expr *) makeFuncExpr(function, result, list_make1(copyObject((Node *) argument)),
 								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+static Expr *
+make_uuid_constant(pg_uuid_t uuid)
+{
+	pg_uuid_t  *copy = new_uuid();
+
+	*copy = uuid;
+	return (Expr *) makeConst(UUIDOID, -1, InvalidOid, UUID_LEN, UUIDPGetDatum(copy),
+							  false, false);
 }
 
 /* id >= bound, or by another strategy */
 static Expr *
-compare(const Node *id, int strategy, Expr *bound)
+make_comparison(const Node *id, int strategy, Expr *bound)
 {
 	Expr	   *comparison = make_opclause(uuid9562_operator(strategy), BOOLOID, false,
-										   copyObject((Expr *) id), bound,
+										   (Expr *) copyObject((Node *) id), bound,
 										   InvalidOid, InvalidOid);
 
 	set_opfuncid((OpExpr *) comparison);
 	return comparison;
 }
 
-static Expr *
-uuid_constant(const pg_uuid_t *uuid)
+/* A call of within, its arguments in the order of uuidv7_within. */
+typedef struct WithinCall
 {
-	pg_uuid_t  *copy = new_uuid();
+	Oid			funcid;
+	const UuidKind *kind;
+	Node	   *id;
+	Node	   *period;
+} WithinCall;
 
-	*copy = *uuid;
-	return (Expr *) makeConst(UUIDOID, -1, InvalidOid, UUID_LEN, UUIDPGetDatum(copy),
-							  false, false);
+static WithinCall
+within_call(Oid funcid, List *args, const UuidKind *kind)
+{
+	WithinCall	call = {funcid, kind, linitial(args), lsecond(args)};
+
+	if (exprType(call.id) != UUIDOID)
+	{
+		call.id = lsecond(args);
+		call.period = linitial(args);
+	}
+	/* the operators take a domain over tstzrange */
+	while (IsA(call.period, RelabelType) && exprType(call.period) != TSTZRANGEOID)
+		call.period = (Node *) ((RelabelType *) call.period)->arg;
+	if (exprType(call.period) != TSTZRANGEOID)
+		call.period = applyRelabelType(call.period, TSTZRANGEOID, -1, InvalidOid,
+									   COERCE_IMPLICIT_CAST, -1, false);
+	return call;
+}
+
+/* Is the period made by tstzrange?  Then it is not NULL. */
+static bool
+is_constructed(const Node *period)
+{
+	return IsA(period, FuncExpr) &&
+		(((const FuncExpr *) period)->funcid == F_TSTZRANGE_TIMESTAMPTZ_TIMESTAMPTZ ||
+		 ((const FuncExpr *) period)->funcid == F_TSTZRANGE_TIMESTAMPTZ_TIMESTAMPTZ_TEXT);
 }
 
 /*
- * May an expression stand in the result three times?  Not when it gives
- * another value each time; a subquery may too, without being volatile (LIMIT
- * without ORDER BY).
+ * Which of its two times does it include?  False when that is not known: when
+ * its third argument is not one of the four texts.
  */
 static bool
-can_be_repeated(Node *expression)
+get_included(const FuncExpr *constructor, bool *includes_first, bool *includes_second)
 {
-	return !contain_volatile_functions(expression) &&
-		!expression_returns_set(expression) &&
-		!contain_subplans(expression);
+	const char *included = "[)";
+
+	if (list_length(constructor->args) == 3)
+	{
+		const Const *third = lthird(constructor->args);
+
+		if (!IsA(third, Const) || third->constisnull)
+			return false;
+		included = TextDatumGetCString(third->constvalue);
+	}
+	*includes_first = included[0] == '[';
+	*includes_second = included[0] != '\0' && included[1] == ']';
+	return strcmp(included, "[)") == 0 || strcmp(included, "[]") == 0 ||
+		strcmp(included, "(]") == 0 || strcmp(included, "()") == 0;
 }
+
+/*
+ * The bound of one side of a period, made of its time.  In *bound NULL where the
+ * query has NULL, for no bound.  False when the extension lacks the function.
+ */
+static bool
+make_side_bound(const WithinCall *call, const Node *time, bool is_lower, bool inclusive, Expr **bound)
+{
+	const char *name;
+	Oid			function;
+
+	*bound = NULL;
+	if (IsA(time, Const))
+	{
+		const Const *constant = (const Const *) time;
+
+		if (!constant->constisnull)
+			*bound = make_uuid_constant((is_lower ? uuid9562_lower_bound : uuid9562_upper_bound)
+										(call->kind, DatumGetTimestampTz(constant->constvalue), inclusive));
+		return true;
+	}
+
+	if (is_lower)
+		name = inclusive ? "lowest_from" : "lowest_after";
+	else
+		name = inclusive ? "highest_until" : "highest_before";
+	function = sibling_function(call->funcid, psprintf("%s_%s", call->kind->name, name), TIMESTAMPTZOID);
+	if (!OidIsValid(function))
+		return false;
+	*bound = make_call(function, UUIDOID, time);
+	return true;
+}
+
+/*
+ * The bounds of the period of a call; NULL for a side without one.  False when
+ * there is no way to write them.
+ *
+ * A period that is not taken apart stands in both of them, so it must give the
+ * same each time.  A subquery may not, without being volatile (LIMIT without
+ * ORDER BY), and should not run twice.
+ */
+static bool
+make_bounds(const WithinCall *call, Expr **lowest, Expr **highest)
+{
+	bool		includes_first;
+	bool		includes_second;
+	Oid			lowest_of_period;
+	Oid			highest_of_period;
+
+	*lowest = *highest = NULL;
+	if (contain_volatile_functions(call->period) || expression_returns_set(call->period))
+		return false;
+
+	if (IsA(call->period, Const))
+	{
+		RangeType  *range = DatumGetRangeTypeP(((Const *) call->period)->constvalue);
+		UuidBounds	bounds = uuid9562_period_bounds(call->kind,
+													lookup_type_cache(TSTZRANGEOID, TYPECACHE_RANGE_INFO),
+													range);
+
+		if (bounds.begins)
+			*lowest = make_uuid_constant(bounds.lowest);
+		if (bounds.ends)
+			*highest = make_uuid_constant(bounds.highest);
+		return true;
+	}
+
+	if (is_constructed(call->period) &&
+		get_included((FuncExpr *) call->period, &includes_first, &includes_second))
+	{
+		List	   *times = ((FuncExpr *) call->period)->args;
+
+		if (make_side_bound(call, linitial(times), true, includes_first, lowest) &&
+			make_side_bound(call, lsecond(times), false, includes_second, highest))
+			return true;
+	}
+
+	if (contain_subplans(call->period))
+		return false;
+	lowest_of_period = sibling_function(call->funcid, psprintf("%s_lowest", call->kind->name), TSTZRANGEOID);
+	highest_of_period = sibling_function(call->funcid, psprintf("%s_highest", call->kind->name), TSTZRANGEOID);
+	if (!OidIsValid(lowest_of_period) || !OidIsValid(highest_of_period))
+		return false;
+	*lowest = make_call(lowest_of_period, UUIDOID, call->period);
+	*highest = make_call(highest_of_period, UUIDOID, call->period);
+	return true;
+}
+
+/* The comparisons of the id with those of the two bounds that there are. */
+static List *
+make_comparisons(const WithinCall *call, Expr *lowest, Expr *highest)
+{
+	List	   *comparisons = NIL;
+
+	if (lowest != NULL)
+		comparisons = lappend(comparisons, make_comparison(call->id, BTGreaterEqualStrategyNumber, lowest));
+	if (highest != NULL)
+		comparisons = lappend(comparisons, make_comparison(call->id, BTLessEqualStrategyNumber, highest));
+	return comparisons;
+}
+
+/* --- rewriting within ------------------------------------------------------- */
 
 /* Is there a Var that is of no table, such as OLD and NEW of a trigger's WHEN? */
 static bool
@@ -140,108 +278,117 @@ has_special_var(Node *node, void *context)
 	return expression_tree_walker(node, has_special_var, context);
 }
 
+/* Do two expressions use columns of the same table? */
+static bool
+share_a_table(PlannerInfo *root, Node *one, Node *other)
+{
+	Relids		shared = bms_intersect(pull_varnos(root, one), pull_varnos(root, other));
+	int			relid = -1;
+
+	while ((relid = bms_next_member(shared, relid)) >= 0)
+	{
+		/* an outer join that may make both NULL is no table, from 16 on */
+		if (root == NULL || rt_fetch(relid, root->parse->rtable)->rtekind != RTE_JOIN)
+			return true;
+	}
+	return false;
+}
+
 /*
  * Can comparisons of the id with bounds of the period use an index?  Not when
  * the id comes from no table's row, and not when both come from the same one.
  */
 static bool
-can_use_index(PlannerInfo *root, Node *id, Node *period)
+can_use_index(PlannerInfo *root, const WithinCall *call)
 {
-	return !has_special_var(id, NULL) &&
-		!has_special_var(period, NULL) &&
-		contain_var_clause(id) &&
-		!bms_overlap(pull_varnos(root, id), pull_varnos(root, period));
+	return !has_special_var(call->id, NULL) &&
+		!has_special_var(call->period, NULL) &&
+		contain_var_clause(call->id) &&
+		!share_a_table(root, call->id, call->period);
 }
 
-/* Is it known that the period is not NULL?  Its constructors never are. */
+/* Does the function have that support function? */
 static bool
-is_not_null(const Node *period)
+is_supported_by(Oid funcid, void *support)
 {
-	if (IsA(period, FuncExpr))
-	{
-		switch (((const FuncExpr *) period)->funcid)
-		{
-			case F_TSTZRANGE_TIMESTAMPTZ_TIMESTAMPTZ:
-			case F_TSTZRANGE_TIMESTAMPTZ_TIMESTAMPTZ_TEXT:
-				return true;
-		}
-	}
-	return IsA(period, Const);	/* the function is strict */
+	return get_func_support(funcid) == *(Oid *) support;
 }
 
-/* The period as tstzrange: the operators take a domain over it. */
-static Node *
-without_domain(Node *period)
-{
-	while (IsA(period, RelabelType) && exprType(period) != TSTZRANGEOID)
-		period = (Node *) ((RelabelType *) period)->arg;
-	if (exprType(period) != TSTZRANGEOID)
-		period = applyRelabelType(period, TSTZRANGEOID, -1, InvalidOid,
-								  COERCE_IMPLICIT_CAST, -1, false);
-	return period;
-}
-
-#if PG_VERSION_NUM < 180000
-/* Is there that very call, by an operator too? */
 static bool
-has_call(Node *node, SupportRequestSimplify *request)
+has_call_supported_by(Node *node, void *support)
 {
-	Oid			function = InvalidOid;
-	List	   *args = NIL;
-
 	if (node == NULL)
 		return false;
-	if (IsA(node, FuncExpr))
-	{
-		function = ((FuncExpr *) node)->funcid;
-		args = ((FuncExpr *) node)->args;
-	}
-	else if (IsA(node, OpExpr))
-	{
-		function = get_opcode(((OpExpr *) node)->opno);
-		args = ((OpExpr *) node)->args;
-	}
-	if (function == request->fcall->funcid)
-	{
-		ListCell   *cell;
+	return check_functions_in_node(node, is_supported_by, support) ||
+		expression_tree_walker(node, has_call_supported_by, support);
+}
 
-		foreach(cell, args)
-		{
-			/* with names they may be in another order; it can be that call */
-			if (IsA(lfirst(cell), NamedArgExpr))
-				return true;
-		}
-		/* those of the request are simplified */
-		if (equal(eval_const_expressions(request->root, (Node *) args), request->fcall->args))
-			return true;
+/* Is there a column of UUIDs or of periods? */
+static bool
+has_id_or_period(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+	{
+		Oid			type = getBaseType(((Var *) node)->vartype);
+
+		return type == UUIDOID || type == TSTZRANGEOID;
 	}
-	return expression_tree_walker(node, has_call, request);
+	return expression_tree_walker(node, has_id_or_period, context);
+}
+
+/* The expressions by which a query groups. */
+static List *
+grouped_expressions(Query *query)
+{
+#if PG_VERSION_NUM >= 180000
+	ListCell   *cell;
+
+	foreach(cell, query->rtable)
+	{
+		if (lfirst_node(RangeTblEntry, cell)->rtekind == RTE_GROUP)
+			return lfirst_node(RangeTblEntry, cell)->groupexprs;
+	}
+	return NIL;
+#else
+	return get_sortgrouplist_exprs(query->groupClause, query->targetList);
+#endif
 }
 
 /*
- * Does the query group by that call?  PostgreSQL 17 and earlier know a grouped
- * expression by its tree.  NOT and AND would take a rewritten one apart, and its
- * parts would be evaluated for some row of the group, also where grouping sets
- * have NULL in its place.
+ * Would a rewritten call meet what the query groups by?
+ *
+ * PostgreSQL knows a grouped expression by its tree, and puts its value, which
+ * is NULL in some of the grouping sets, wherever it finds that tree.  So it must
+ * find it where it was written, and nowhere else: two calls must not become the
+ * same tree, NOT must not take one apart, and no part of one may be the tree of
+ * another expression.  What a part can be is a boolean or a uuid.
  */
 static bool
-is_grouped_by(SupportRequestSimplify *request)
+meets_grouping(PlannerInfo *root, Oid funcid)
 {
-	Query	   *query = request->root != NULL ? request->root->parse : NULL;
+	Query	   *query;
+	Oid			support;
 	ListCell   *cell;
 
-	if (query == NULL || query->groupClause == NIL)
+	if (root == NULL || root->parse->groupClause == NIL)
 		return false;
-	foreach(cell, query->targetList)
+	query = root->parse;
+	support = get_func_support(funcid);
+	foreach(cell, grouped_expressions(query))
 	{
-		TargetEntry *entry = lfirst_node(TargetEntry, cell);
+		Node	   *expression = lfirst(cell);
+		Oid			type = exprType(expression);
 
-		if (entry->ressortgroupref != 0 && has_call((Node *) entry->expr, request))
+		if (has_call_supported_by(expression, &support))
+			return true;
+		if (query->groupingSets != NIL && !IsA(expression, Var) &&
+			(type == UUIDOID || (type == BOOLOID && has_id_or_period(expression, NULL))))
 			return true;
 	}
 	return false;
 }
-#endif
 
 /*
  * "id is within period", or "period contains id", as comparisons with bounds;
@@ -250,70 +397,61 @@ is_grouped_by(SupportRequestSimplify *request)
 static Node *
 rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
 {
-	Oid			within = request->fcall->funcid;
-	bool		id_first = exprType(linitial(request->fcall->args)) == UUIDOID;
-	Node	   *id = list_nth(request->fcall->args, id_first ? 0 : 1);
-	Node	   *period = list_nth(request->fcall->args, id_first ? 1 : 0);
+	WithinCall	call = within_call(request->fcall->funcid, request->fcall->args, kind);
 	Oid			is_version;
 	Expr	   *condition;
+	Expr	   *lowest;
+	Expr	   *highest;
 	List	   *conditions;
 
-	/* who may not call it shall be told so, when it is called */
-	if (!may_execute(within) ||
-		!can_be_repeated(id) || !can_be_repeated(period) ||
-		!can_use_index(request->root, id, period))
+	/* the id stands in every condition */
+	if (contain_volatile_functions(call.id) || expression_returns_set(call.id) ||
+		contain_subplans(call.id) ||
+		!can_use_index(request->root, &call) ||
+		meets_grouping(request->root, call.funcid) ||
+		!make_bounds(&call, &lowest, &highest))
 		return NULL;
-#if PG_VERSION_NUM < 180000
-	if (is_grouped_by(request))
-		return NULL;
-#endif
-	period = without_domain(period);
 
-	is_version = sibling(within, psprintf("uuid_is_v%d", kind->version), UUIDOID);
+	is_version = sibling_function(call.funcid, psprintf("uuid_is_v%d", kind->version), UUIDOID);
 	if (!OidIsValid(is_version))
 		return NULL;
-	condition = call(is_version, BOOLOID, id);
-	if (!is_not_null(period))
+	condition = make_call(is_version, BOOLOID, call.id);
+	/* a constant is not NULL, since the function is strict */
+	if (!IsA(call.period, Const) && !is_constructed(call.period))
 	{
 		NullTest   *is_null = makeNode(NullTest);
 
-		is_null->arg = copyObject((Expr *) period);
+		is_null->arg = (Expr *) copyObject(call.period);
 		is_null->nulltesttype = IS_NULL;
 		is_null->location = -1;
 		condition = make_orclause(list_make2(condition, is_null));
 	}
-	/* first, for the row estimates; see estimate.c */
-	conditions = list_make1(condition);
 
-	if (IsA(period, Const))
-	{
-		RangeType  *range = DatumGetRangeTypeP(((Const *) period)->constvalue);
-		UuidBounds	bounds = uuid9562_period_bounds(kind,
-													lookup_type_cache(TSTZRANGEOID, TYPECACHE_RANGE_INFO),
-													range);
-
-		/* on an unbounded side the version says all */
-		if (bounds.begins)
-			conditions = lappend(conditions, compare(id, BTGreaterEqualStrategyNumber,
-													 uuid_constant(&bounds.lowest)));
-		if (bounds.ends)
-			conditions = lappend(conditions, compare(id, BTLessEqualStrategyNumber,
-													 uuid_constant(&bounds.highest)));
-	}
-	else
-	{
-		Oid			lowest = sibling(within, psprintf("%s_lowest", kind->name), TSTZRANGEOID);
-		Oid			highest = sibling(within, psprintf("%s_highest", kind->name), TSTZRANGEOID);
-
-		if (!OidIsValid(lowest) || !OidIsValid(highest))
-			return NULL;
-		conditions = lappend(conditions, compare(id, BTGreaterEqualStrategyNumber,
-												 call(lowest, UUIDOID, period)));
-		conditions = lappend(conditions, compare(id, BTLessEqualStrategyNumber,
-												 call(highest, UUIDOID, period)));
-	}
-
+	/* the version first, for the row estimates; see estimate.c */
+	conditions = lcons(condition, make_comparisons(&call, lowest, highest));
 	return (Node *) (list_length(conditions) > 1 ? make_andclause(conditions) : linitial(conditions));
+}
+
+/*
+ * The same comparisons for a call that was left as it is: for an index of the
+ * id, with a period that is the same for all of its rows.  The call remains as
+ * a filter.
+ */
+static List *
+within_as_index_condition(SupportRequestIndexCondition *request, const UuidKind *kind)
+{
+	List	   *args = is_opclause(request->node) ? ((OpExpr *) request->node)->args : ((FuncExpr *) request->node)->args;
+	WithinCall	call = within_call(request->funcid, args, kind);
+	Expr	   *lowest;
+	Expr	   *highest;
+
+	if (list_nth(args, request->indexarg) != call.id ||
+		!op_in_opfamily(uuid9562_operator(BTGreaterEqualStrategyNumber), request->opfamily) ||
+		!is_pseudo_constant_for_index(request->root, call.period, request->index) ||
+		!make_bounds(&call, &lowest, &highest))
+		return NIL;
+	request->lossy = true;
+	return make_comparisons(&call, lowest, highest);
 }
 
 static Datum
@@ -323,30 +461,18 @@ within_support(FunctionCallInfo fcinfo, const UuidKind *kind)
 
 	if (IsA(request, SupportRequestSimplify))
 		PG_RETURN_POINTER(rewrite_within((SupportRequestSimplify *) request, kind));
+	if (IsA(request, SupportRequestIndexCondition))
+		PG_RETURN_POINTER(within_as_index_condition((SupportRequestIndexCondition *) request, kind));
 	PG_RETURN_POINTER(NULL);
 }
 
-/* uuidv6_within_support(internal) returns internal: of uuidv6_within. */
-Datum
-uuid9562_uuidv6_within_support(PG_FUNCTION_ARGS)
-{
-	return within_support(fcinfo, UUID_V6);
-}
-
 /*
+ * uuidv6_within_support(internal) returns internal
  * uuidv7_within_support(internal) returns internal
+ * uuidv8_node_within_support(internal) returns internal
  *
- * Of uuidv7_within and the functions of the operators.
+ * Of the functions with that name; uuidv7's also of those of the operators.
  */
-Datum
-uuid9562_uuidv7_within_support(PG_FUNCTION_ARGS)
-{
-	return within_support(fcinfo, UUID_V7);
-}
-
-/* uuidv8_node_within_support(internal) returns internal: of uuidv8_node_within. */
-Datum
-uuid9562_uuidv8_node_within_support(PG_FUNCTION_ARGS)
-{
-	return within_support(fcinfo, UUID_V8_NODE);
-}
+KIND_FUNCTION(uuid9562_uuidv6_within_support, UUID_V6, within_support)
+KIND_FUNCTION(uuid9562_uuidv7_within_support, UUID_V7, within_support)
+KIND_FUNCTION(uuid9562_uuidv8_node_within_support, UUID_V8_NODE, within_support)

@@ -50,6 +50,10 @@ INSERT INTO contract VALUES
 	('uuidv8_node_within', 'id uuid, period tstzrange', 'boolean', 'i', true),
 	('uuidv8_node_lowest', 'period tstzrange', 'uuid', 'i', true),
 	('uuidv8_node_highest', 'period tstzrange', 'uuid', 'i', true),
+	('uuidv8_node_lowest_from', 'timestamp with time zone', 'uuid', 'i', true),
+	('uuidv8_node_lowest_after', 'timestamp with time zone', 'uuid', 'i', true),
+	('uuidv8_node_highest_until', 'timestamp with time zone', 'uuid', 'i', true),
+	('uuidv8_node_highest_before', 'timestamp with time zone', 'uuid', 'i', true),
 	('uuid_is_v8', 'uuid', 'boolean', 'i', true),
 	('uuidv8_node_within_support', 'internal', 'internal', 'i', false),
 	('uuid_is_v8_support', 'internal', 'internal', 'i', false),
@@ -84,6 +88,10 @@ INSERT INTO contract VALUES
 	('uuidv6_within', 'id uuid, period tstzrange', 'boolean', 'i', true),
 	('uuidv6_lowest', 'period tstzrange', 'uuid', 'i', true),
 	('uuidv6_highest', 'period tstzrange', 'uuid', 'i', true),
+	('uuidv6_lowest_from', 'timestamp with time zone', 'uuid', 'i', true),
+	('uuidv6_lowest_after', 'timestamp with time zone', 'uuid', 'i', true),
+	('uuidv6_highest_until', 'timestamp with time zone', 'uuid', 'i', true),
+	('uuidv6_highest_before', 'timestamp with time zone', 'uuid', 'i', true),
 	('uuid_is_v6', 'uuid', 'boolean', 'i', true),
 	('uuidv7_at', 'timestamp with time zone', 'uuid', 'v', false),
 	('uuidv7_floor', 'timestamp with time zone', 'uuid', 'i', false),
@@ -94,6 +102,10 @@ INSERT INTO contract VALUES
 	('period_contains_uuidv7', 'period uuidv7_period, id uuid', 'boolean', 'i', true),
 	('uuidv7_lowest', 'period tstzrange', 'uuid', 'i', true),
 	('uuidv7_highest', 'period tstzrange', 'uuid', 'i', true),
+	('uuidv7_lowest_from', 'timestamp with time zone', 'uuid', 'i', true),
+	('uuidv7_lowest_after', 'timestamp with time zone', 'uuid', 'i', true),
+	('uuidv7_highest_until', 'timestamp with time zone', 'uuid', 'i', true),
+	('uuidv7_highest_before', 'timestamp with time zone', 'uuid', 'i', true),
 	('uuid_is_v7', 'uuid', 'boolean', 'i', true),
 	('uuidv6_within_support', 'internal', 'internal', 'i', false),
 	('uuidv7_within_support', 'internal', 'internal', 'i', false),
@@ -107,8 +119,8 @@ SELECT set_eq(
 	'the functions are those of the contract, with their volatility and leakproof marks');
 
 SELECT is_empty(
-	'SELECT oid::regprocedure FROM members WHERE NOT proisstrict',
-	'every function is strict');
+	$$SELECT oid::regprocedure FROM members WHERE proisstrict = (proname ~ '_(lowest|highest)_')$$,
+	'every function is strict but those of a time that is no bound when it is NULL');
 SELECT set_eq(
 	$$SELECT proname::text, proparallel FROM members WHERE proparallel <> 's'$$,
 	$$VALUES ('uuid_generator_stats', 'r'::"char"), ('uuid_generator_reset', 'u')$$,
@@ -132,8 +144,8 @@ SELECT is_empty(
 	'every function has a comment that names its section of the RFC');
 SELECT is_empty(
 	$$SELECT oid::regprocedure FROM members
-	  WHERE proname ~ '_(floor|lowest)$' AND obj_description(oid, 'pg_proc') !~ '^least '
-		 OR proname ~ '_(ceil|highest)$' AND obj_description(oid, 'pg_proc') !~ '^greatest '$$,
+	  WHERE proname ~ '_(floor|lowest|lowest_from|lowest_after)$' AND obj_description(oid, 'pg_proc') !~ '^least '
+		 OR proname ~ '_(ceil|highest|highest_until|highest_before)$' AND obj_description(oid, 'pg_proc') !~ '^greatest '$$,
 	'the comments on bounds tell the lower from the upper');
 SELECT is_empty(
 	$$SELECT oid::regprocedure FROM pg_proc
