@@ -34,6 +34,8 @@ SELECT public.uuidv8_custom(x'2489e9ad2ee2'::bigint, x'e00'::int, x'0ec932d5f691
 -- B.2, version 8 from SHA-256
 SELECT public.uuidv8_name(public.uuid_namespace('dns'), 'www.example.com', 'sha256');
 SELECT public.uuidv8_custom(sha256(uuid_send(public.uuid_namespace('dns')) || 'www.example.com'::bytea));
+-- its fields as erratum 7929 corrects them: custom_c is 0b01, 0x38a375d0df1fbf6
+SELECT public.uuidv8_custom(x'5c146b143c52'::bigint, x'afd'::int, x'138a375d0df1fbf6'::bigint);
 
 -- 6.2 method 3: 2023-01-01 12:34:56.1234567 has the fraction 0x74e
 SELECT public.uuidv7_timestamp_micros(
