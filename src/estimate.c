@@ -6,708 +6,325 @@
  * it estimates two bounds in one bin, say an hour of a year, at one row.  A
  * time is somewhere in particular between two others, and we know where.
  *
- * There is no place of our own to say so: the selectivity of a comparison is
- * asked of its operator, and these are PostgreSQL's.  But the planner keeps
- * each answer in the RestrictInfo of the condition, and asks in the order of
- * the conditions.  uuid_is_v7 comes first, and when it is asked for its own
- * selectivity, it answers for the comparisons beside it as well.
+ * The planner asks the operator of a comparison for its selectivity, and the
+ * operators are PostgreSQL's.  uuid_is_v7, which we are asked about, cannot
+ * make up for them: no selectivity is greater than 1.  But the planner keeps
+ * each answer in the RestrictInfo of its condition, as norm_selec.  It asks
+ * about uuid_is_v7 before the bounds that planner.c puts after it, so the
+ * answers about the bounds are left there.  One that is there already stays:
+ * where the planner asks in another order, PostgreSQL's own estimates stand.
  */
 #include "estimate.h"
-
-#include <math.h>
 
 #include "access/htup_details.h"
 #include "access/stratnum.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_statistic.h"
-#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
-#include "nodes/pathnodes.h"
 #include "optimizer/optimizer.h"
-#include "parser/parsetree.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 #include "utils/syscache.h"
-#include "utils/typcache.h"
 
-/* The btree operator family of uuid: PostgreSQL's comparison operators. */
-Oid
-uuid9562_btree_family(void)
+#define UNKNOWN_SHARE	0.5		/* of the version, where nothing is known */
+#define DENSITY_BINS	4		/* tell how dense values beside them are */
+#define SAMPLED_ROW		(1.0 / 300) /* of a bin, in ANALYZE's sample */
+
+static const uint8 nil[UUID_LEN] = {0};
+static const uint8 max[UUID_LEN] = {
+	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff
+};
+
+/* A UUID, and the bins of rows below it: of any version, and of the one asked about. */
+typedef struct Boundary
 {
-	return lookup_type_cache(UUIDOID, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
-}
+	const uint8 *uuid;
+	double		all;
+	double		of_version;
+} Boundary;
 
-/* One of them, by its btree strategy. */
-Oid
-uuid9562_operator(int strategy)
-{
-	return get_opfamily_member(uuid9562_btree_family(), UUIDOID, UUIDOID, strategy);
-}
-
-/* What the statistics say of a column of UUIDs; either slot may be empty. */
+/* What the statistics say of a column of UUIDs. */
 typedef struct UuidStatistics
 {
 	VariableStatData variable;
 	AttStatsSlot histogram;
 	AttStatsSlot common;		/* most common values */
-	double		nulls;			/* share of NULL in all rows */
-	double		common_total;	/* share of the common values in all rows */
-	const UuidKind *kind;		/* that is asked for */
-	uint8		now[UUID_LEN];	/* the least UUID of the kind and this time */
-	double		newer;			/* share of rows that came since */
-	double	   *alternating;	/* see alternating_share(); may be NULL */
+	const UuidKind *kind;		/* whose version is asked about */
+	Boundary   *boundaries;		/* nil, those of the version, now, max */
+	int			count;
+	int			last;			/* of the version; the first is 1 */
+	double		bin;			/* share of all rows; 0 without a histogram */
+	double		nulls;			/* share of all rows */
+	double		newer;			/* bins of rows that came since */
+	uint8		now[UUID_LEN];	/* the least UUID of the version and this time */
 } UuidStatistics;
 
-/* The share of the version where nothing is known. */
-#define UNKNOWN_SHARE	0.5
-
-static const uint8 *
-boundary(const UuidStatistics *statistics, int i)
+/* One side of a period, and the comparisons that set it. */
+typedef struct Side
 {
-	return DatumGetUUIDP(statistics->histogram.values[i])->data;
-}
+	const uint8 *bound;
+	List	   *comparisons;
+} Side;
 
-/* Bins of the histogram, each with the same share of the rows. */
-static int
-bin_count(const UuidStatistics *statistics)
-{
-	return Max(statistics->histogram.nvalues - 1, 0);
-}
-
-static bool
-is_of_version(const UuidStatistics *statistics, int i)
-{
-	return uuid_layout_version(boundary(statistics, i)) == statistics->kind->version;
-}
-
-/* Does a boundary lie where all times up to now do? */
-static bool
-is_past(const UuidStatistics *statistics, int i)
-{
-	return memcmp(boundary(statistics, i), statistics->now, UUID_LEN) <= 0;
-}
-
-/*
- * Where two generators fill one column at the same time, each boundary is of one
- * or of the other by chance, and says little of its bin.  So many of them around
- * the bin say enough.
- */
-#define ALTERNATION_WINDOW	64
-#define ALTERNATION_CHANGES 4
-/* A run of one version that is less likely than this is no chance. */
-#define ALTERNATION_RUN		0.0001
-
-/*
- * The share of the version among the past boundaries around a bin; negative where
- * versions do not alternate there, but one came after the other.
- */
+/* How far a UUID is above a lesser one, as 128-bit numbers. */
 static double
-alternating_share(const UuidStatistics *statistics, int bin)
+uuid_distance(const uint8 *low, const uint8 *high)
 {
-	return statistics->alternating != NULL ? statistics->alternating[bin] : -1;
+	return (double) (uuid_layout_load64(high) - uuid_layout_load64(low)) * 18446744073709551616.0 + /* 2^64 */
+		((double) uuid_layout_load64(high + 8) - (double) uuid_layout_load64(low + 8));
 }
 
-/* Those shares, for the bins that begin in the past; NULL where all are negative. */
-static double *
-alternating_shares(const UuidStatistics *statistics)
-{
-	int			bins = bin_count(statistics);
-	int			past = 0;
-	int			all_changes = 0;
-	int		   *of_version;		/* among the boundaries up to each */
-	int		   *changes;
-	int		   *run_end;
-	double	   *shares;
-
-	if (bins == 0)
-		return NULL;
-	for (; past <= bins && is_past(statistics, past); past++)
-		if (past > 0)
-			all_changes += is_of_version(statistics, past) != is_of_version(statistics, past - 1);
-	if (all_changes < ALTERNATION_CHANGES)
-		return NULL;
-
-	of_version = palloc(past * sizeof(int));
-	changes = palloc(past * sizeof(int));
-	run_end = palloc(past * sizeof(int));
-	for (int i = 0; i < past; i++)
-	{
-		of_version[i] = is_of_version(statistics, i) + (i > 0 ? of_version[i - 1] : 0);
-		changes[i] = i > 0 ? changes[i - 1] + (is_of_version(statistics, i) != is_of_version(statistics, i - 1)) : 0;
-	}
-	for (int i = past - 1; i >= 0; i--)
-		run_end[i] = i < past - 1 && changes[i + 1] == changes[i] ? run_end[i + 1] : i;
-
-	shares = palloc((bins + 1) * sizeof(double));
-	for (int bin = 0, run_start = 0; bin <= bins; bin++)
-	{
-		int			last = Min(bin + ALTERNATION_WINDOW / 2, past - 1);
-		int			first = Max(last - ALTERNATION_WINDOW + 1, 0);
-		int			count = last - first + 1;
-		int			run;
-		int			of_version_in_run;
-		int			found;
-		double		share;
-		double		share_of_rest;
-		double		chance;
-
-		shares[bin] = -1;
-		if (bin >= past)
-			continue;
-		if (bin > 0 && changes[bin] != changes[bin - 1])
-			run_start = bin;
-		run = Min(run_end[bin], last) - Max(run_start, first) + 1;
-		found = of_version[last] - (first > 0 ? of_version[first - 1] : 0);
-		share = (double) found / count;
-
-		/* a run is weighed by what is around it, not by itself */
-		of_version_in_run = is_of_version(statistics, bin) ? run : 0;
-		share_of_rest = run < count ? (double) (found - of_version_in_run) / (count - run) : share;
-		chance = pow(of_version_in_run > 0 ? share_of_rest : 1 - share_of_rest, run);
-
-		/* by chance there are 2 share (1 - share) changes at each boundary */
-		if (changes[last] - changes[first] >= ALTERNATION_CHANGES &&
-			changes[last] - changes[first] >= share * (1 - share) * (count - 1) &&
-			chance >= ALTERNATION_RUN)
-			shares[bin] = share;
-	}
-	pfree(of_version);
-	pfree(changes);
-	pfree(run_end);
-	return shares;
-}
-
-/*
- * How much a table has grown since it was last vacuumed or analysed: the share
- * of its pages that are new.  The planner takes the rows in them to be like
- * the others; but ids of the version that came since are the greatest.
- */
+/* The bins that fill the space between two UUIDs as the first ones of the version do, or the last. */
 static double
-share_of_newer_rows(PlannerInfo *root, const RelOptInfo *rel, const UuidStatistics *statistics)
+bins_between(const UuidStatistics *statistics, bool as_last, const uint8 *low, const uint8 *high)
 {
-	RangeTblEntry *table;
-	HeapTuple	tuple;
+	int			bins = Min(DENSITY_BINS, statistics->last - 1);
+	const Boundary *from = &statistics->boundaries[as_last ? statistics->last - bins : 1];
+
+	if (memcmp(low, high, UUID_LEN) >= 0)
+		return 0;
+	return bins > 0 ? bins * uuid_distance(low, high) / uuid_distance(from[0].uuid, from[bins].uuid) : 0.5;
+}
+
+/* The least UUID of this time, by the clock of a kind. */
+static void
+set_now(UuidStatistics *statistics, const UuidKind *kind)
+{
+	UuidPayload now = {0, 0};
+
+	/* a clock before the field is taken for its beginning */
+	(void) uuid_clock_micros_ticks(kind->clock, timestamptz_to_unix_micros(GetCurrentTimestamp()), &now.time);
+	uuid_layout_pack(statistics->now, kind->version, now);
+}
+
+/* How much a table has grown since it was last vacuumed or analysed: new pages for each old one. */
+static double
+growth(PlannerInfo *root, const RelOptInfo *rel)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(root->simple_rte_array[rel->relid]->relid));
 	double		pages = 0;
 
-	if (rel == NULL || bin_count(statistics) == 0 ||
-		!(is_of_version(statistics, bin_count(statistics)) ||
-		  (is_past(statistics, bin_count(statistics)) && alternating_share(statistics, bin_count(statistics)) >= 0)))
-		return 0;
-	table = planner_rt_fetch(rel->relid, root);
-	if (table->rtekind != RTE_RELATION)
-		return 0;
-	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table->relid));
 	if (HeapTupleIsValid(tuple))
 	{
 		pages = ((Form_pg_class) GETSTRUCT(tuple))->relpages;
 		ReleaseSysCache(tuple);
 	}
-	return pages > 0 && rel->pages > pages ? 1 - pages / rel->pages : 0;
-}
-
-/*
- * Load the statistics of an expression of a table, which may be NULL; false
- * when there are none to see.
- */
-static bool
-open_statistics(PlannerInfo *root, const RelOptInfo *rel, Node *id, const UuidKind *kind,
-				UuidStatistics *statistics)
-{
-	UuidPayload now = {0, 0};
-	HeapTuple	tuple;
-
-	examine_variable(root, id, 0, &statistics->variable);
-	tuple = statistics->variable.statsTuple;
-	if (!HeapTupleIsValid(tuple) ||
-		getBaseType(statistics->variable.atttype) != UUIDOID ||
-		!statistic_proc_security_check(&statistics->variable, F_UUID_LT))
-	{
-		ReleaseVariableStats(statistics->variable);
-		return false;
-	}
-
-	get_attstatsslot(&statistics->histogram, tuple, STATISTIC_KIND_HISTOGRAM,
-					 uuid9562_operator(BTLessStrategyNumber), ATTSTATSSLOT_VALUES);
-	get_attstatsslot(&statistics->common, tuple, STATISTIC_KIND_MCV, InvalidOid,
-					 ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS);
-	statistics->nulls = ((Form_pg_statistic) GETSTRUCT(tuple))->stanullfrac;
-	statistics->common_total = 0;
-	for (int i = 0; i < statistics->common.nnumbers; i++)
-		statistics->common_total += statistics->common.numbers[i];
-
-	statistics->kind = kind;
-	/* a clock before the field is taken for its beginning */
-	(void) uuid_clock_micros_ticks(kind->clock, timestamptz_to_unix_micros(GetCurrentTimestamp()), &now.time);
-	uuid_layout_pack(statistics->now, kind->version, now);
-	statistics->alternating = alternating_shares(statistics);
-	statistics->newer = share_of_newer_rows(root, rel, statistics);
-	return true;
+	return pages > 0 && rel->pages > pages ? rel->pages / pages - 1 : 0;
 }
 
 static void
-close_statistics(UuidStatistics *statistics)
+add_boundary(UuidStatistics *statistics, const uint8 *uuid, double all, double of_version)
 {
-	if (statistics->alternating != NULL)
-		pfree(statistics->alternating);
-	free_attstatsslot(&statistics->histogram);
-	free_attstatsslot(&statistics->common);
-	ReleaseVariableStats(statistics->variable);
-}
+	Boundary   *boundary = &statistics->boundaries[statistics->count++];
 
-/* The bin that a UUID stands in: the first or the last when before or after. */
-static int
-bin_of(const UuidStatistics *statistics, const uint8 *uuid)
-{
-	int			low = 0;
-	int			high = bin_count(statistics);
-
-	while (high - low > 1)
-	{
-		int			middle = low + (high - low) / 2;
-
-		if (memcmp(boundary(statistics, middle), uuid, UUID_LEN) <= 0)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* A part of the values of a bin, 0 to 1, and how much of it is of the version. */
-typedef struct BinPart
-{
-	double		all;
-	double		of_version;
-} BinPart;
-
-/*
- * In a column of several versions, one bin reaches from some of the newest
- * times to a random value far away.  Its values in order of time are as dense
- * as in the bins before, and end now.
- */
-typedef struct NewestBin
-{
-	const uint8 *low;			/* where it begins */
-	double		width;			/* of a bin of values in order only */
-	double		in_order;		/* part of this bin, 0 to 1 */
-	double		of_version;		/* part of these that is of the version */
-} NewestBin;
-
-/* Bins that tell how dense values are. */
-#define DENSITY_BINS	4
-
-/* The part of the bin that is in order of time and below a UUID that is in there. */
-static double
-in_order_below(const NewestBin *newest, const uint8 *uuid)
-{
-	double		way;
-
-	if (memcmp(uuid, newest->low, UUID_LEN) <= 0)
-		return 0;
-	way = uuid_layout_distance(newest->low, uuid);
-	return way < newest->width ? way / newest->width : 1;
-}
-
-static bool
-is_newest_bin(const UuidStatistics *statistics, int bin, NewestBin *newest)
-{
-	double		alternating;
-	int			before = 0;
-
-	if (bin == 0 || is_of_version(statistics, bin + 1))
-		return false;
-	alternating = alternating_share(statistics, bin);
-	if (alternating >= 0)
-	{
-		if (!is_past(statistics, bin) || is_past(statistics, bin + 1))
-			return false;
-		newest->of_version = alternating;
-		before = Min(bin, DENSITY_BINS);
-	}
-	else
-	{
-		if (!is_of_version(statistics, bin))
-			return false;
-		newest->of_version = 1;
-		while (before < DENSITY_BINS && bin - before > 0 && is_of_version(statistics, bin - before - 1))
-			before++;
-	}
-	if (before == 0)
-		return false;
-
-	newest->low = boundary(statistics, bin);
-	newest->width = uuid_layout_distance(boundary(statistics, bin - before), newest->low) / before;
-	newest->in_order = in_order_below(newest, statistics->now);
-	return true;
-}
-
-/* The whole bin: half of what it is between two values of two versions. */
-static BinPart
-whole_bin(const UuidStatistics *statistics, int bin)
-{
-	BinPart		part = {1, 0};
-	NewestBin	newest;
-
-	if (is_newest_bin(statistics, bin, &newest))
-		part.of_version = newest.in_order * newest.of_version;
-	else if (alternating_share(statistics, bin) >= 0 && is_past(statistics, bin + 1))
-		part.of_version = alternating_share(statistics, bin);
-	else
-	{
-		for (int i = bin; i <= bin + 1; i++)
-			part.of_version += is_of_version(statistics, i) ? 0.5 : 0;
-	}
-	return part;
-}
-
-/* The part of a bin below a UUID, with the values spread evenly. */
-static BinPart
-part_below(const UuidStatistics *statistics, int bin, const uint8 *uuid)
-{
-	const uint8 *low = boundary(statistics, bin);
-	const uint8 *high = boundary(statistics, bin + 1);
-	BinPart		part = {0, 0};
-	double		even;
-	NewestBin	newest;
-
-	if (memcmp(uuid, low, UUID_LEN) <= 0)
-		return part;
-	if (memcmp(uuid, high, UUID_LEN) >= 0)
-		return whole_bin(statistics, bin);
-
-	even = uuid_layout_position(low, uuid, high);
-	if (is_newest_bin(statistics, bin, &newest))
-	{
-		double		in_order = Min(in_order_below(&newest, uuid), newest.in_order);
-
-		part.of_version = in_order * newest.of_version;
-		part.all = in_order + even * (1 - newest.in_order);
-	}
-	else
-	{
-		part.of_version = even * whole_bin(statistics, bin).of_version;
-		part.all = even;
-	}
-	return part;
+	boundary->uuid = uuid;
+	boundary->all = all;
+	boundary->of_version = of_version;
 }
 
 /*
- * The share of the values, but for NULL and the common ones, below a UUID.
- * Newer ones than the histogram knows are spread evenly from its end to now.
+ * Of PostgreSQL's histogram, take the boundaries of the version.  Each stands for
+ * a bin of rows of its own version, between it and the one before; boundaries of
+ * other versions stand for rows around them.  After the last one, up to now, come
+ * the rows that are newer than the statistics, and where other values lie above,
+ * up to a bin as dense as those before.
  */
-static double
-share_below(const UuidStatistics *statistics, const uint8 *uuid)
+static void
+split_histogram(PlannerInfo *root, UuidStatistics *statistics)
 {
-	int			bin = bin_of(statistics, uuid);
-	const uint8 *last = boundary(statistics, bin_count(statistics));
-
-	if (memcmp(uuid, last, UUID_LEN) <= 0)
-		return (bin + part_below(statistics, bin, uuid).all) / bin_count(statistics) *
-			(1 - statistics->newer);
-	if (memcmp(uuid, statistics->now, UUID_LEN) >= 0)
-		return 1;
-	return 1 - statistics->newer * (1 - uuid_layout_position(last, uuid, statistics->now));
-}
-
-/*
- * The selectivity of "id operator bound" for one of the four inequalities, as
- * PostgreSQL's scalarineqsel computes it, but with the place inside a bin.
- * Negative when there is no histogram.
- */
-static double
-inequality_selectivity(PlannerInfo *root, UuidStatistics *statistics, Oid operator,
-					   int strategy, const pg_uuid_t *bound)
-{
-	bool		is_greater = strategy >= BTGreaterEqualStrategyNumber;
-	bool		or_equal = strategy == BTGreaterEqualStrategyNumber || strategy == BTLessEqualStrategyNumber;
-	Datum		value = UUIDPGetDatum(bound);
-	FmgrInfo	compare;
-	double		common;
-	double		common_total;
-	double		share;
-
-	if (bin_count(statistics) == 0)
-		return -1;
-	share = share_below(statistics, bound->data);
-	if (is_greater)
-		share = 1 - share;
-
-	/* beyond all that is known, PostgreSQL looks at the end of the index */
-	fmgr_info(get_opcode(operator), &compare);
-	if (share <= 0)
-		share = ineq_histogram_selectivity(root, &statistics->variable, operator, &compare,
-										   is_greater, or_equal, InvalidOid, value, UUIDOID);
-
-	common = mcv_selectivity(&statistics->variable, &compare, InvalidOid, value, true, &common_total);
-	share = common + share * (1 - statistics->nulls - common_total);
-	CLAMP_PROBABILITY(share);
-	return share;
-}
-
-/*
- * Is a condition a comparison of the id with a value that can be known when
- * planning?  Then that value, and which comparison; else NULL.
- */
-static const pg_uuid_t *
-known_bound(PlannerInfo *root, const OpExpr *condition, const Node *id, int *strategy)
-{
-	Node	   *bound;
-
-	if (!is_opclause(condition) ||
-		list_length(condition->args) != 2 ||
-		!equal(linitial(condition->args), id))
-		return NULL;
-	*strategy = get_op_opfamily_strategy(condition->opno, uuid9562_btree_family());
-	if (*strategy == InvalidStrategy || *strategy == BTEqualStrategyNumber)
-		return NULL;
-	bound = estimate_expression_value(root, lsecond(condition->args));
-	if (!IsA(bound, Const) || ((Const *) bound)->constisnull || ((Const *) bound)->consttype != UUIDOID)
-		return NULL;
-	return DatumGetUUIDP(((Const *) bound)->constvalue);
-}
-
-/* Is a condition the call with that very argument list? */
-static bool
-is_call_with(const Expr *condition, const List *args)
-{
-	return IsA(condition, FuncExpr) && ((const FuncExpr *) condition)->args == args;
-}
-
-/*
- * The conditions that a call of uuid_is_v7 is joined to by AND, itself
- * included: at the top, or in an arm of an OR.  In "uuid_is_v7(id) OR period
- * IS NULL" it counts as joined to what this is joined to.  NIL when it stands
- * elsewhere, such as under NOT.
- */
-static List *
-conditions_beside(List *conditions, const List *args)
-{
-	ListCell   *cell;
-
-	foreach(cell, conditions)
-	{
-		RestrictInfo *condition = lfirst_node(RestrictInfo, cell);
-		ListCell   *arm_cell;
-
-		if (is_call_with(condition->clause, args))
-			return conditions;
-		if (condition->orclause == NULL)
-			continue;
-		foreach(arm_cell, ((BoolExpr *) condition->orclause)->args)
-		{
-			Node	   *arm = lfirst(arm_cell);
-			List	   *found;
-
-			if (IsA(arm, RestrictInfo) && is_call_with(((RestrictInfo *) arm)->clause, args))
-				return conditions;
-			if (is_andclause(arm) &&
-				(found = conditions_beside(((BoolExpr *) arm)->args, args)) != NIL)
-				return found;
-		}
-	}
-	return NIL;
-}
-
-/* Does the same call stand among the conditions before it, as in a view's? */
-static bool
-is_repeated(const List *conditions, Oid funcid, const List *args)
-{
-	ListCell   *cell;
-
-	foreach(cell, conditions)
-	{
-		const FuncExpr *call = (FuncExpr *) lfirst_node(RestrictInfo, cell)->clause;
-
-		if (!IsA(call, FuncExpr) || call->funcid != funcid || !equal(call->args, args))
-			continue;
-		return call->args != args;
-	}
-	return false;
-}
-
-/*
- * The share of the version in the rows between two bounds; in all rows, NULL
- * among them, when there is no bound.
- */
-static double
-version_share(const UuidStatistics *statistics, const pg_uuid_t *lowest, const pg_uuid_t *highest)
-{
-	double		rows = 0;
+	int			nvalues = statistics->histogram.nvalues;
+	Boundary   *last;
+	double		all = 0;
 	double		of_version = 0;
+	double		after_last = 0;
+
+	statistics->boundaries = palloc((nvalues + 3) * sizeof(Boundary));
+	add_boundary(statistics, nil, 0, 0);
+	for (int i = 0; i < nvalues; i++)
+	{
+		const uint8 *uuid = DatumGetUUIDP(statistics->histogram.values[i])->data;
+		bool		is_of_version = uuid_layout_version(uuid) == statistics->kind->version;
+
+		if (!is_of_version || statistics->count > 1)
+			all++;
+		if (is_of_version)
+			add_boundary(statistics, uuid, all, statistics->count > 1 ? ++of_version : 0);
+	}
+	statistics->last = statistics->count - 1;
+	last = &statistics->boundaries[statistics->last];
+
+	set_now(statistics, statistics->kind);
+	/* uuid_is_v8 is asked of keys of uuidv8() too, whose clock is far above */
+	if (statistics->kind->number == UUID_KIND_V8_NODE && memcmp(last->uuid, statistics->now, UUID_LEN) > 0)
+		set_now(statistics, UUID_V8);
+	if (statistics->last > 0 && memcmp(last->uuid, statistics->now, UUID_LEN) < 0)
+	{
+		statistics->newer = growth(root, statistics->variable.rel) * (nvalues - 1);
+		after_last = statistics->newer;
+		if (all > last->all)
+			after_last += Min(bins_between(statistics, true, last->uuid, statistics->now), 1);
+		add_boundary(statistics, statistics->now, last->all + after_last, of_version + after_last);
+	}
+	add_boundary(statistics, max, all + after_last, of_version + after_last);
+}
+
+/* The share of the rows that is below a UUID, or only of those of the version. */
+static double
+share_below(const UuidStatistics *statistics, const uint8 *uuid, bool of_version)
+{
+	const Boundary *low = statistics->boundaries;
+	const Boundary *high = low + statistics->count - 1;
+	double		common = 0;
+	double		part;
 
 	for (int i = 0; i < statistics->common.nnumbers; i++)
 	{
 		const uint8 *value = DatumGetUUIDP(statistics->common.values[i])->data;
 
-		if ((lowest != NULL && memcmp(value, lowest->data, UUID_LEN) < 0) ||
-			(highest != NULL && memcmp(value, highest->data, UUID_LEN) > 0))
-			continue;
-		rows += statistics->common.numbers[i];
-		if (uuid_layout_version(value) == statistics->kind->version)
-			of_version += statistics->common.numbers[i];
+		if (memcmp(value, uuid, UUID_LEN) < 0 &&
+			(!of_version || uuid_layout_version(value) == statistics->kind->version))
+			common += statistics->common.numbers[i];
 	}
-
-	if (bin_count(statistics) > 0)
+	if (statistics->count == 0)
+		return common;
+	while (high - low > 1)
 	{
-		int			first = lowest != NULL ? bin_of(statistics, lowest->data) : 0;
-		int			last = highest != NULL ? bin_of(statistics, highest->data) : bin_count(statistics) - 1;
-		double		rows_of_bin = (1 - statistics->nulls - statistics->common_total) / bin_count(statistics);
+		const Boundary *middle = low + (high - low) / 2;
 
-		for (int bin = first; bin <= last; bin++)
-		{
-			BinPart		from = {0, 0};
-			BinPart		to;
-
-			if (lowest != NULL && bin == first)
-				from = part_below(statistics, bin, lowest->data);
-			if (highest != NULL && bin == last)
-				to = part_below(statistics, bin, highest->data);
-			else
-				to = whole_bin(statistics, bin);
-			if (to.all > from.all)
-			{
-				rows += rows_of_bin * (to.all - from.all);
-				of_version += rows_of_bin * (to.of_version - from.of_version);
-			}
-		}
+		if (memcmp(middle->uuid, uuid, UUID_LEN) <= 0)
+			low = middle;
+		else
+			high = middle;
 	}
-
-	if (lowest == NULL && highest == NULL)
-	{
-		double		unknown = 1 - statistics->nulls - rows;
-
-		return of_version + Max(unknown, 0) * UNKNOWN_SHARE;
-	}
-	if (rows > 0)
-		return of_version / rows;
-	/* outside of what is known, or nothing is */
-	if (bin_count(statistics) == 0)
-		return UNKNOWN_SHARE;
-	if (alternating_share(statistics, bin_count(statistics)) > 0)
-		return alternating_share(statistics, bin_count(statistics));
-	return 1;
+	part = uuid_distance(low->uuid, uuid) / uuid_distance(low->uuid, high->uuid);
+	return common + statistics->bin * (of_version ? low->of_version + part * (high->of_version - low->of_version) :
+									   low->all + part * (high->all - low->all));
 }
 
-/* What is asked in a walk through conditions on an id. */
-typedef struct ConditionWalk
+/* Load the statistics of an expression; false when there are none to see. */
+static bool
+open_statistics(PlannerInfo *root, Node *id, const UuidKind *kind, UuidStatistics *statistics)
 {
-	PlannerInfo *root;
-	const Node *id;
-	UuidStatistics *statistics;
-} ConditionWalk;
+	HeapTuple	tuple;
 
-/* Bounds of an id that are known when planning; NULL for none. */
-typedef struct KnownBounds
-{
-	const pg_uuid_t *lowest;
-	const pg_uuid_t *highest;
-} KnownBounds;
+	memset(statistics, 0, sizeof(UuidStatistics));
+	statistics->kind = kind;
+	examine_variable(root, id, 0, &statistics->variable);
+	tuple = statistics->variable.statsTuple;
+	if (!HeapTupleIsValid(tuple) || !statistic_proc_security_check(&statistics->variable, F_UUID_LT))
+	{
+		ReleaseVariableStats(statistics->variable);
+		return false;
+	}
 
-static KnownBounds bounds_of_all(ConditionWalk *walk, List *conditions);
+	statistics->nulls = ((Form_pg_statistic) GETSTRUCT(tuple))->stanullfrac;
+	get_attstatsslot(&statistics->common, tuple, STATISTIC_KIND_MCV, uuid9562_operator(BTEqualStrategyNumber),
+					 ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS);
+	if (get_attstatsslot(&statistics->histogram, tuple, STATISTIC_KIND_HISTOGRAM,
+						 uuid9562_operator(BTLessStrategyNumber), ATTSTATSSLOT_VALUES))
+	{
+		double		common = share_below(statistics, max, false);
+
+		split_histogram(root, statistics);
+		statistics->bin = (1 - statistics->nulls - common) / Max(statistics->boundaries[statistics->count - 1].all, 1);
+	}
+	return true;
+}
 
 /*
- * The bounds that a condition sets, with answers for the selectivity of each
- * comparison in it.  What the planner has asked for before stays as it was
- * counted.
+ * Answer for the comparisons of one side of a period: the rows above its lowest
+ * UUID, or below its highest.  Where the statistics end, PostgreSQL looks whether
+ * the index goes on.  Then rows are as dense as at that end, up to now; before the
+ * histogram and after now, no more than came since or escaped the sample.
  */
-static KnownBounds
-bounds_of(ConditionWalk *walk, RestrictInfo *condition)
+static void
+answer_for_side(PlannerInfo *root, const UuidStatistics *statistics, const Side *lower, const Side *upper, bool above)
 {
-	KnownBounds bounds = {NULL, NULL};
-	const pg_uuid_t *bound;
-	int			strategy;
-
-	if (condition->orclause != NULL)
-	{
-		bool		first = true;
-		ListCell   *cell;
-
-		foreach(cell, ((BoolExpr *) condition->orclause)->args)
-		{
-			Node	   *arm = lfirst(cell);
-			KnownBounds of_arm = bounds_of_all(walk, is_andclause(arm) ?
-											   ((BoolExpr *) arm)->args : list_make1(arm));
-
-			/* any arm may hold: the widest */
-			if (first || (bounds.lowest != NULL &&
-						  (of_arm.lowest == NULL || memcmp(of_arm.lowest, bounds.lowest, UUID_LEN) < 0)))
-				bounds.lowest = of_arm.lowest;
-			if (first || (bounds.highest != NULL &&
-						  (of_arm.highest == NULL || memcmp(of_arm.highest, bounds.highest, UUID_LEN) > 0)))
-				bounds.highest = of_arm.highest;
-			first = false;
-		}
-		return bounds;
-	}
-
-	bound = known_bound(walk->root, (OpExpr *) condition->clause, walk->id, &strategy);
-	if (bound == NULL)
-		return bounds;
-	if (condition->norm_selec < 0)
-		condition->norm_selec = inequality_selectivity(walk->root, walk->statistics,
-													   ((OpExpr *) condition->clause)->opno,
-													   strategy, bound);
-	if (strategy >= BTGreaterEqualStrategyNumber)
-		bounds.lowest = bound;
-	else
-		bounds.highest = bound;
-	return bounds;
-}
-
-/* The same for conditions that all must hold: the narrowest bounds. */
-static KnownBounds
-bounds_of_all(ConditionWalk *walk, List *conditions)
-{
-	KnownBounds bounds = {NULL, NULL};
+	const Side *side = above ? lower : upper;
+	double		share = share_below(statistics, side->bound, false);
 	ListCell   *cell;
 
-	foreach(cell, conditions)
+	if (side->comparisons == NIL || statistics->bin == 0)
+		return;
+	if (above)
+		share = share_below(statistics, max, false) - share;
+	if (share < SAMPLED_ROW * statistics->bin)
 	{
-		KnownBounds of_one = bounds_of(walk, lfirst_node(RestrictInfo, cell));
+		bool		since = above && memcmp(lower->bound, statistics->now, UUID_LEN) < 0;
+		const uint8 *end = since && memcmp(upper->bound, statistics->now, UUID_LEN) > 0 ? statistics->now : upper->bound;
+		double		bins = Min(bins_between(statistics, above, lower->bound, end),
+							   since ? 1 : statistics->newer + SAMPLED_ROW);
+		Node	   *comparison = (Node *) linitial_node(RestrictInfo, side->comparisons)->clause;
 
-		if (of_one.lowest != NULL &&
-			(bounds.lowest == NULL || memcmp(of_one.lowest, bounds.lowest, UUID_LEN) > 0))
-			bounds.lowest = of_one.lowest;
-		if (of_one.highest != NULL &&
-			(bounds.highest == NULL || memcmp(of_one.highest, bounds.highest, UUID_LEN) < 0))
-			bounds.highest = of_one.highest;
+		share = Min(bins * statistics->bin, clause_selectivity(root, comparison, 0, JOIN_INNER, NULL));
 	}
-	return bounds;
+	foreach(cell, side->comparisons)
+	{
+		if (lfirst_node(RestrictInfo, cell)->norm_selec < 0)
+			lfirst_node(RestrictInfo, cell)->norm_selec = share;
+	}
 }
 
 /*
  * The selectivity of a call with those arguments of uuid_is_v6, uuid_is_v7 or
- * uuid_is_v8; with that of the comparisons of the id that stand beside it.
+ * uuid_is_v8: the share of the version in the period that the comparisons of the
+ * id with known values set.  These get theirs.
  */
 double
 uuid9562_version_selectivity(PlannerInfo *root, Oid funcid, List *args, const UuidKind *kind)
 {
 	UuidStatistics statistics;
-	KnownBounds bounds = {NULL, NULL};
-	RelOptInfo *rel = NULL;
-	List	   *conditions = NIL;
-	double		share;
-	int			relid;
+	Side		lower = {nil, NIL};
+	Side		upper = {max, NIL};
+	double		all;
+	double		of_version;
+	double		selectivity = 1;
+	ListCell   *cell;
 
-	if (bms_get_singleton_member(pull_varnos(root, linitial(args)), &relid) &&
-		relid < root->simple_rel_array_size)
-		rel = root->simple_rel_array[relid];
-	if (rel != NULL)
-		conditions = conditions_beside(rel->baserestrictinfo, args);
-	if (is_repeated(conditions, funcid, args))
-		return 1;
-
-	if (!open_statistics(root, rel, linitial(args), kind, &statistics))
+	if (!open_statistics(root, linitial(args), kind, &statistics))
 		return UNKNOWN_SHARE;
-	if (conditions != NIL)
-	{
-		ConditionWalk walk = {root, linitial(args), &statistics};
 
-		bounds = bounds_of_all(&walk, conditions);
+	foreach(cell, statistics.variable.rel->baserestrictinfo)
+	{
+		RestrictInfo *condition = lfirst_node(RestrictInfo, cell);
+		FuncExpr   *call = (FuncExpr *) condition->clause;
+		OpExpr	   *comparison = (OpExpr *) condition->clause;
+
+		if (is_opclause(comparison) && equal(linitial(comparison->args), linitial(args)))
+		{
+			int			strategy = get_op_opfamily_strategy(comparison->opno, uuid9562_btree_family());
+			bool		is_lower = strategy > BTEqualStrategyNumber;
+			Side	   *side = is_lower ? &lower : &upper;
+			Const	   *bound;
+
+			if (strategy == InvalidStrategy || strategy == BTEqualStrategyNumber)
+				continue;
+			bound = (Const *) estimate_expression_value(root, lsecond(comparison->args));
+			if (!IsA(bound, Const) || bound->constisnull)
+				continue;
+			side->comparisons = lappend(side->comparisons, condition);
+			if ((memcmp(DatumGetUUIDP(bound->constvalue), side->bound, UUID_LEN) > 0) == is_lower)
+				side->bound = DatumGetUUIDP(bound->constvalue)->data;
+		}
+		else if (IsA(call, FuncExpr) && call->funcid == funcid && call->args != args &&
+				 equal(call->args, args) && condition->norm_selec < 0)
+			condition->norm_selec = 1;	/* said before, as by a view */
 	}
-	share = version_share(&statistics, bounds.lowest, bounds.highest);
-	close_statistics(&statistics);
-	CLAMP_PROBABILITY(share);
-	return share;
+	answer_for_side(root, &statistics, &lower, &upper, true);
+	answer_for_side(root, &statistics, &lower, &upper, false);
+
+	all = share_below(&statistics, upper.bound, false) - share_below(&statistics, lower.bound, false);
+	of_version = share_below(&statistics, upper.bound, true) - share_below(&statistics, lower.bound, true);
+	if (lower.comparisons == NIL && upper.comparisons == NIL)
+		selectivity = of_version + (1 - statistics.nulls - all) * UNKNOWN_SHARE;
+	else if (all > 0)
+		selectivity = of_version / all;
+	CLAMP_PROBABILITY(selectivity);
+
+	if (statistics.boundaries != NULL)
+		pfree(statistics.boundaries);
+	free_attstatsslot(&statistics.histogram);
+	free_attstatsslot(&statistics.common);
+	ReleaseVariableStats(statistics.variable);
+	return selectivity;
 }

@@ -1,16 +1,31 @@
 /*
  * estimate.h
- *		Row estimates of conditions on UUIDs, and the operators in them.
+ *		What the planner's files share: the operators of uuid, and row estimates.
  */
 #ifndef UUID9562_ESTIMATE_H
 #define UUID9562_ESTIMATE_H
 
 #include "uuid9562.h"
 
+#include "catalog/pg_type.h"
 #include "nodes/pathnodes.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
 
-extern Oid	uuid9562_btree_family(void);
-extern Oid	uuid9562_operator(int strategy);
+/* The btree operator family of uuid: PostgreSQL's comparison operators. */
+static inline Oid
+uuid9562_btree_family(void)
+{
+	return lookup_type_cache(UUIDOID, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+}
+
+/* One of them, by its btree strategy. */
+static inline Oid
+uuid9562_operator(int strategy)
+{
+	return get_opfamily_member(uuid9562_btree_family(), UUIDOID, UUIDOID, strategy);
+}
+
 extern double uuid9562_version_selectivity(PlannerInfo *root, Oid funcid, List *args,
 										   const UuidKind *kind);
 

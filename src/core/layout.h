@@ -315,29 +315,4 @@ uuid_layout_custom(uint64_t custom_a, uint64_t custom_b, uint64_t custom_c)
 	return payload;
 }
 
-/*
- * How far octets are after low, as 128-bit numbers, to the precision of a double;
- * low <= octets.
- */
-static inline double
-uuid_layout_distance(const uint8_t *low, const uint8_t *octets)
-{
-	const double two_to_64 = 18446744073709551616.0;
-
-	return (double) (uuid_layout_load64(octets) - uuid_layout_load64(low)) * two_to_64 +
-		((double) uuid_layout_load64(octets + 8) - (double) uuid_layout_load64(low + 8));
-}
-
-/*
- * Where octets stand from low to high, as a share from 0 to 1 of the way
- * between them; low <= octets <= high.  Half when low and high are equal.
- */
-static inline double
-uuid_layout_position(const uint8_t *low, const uint8_t *octets, const uint8_t *high)
-{
-	double		whole = uuid_layout_distance(low, high);
-
-	return whole > 0 ? uuid_layout_distance(low, octets) / whole : 0.5;
-}
-
 #endif							/* UUID9562_CORE_LAYOUT_H */

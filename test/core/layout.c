@@ -290,73 +290,6 @@ places_custom_fields(void **state)
 	assert_uuid_equal(octets, "00000000-0000-8000-bfff-ffffffffffff");
 }
 
-/* As 128-bit numbers, whichever half of the octets they differ in. */
-static void
-says_where_a_uuid_stands_between_two(void **state)
-{
-	static const struct
-	{
-		const char *low;
-		const char *octets;
-		const char *high;
-		double		position;
-	}			cases[] = {
-		{"00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff", 0},
-		{"00000000-0000-0000-0000-000000000000", "40000000-0000-0000-0000-000000000000", "80000000-0000-0000-0000-000000000000", 0.5},
-		{"10000000-0000-0000-0000-000000000000", "14000000-0000-0000-0000-000000000000", "20000000-0000-0000-0000-000000000000", 0.25},
-		{"10000000-0000-0000-0000-000000000000", "20000000-0000-0000-0000-000000000000", "20000000-0000-0000-0000-000000000000", 1},
-		{"10000000-0000-0000-0000-000000000000", "10000000-0000-0000-3000-000000000000", "10000000-0000-0000-4000-000000000000", 0.75},
-		{"10000000-0000-0000-f000-000000000000", "10000000-0000-0001-0000-000000000000", "10000000-0000-0001-1000-000000000000", 0.5},
-		{"10000000-0000-0000-0000-000000000000", "10000000-0000-0000-0000-000000000000", "10000000-0000-0000-0000-000000000000", 0.5},
-	};
-
-	(void) state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-	{
-		uint8_t		low[UUID_OCTETS];
-		uint8_t		octets[UUID_OCTETS];
-		uint8_t		high[UUID_OCTETS];
-		double		position;
-
-		octets_from_text(cases[i].low, low, UUID_OCTETS);
-		octets_from_text(cases[i].octets, octets, UUID_OCTETS);
-		octets_from_text(cases[i].high, high, UUID_OCTETS);
-		position = uuid_layout_position(low, octets, high);
-		if (!(position >= cases[i].position - 1e-12 && position <= cases[i].position + 1e-12))
-			fail_msg("%s stands at %g, expected %g", cases[i].octets, position, cases[i].position);
-	}
-}
-
-static void
-measures_the_distance_of_octets(void **state)
-{
-	static const struct
-	{
-		const char *low;
-		const char *octets;
-		double		distance;
-	}			cases[] = {
-		{"00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-000000000000", 0},
-		{"00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-000000000001", 1},
-		{"10000000-0000-0000-f000-000000000000", "10000000-0000-0001-1000-000000000000", 0x1p61},
-		{"10000000-0000-0000-1000-000000000000", "10000000-0000-0000-9000-000000000000", 0x1p63},
-		{"00000000-0000-0001-8000-000000000000", "00000000-0000-0003-8000-000000000000", 0x1p65},
-		{"80000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff", 0x1p127},
-		{"00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff", 0x1p128},
-	};
-
-	(void) state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-	{
-		uint8_t		low[UUID_OCTETS];
-		uint8_t		octets[UUID_OCTETS];
-
-		octets_from_text(cases[i].low, low, UUID_OCTETS);
-		octets_from_text(cases[i].octets, octets, UUID_OCTETS);
-		assert_true(uuid_layout_distance(low, octets) == cases[i].distance);
-	}
-}
-
 /* Its own time for each of the version, and never a lesser one for a greater UUID. */
 static void
 any_octets_have_a_place_in_the_order_of_times(void **state)
@@ -415,8 +348,6 @@ main(void)
 		cmocka_unit_test(reads_clock_sequence_and_node),
 		cmocka_unit_test(stamps_only_its_own_bits),
 		cmocka_unit_test(places_custom_fields),
-		cmocka_unit_test(says_where_a_uuid_stands_between_two),
-		cmocka_unit_test(measures_the_distance_of_octets),
 		cmocka_unit_test(any_octets_have_a_place_in_the_order_of_times),
 	};
 
