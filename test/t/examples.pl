@@ -120,6 +120,9 @@ sub mask
 		s/actual time=\d+\.\d+\.\.\d+\.\d+ rows=(\d+)(?:\.00)?/actual <time> rows=$1/g;
 		s/((?:Planning|Execution) Time:) \d+\.\d+ ms/$1 <time>/g;
 		s/^ +(?:Buffers:.*|Index Searches:.*|Planning:)\n//mg;
+		# how PostgreSQL 17 and later name what a subquery gives
+		s/\(InitPlan (\d+)\)\.col1/'$' . ($1 - 1)/ge;
+		s/^( *InitPlan \d+) \(returns \$\d+\)/$1/mg;
 		# fractions of which nobody can know the last digits
 		s/\b\d+\.\d{4,}\b/<number>/g;
 		# where an error is in its statement
