@@ -5,6 +5,13 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 server=	# the folder of this command, once there is one
 job=	# what it waits for, as as_job starts it
 
+# Warnings that are errors.  Every function takes fcinfo, whether it reads it or not.
+warnings='-Wall -Wextra -Werror -Wno-unused-parameter'
+# The flags and headers of PostgreSQL that gcc built are for gcc.
+if [[ ${CC:-} = *clang* ]]; then
+	warnings+=' -Wno-unknown-warning-option -Wno-ignored-optimization-argument -Wno-ignored-attributes'
+fi
+
 say() { printf '\n== %s\n' "$*"; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
@@ -113,6 +120,7 @@ need() {
 	if has_apt; then
 		local packages=(gcc libc6-dev make)
 
+		if [[ ${CC:-} = *clang* ]]; then packages+=(clang); fi
 		if [ "$PG_CONFIG" = "/usr/lib/postgresql/$major/bin/pg_config" ]; then
 			packages+=("postgresql-$major" "postgresql-server-dev-$major")
 			[ "${1:-}" != test ] || has_pgtap || packages+=("postgresql-$major-pgtap")
@@ -132,7 +140,7 @@ need() {
 	for program in initdb pg_ctl postgres psql; do
 		[ -x "$bindir/$program" ] || lacking+=("$program of PostgreSQL $major, in $bindir")
 	done
-	for program in gcc make; do
+	for program in gcc ${CC:-} make; do
 		command -v $program >/dev/null || lacking+=("$program")
 	done
 	if [ "${1:-}" = test ]; then
@@ -220,7 +228,7 @@ build_into() {
 	say "building for $("$PG_CONFIG" --version)"
 	copy_checkout "$1/uuid9562"
 	private_copy "$1/postgresql"
-	make -s -C "$1/uuid9562" COPT="${2:-}" all
+	make -s -C "$1/uuid9562" ${CC:+"CC=$CC"} COPT="${2:-}" all
 	make -s -C "$1/uuid9562" COPT="${2:-}" install >/dev/null
 }
 
