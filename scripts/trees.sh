@@ -67,16 +67,16 @@ within() {
 		${http_proxy:+"http_proxy=$http_proxy"} ${https_proxy:+"https_proxy=$https_proxy"} "$@" 8<&-
 }
 
-# make_tree SUITE TREE: a tree with nothing but the suite's essential packages and
-# apt, where it is not there yet.
+# make_tree SUITE TREE [ARCHITECTURE]: a tree with nothing but the suite's essential
+# packages and apt, where it is not there yet.
 make_tree() {
-	local suite=$1 tree=$2
+	local suite=$1 tree=$2 architecture=${3:-$(dpkg --print-architecture)}
 
 	if [ ! -e "$tree/.made" ]; then
 		rm -rf --one-file-system "$tree" && mkdir -p "$tree" || return 1
 		# a debootstrap older than the suite does as for sid
 		[ -e "/usr/share/debootstrap/scripts/$suite" ] || ln -s sid "/usr/share/debootstrap/scripts/$suite" || return 1
-		debootstrap --variant=minbase "$suite" "$tree" "$mirror" && touch "$tree/.made" || return 1
+		debootstrap --variant=minbase --arch="$architecture" "$suite" "$tree" "$mirror" && touch "$tree/.made" || return 1
 	fi
 	# how this machine reaches its mirror today, and suites that are no longer renewed
 	echo "deb $mirror $suite main" >"$tree/etc/apt/sources.list" && cp /etc/resolv.conf /etc/hosts "$tree/etc/" &&

@@ -11,6 +11,7 @@
 #
 #	not run: REASON			the block is not run
 #	needs PostgreSQL 18		only from that version on; or an extension, if it is there
+#	needs pg_partman 5.2	and is of that version at least
 #	setup: SQL			run before the block, and not shown to readers
 #	new session			the session ends, and another begins
 #	restart				the server restarts first
@@ -142,13 +143,24 @@ sub mask
 my $major = qx(pg_config --version) =~ /^PostgreSQL (\d+)/ ? $1 : die;
 chomp(my $sharedir = qx(pg_config --sharedir));
 
+# Is that extension there, of that version at least?
+sub has_extension
+{
+	my ($name, $least) = @_;
+	my $control = "$sharedir/extension/$name.control";
+
+	return -f $control unless -f $control && defined $least;
+	my ($version) = slurp_file($control) =~ /^default_version\s*=\s*'(\d+\.\d+)/m or die "$control: no default_version";
+	return $version >= $least;
+}
+
 # Why a block cannot run here; undef when it can.
 sub why_not
 {
 	foreach (@{ $_[0]{directives} })
 	{
 		return $1 if /^not run: (.*)/s;
-		return $_ if /^needs PostgreSQL (\d+)$/ ? $major < $1 : /^needs (\S+)$/ && !-f "$sharedir/extension/$1.control";
+		return $_ if /^needs PostgreSQL (\d+)$/ ? $major < $1 : /^needs (\S+)(?: (\S+))?$/ && !has_extension($1, $2);
 	}
 	return;
 }
