@@ -4,7 +4,7 @@
 -- constants.  PGOPTIONS='-c test.seed=0.5' repeats a run.
 
 BEGIN;
-SELECT plan(40);
+SELECT plan(44);
 
 SELECT coalesce(nullif(current_setting('test.seed', true), ''), (random() * 2 - 1)::numeric(10,9)::text) AS seed \gset
 SELECT diag('test.seed=' || :'seed');
@@ -178,6 +178,15 @@ SELECT bag_eq(by_sides('uuidv6'), 'SELECT id_no, period_no FROM truth JOIN sides
 SELECT bag_eq(by_sides('uuidv8_node'), 'SELECT id_no, period_no FROM truth JOIN sides ON no = period_no WHERE v8', 'v8 with a node id: the pairs of the definition');
 SELECT is_empty('SELECT * FROM sides AS s JOIN ids AS i ON i.id <@ tstzrange(s.b, s.a) WHERE s.a < s.b', 'from a later time to an earlier one: none');
 SET LOCAL enable_seqscan = off;
+
+-- a period from a subquery: left as it is, and found by an index
+CREATE FUNCTION by_subquery(kind text) RETURNS text LANGUAGE sql AS $$
+SELECT format('SELECT found.no AS id_no, p.no AS period_no
+			   FROM periods AS p CROSS JOIN LATERAL (SELECT no FROM ids WHERE public.%s_within(id, (SELECT p.period)) OFFSET 0) AS found', kind)$$;
+SELECT alike(plan_of(by_subquery('uuidv7')), '%Index Cond: %Filter: uuidv7_within%', 'with scans of the index, and a look at each row,');
+SELECT bag_eq(by_subquery('uuidv7'), 'truth_v7', 'v7: the pairs of the definition');
+SELECT bag_eq(by_subquery('uuidv6'), 'truth_v6', 'v6: the pairs of the definition');
+SELECT bag_eq(by_subquery('uuidv8_node'), 'truth_v8', 'v8 with a node id: the pairs of the definition');
 
 -- constants: each period as a literal, what is within it and what is not
 CREATE FUNCTION counts(way text) RETURNS TABLE (no bigint, v7 bigint, without bigint, v6 bigint, v8 bigint) LANGUAGE plpgsql AS $$
