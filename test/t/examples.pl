@@ -14,7 +14,7 @@
 #	needs pg_partman 5.2	and is of that version at least
 #	setup: SQL			run before the block, and not shown to readers
 #	new session			the session ends, and another begins
-#	restart				the server restarts first
+#	restart				the server restarts
 #	on the other server		there is a second server, and the block is for that one
 #	on both servers			or for both; "host=other" is the address of the other one
 use strict;
@@ -121,9 +121,9 @@ sub mask
 		s/actual time=\d+\.\d+\.\.\d+\.\d+ rows=(\d+)(?:\.00)?/actual <time> rows=$1/g;
 		s/((?:Planning|Execution) Time:) \d+\.\d+ ms/$1 <time>/g;
 		s/^ +(?:Buffers:.*|Index Searches:.*|Planning:)\n//mg;
-		# how PostgreSQL 17 and later name what a subquery gives
-		s/\(InitPlan (\d+)\)\.col1/'$' . ($1 - 1)/ge;
-		s/^( *InitPlan \d+) \(returns \$\d+\)/$1/mg;
+		# how each version names what a subquery gives
+		s/\(InitPlan \w+\)\.col1/\$0/g;
+		s/^( *InitPlan) \w+(?: \(returns \$0\))?/$1/mg;
 		# fractions of which nobody can know the last digits
 		s/\b\d+\.\d{4,}\b/<number>/g;
 		# where an error is in its statement
@@ -221,10 +221,14 @@ foreach my $page (map { s{^\Q$FindBin::Bin\E/}{}r } glob "$FindBin::Bin/README.m
 			my ($remote) = grep { $_ ne $on } keys %server;
 			my $address = $remote ? 'host=' . $server{$remote}->host . ' port=' . $server{$remote}->port : '';
 
-			$script .= restart($world, $server{$on}) if $is{restart};
-			$script .= connect_to($server{$on}) if $on ne $at || $is{restart} || $is{'new session'};
+			$script .= connect_to($server{$on}) if $on ne $at;
 			$at = $on;
-			$script .= "$_\n" foreach map { /^setup: (.*)/s } @directives;
+			foreach (@directives)
+			{
+				$script .= restart($world, $server{$on}) if /^restart$/;
+				$script .= connect_to($server{$on}) if /^(restart|new session)$/;
+				$script .= "$1\n" if /^setup: (.*)/s;
+			}
 			$script .= "\\echo \@\@\@ $n\n" . $sql =~ s/host=other\b/$address/r . "\\echo \@\@\@\n";
 		}
 	}
