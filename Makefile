@@ -38,7 +38,7 @@ MANUAL = $(call OWN_FILES,*.md LICENSE doc/*.md doc/benchmarks/*/*)
 
 PG_CPPFLAGS = -DUUID9562_VERSION='"$(EXTVERSION)"'
 
-REGRESS = vectors inspect convert aggregate named custom time node plans settings statistics errors nulls
+REGRESS = vectors inspect convert aggregate named custom time node plans settings statistics errors nulls managed
 REGRESS_OPTS = --load-extension=$(EXTENSION)
 
 CORE_TESTS = layout layout_by_octet clock generator entropy text

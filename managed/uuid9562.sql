@@ -1,0 +1,316 @@
+-- uuid9562 in SQL and PL/pgSQL, for PostgreSQL 15 and later where no C extension
+-- can be installed.
+--
+--	psql --set ON_ERROR_STOP=1 --file uuid9562.sql
+--
+-- as the owner of the database, or anybody who may create a schema in it.  Every
+-- function has the name, the arguments, the results and the errors of the one of
+-- the C extension, so a database can move to that later; see doc/managed.md.
+--
+-- The functions do not depend on the search path, and the schema may be renamed.
+
+BEGIN;
+
+CREATE SCHEMA uuid9562;
+GRANT USAGE ON SCHEMA uuid9562 TO PUBLIC;
+COMMENT ON SCHEMA uuid9562 IS 'the part of the extension uuid9562 1.1 that needs no C';
+
+SET LOCAL search_path = uuid9562, pg_catalog;
+
+-- Inspection.  Each of these functions is one expression, which the planner puts in
+-- the place of a call.  STRICT would keep it from that; NULL gives NULL all the same.
+
+CREATE FUNCTION uuid_is_v7(uuid) RETURNS boolean
+IMMUTABLE PARALLEL SAFE
+RETURN get_byte(uuid_send($1), 6) >> 4 = 7 AND get_byte(uuid_send($1), 8) >> 6 = 2;
+COMMENT ON FUNCTION uuid_is_v7(uuid) IS
+'is it a version 7 UUID (RFC 9562, 5.7)';
+
+CREATE FUNCTION uuid_extract_variant(uuid) RETURNS text
+IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN get_byte(uuid_send($1), 8) < 128 THEN 'ncs'
+			WHEN get_byte(uuid_send($1), 8) < 192 THEN 'rfc9562'
+			WHEN get_byte(uuid_send($1), 8) < 224 THEN 'microsoft'
+			WHEN $1 IS NOT NULL THEN 'reserved' END;
+COMMENT ON FUNCTION uuid_extract_variant(uuid) IS
+'variant of a UUID: ncs, rfc9562, microsoft or reserved (RFC 9562, 4.1)';
+
+CREATE FUNCTION uuid_extract_version(uuid) RETURNS smallint
+IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN get_byte(uuid_send($1), 8) >> 6 = 2 THEN get_byte(uuid_send($1), 6) >> 4 END;
+COMMENT ON FUNCTION uuid_extract_version(uuid) IS
+'version of a UUID, NULL if its variant is not that of RFC 9562 (RFC 9562, 4.2)';
+
+-- A time is added as hours and a rest: as one product of its unit and an interval it
+-- would be rounded.  AT TIME ZONE 'UTC' makes it independent of the time zone.  In the
+-- text of a UUID the first 12 digits of its time are left($1::text, 8) and
+-- substr($1::text, 10, 4).
+CREATE FUNCTION uuidv7_timestamp(uuid) RETURNS timestamptz
+IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN uuid_is_v7($1) THEN
+	(timestamp 'epoch'
+	 + ('x' || left($1::text, 8) || substr($1::text, 10, 4))::bit(48)::bigint / 3600000 * interval '1 hour'
+	 + ('x' || left($1::text, 8) || substr($1::text, 10, 4))::bit(48)::bigint % 3600000 * interval '1 millisecond')
+	AT TIME ZONE 'UTC' END;
+COMMENT ON FUNCTION uuidv7_timestamp(uuid) IS
+'timestamp of a version 7 UUID to the millisecond, NULL for any other version (RFC 9562, 5.7)';
+
+CREATE FUNCTION uuidv7_timestamp_micros(uuid) RETURNS timestamptz
+IMMUTABLE PARALLEL SAFE
+RETURN (uuidv7_timestamp($1) AT TIME ZONE 'UTC'
+		+ ((('x' || substr($1::text, 16, 3))::bit(12)::integer + 1) * 1000 - 1) / 4096 * interval '1 microsecond')
+	   AT TIME ZONE 'UTC';
+COMMENT ON FUNCTION uuidv7_timestamp_micros(uuid) IS
+'timestamp of a version 7 UUID made by method 3, to the microsecond, NULL for any other version (RFC 9562, 6.2)';
+
+-- The time of v1 and v6 counts 100 ns since 1582-10-15.
+CREATE FUNCTION uuid_extract_timestamp(uuid) RETURNS timestamptz
+IMMUTABLE PARALLEL SAFE
+RETURN CASE uuid_extract_version($1)
+	WHEN 1 THEN
+		(timestamp '1582-10-15'
+		 + ('x' || substr($1::text, 16, 3) || substr($1::text, 10, 4) || left($1::text, 8))::bit(60)::bigint / 36000000000 * interval '1 hour'
+		 + ('x' || substr($1::text, 16, 3) || substr($1::text, 10, 4) || left($1::text, 8))::bit(60)::bigint % 36000000000 / 10
+		   * interval '1 microsecond') AT TIME ZONE 'UTC'
+	WHEN 6 THEN
+		(timestamp '1582-10-15'
+		 + ('x' || left($1::text, 8) || substr($1::text, 10, 4) || substr($1::text, 16, 3))::bit(60)::bigint / 36000000000 * interval '1 hour'
+		 + ('x' || left($1::text, 8) || substr($1::text, 10, 4) || substr($1::text, 16, 3))::bit(60)::bigint % 36000000000 / 10
+		   * interval '1 microsecond') AT TIME ZONE 'UTC'
+	WHEN 7 THEN uuidv7_timestamp($1) END;
+COMMENT ON FUNCTION uuid_extract_timestamp(uuid) IS
+'timestamp of a version 1, 6 or 7 UUID, NULL for any other (RFC 9562, 5.1, 5.6, 5.7)';
+
+CREATE FUNCTION uuid_extract_clock_seq(uuid) RETURNS integer
+IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN uuid_extract_version($1) IN (1, 6)
+	THEN (get_byte(uuid_send($1), 8) & 63) << 8 | get_byte(uuid_send($1), 9) END;
+COMMENT ON FUNCTION uuid_extract_clock_seq(uuid) IS
+'clock sequence of a version 1 or 6 UUID, NULL for any other (RFC 9562, 5.1, 5.6)';
+
+CREATE FUNCTION uuid_extract_node(uuid) RETURNS macaddr
+IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN uuid_extract_version($1) IN (1, 6) THEN right($1::text, 12)::macaddr END;
+COMMENT ON FUNCTION uuid_extract_node(uuid) IS
+'node of a version 1 or 6 UUID, NULL for any other (RFC 9562, 5.1, 5.6)';
+
+-- Conversion
+
+DO $do$
+DECLARE
+	given int;
+	wanted int;
+	octets text;
+BEGIN
+	FOR given, wanted, octets IN VALUES
+		(1, 6, $$substr(hex, 14, 3) || substr(hex, 9, 4) || left(hex, 5) || '6' || substr(hex, 6, 3)$$),
+		(6, 1, $$substr(hex, 8, 5) || substr(hex, 14, 3) || substr(hex, 4, 4) || '1' || left(hex, 3)$$)
+	LOOP
+		EXECUTE format($format$
+CREATE FUNCTION uuidv%1$s_to_v%2$s(uuid) RETURNS uuid
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $body$
+DECLARE
+	hex text := translate($1::text, '-', '');
+BEGIN
+	IF substr(hex, 17, 1) NOT IN ('8', '9', 'a', 'b') THEN
+		RAISE invalid_parameter_value USING
+			MESSAGE = 'UUID has no version, so it cannot be converted to version %2$s',
+			DETAIL = 'Its variant is not that of RFC 9562.',
+			HINT = 'Only version %1$s converts to version %2$s.';
+	ELSIF substr(hex, 13, 1) <> '%1$s' THEN
+		RAISE invalid_parameter_value USING
+			MESSAGE = 'UUID has version ' || ('x' || substr(hex, 13, 1))::bit(4)::int || ', not version %1$s',
+			HINT = 'Only version %1$s converts to version %2$s.';
+	END IF;
+	RETURN (%3$s || right(hex, 16))::uuid;
+END$body$;
+COMMENT ON FUNCTION uuidv%1$s_to_v%2$s(uuid) IS
+'version %2$s UUID with the time, clock sequence and node of a version %1$s UUID (RFC 9562, 5.6)'
+$format$, given, wanted, octets);
+	END LOOP;
+END$do$;
+
+-- UUIDs of a given time: with random bits, the least, the greatest
+
+DO $do$
+DECLARE
+	name text;
+	volatility text;
+	rest text;
+	comment text;
+BEGIN
+	FOR name, volatility, rest, comment IN VALUES
+		('at', 'VOLATILE', $$lpad(to_hex(mod(micros, 1000) * 4096 / 1000), 3, '0') || right(translate(gen_random_uuid()::text, '-', ''), 16)$$,
+		 'new version 7 UUID of that time to the microsecond, then random bits (RFC 9562, 5.7)'),
+		('floor', 'IMMUTABLE', $$'0008000000000000000'$$,
+		 'least version 7 UUID of that millisecond (RFC 9562, 5.7)'),
+		('ceil', 'IMMUTABLE', $$'fffbfffffffffffffff'$$,
+		 'greatest version 7 UUID of that millisecond (RFC 9562, 5.7)')
+	LOOP
+		EXECUTE format($format$
+CREATE FUNCTION uuidv7_%1$s(timestamptz) RETURNS uuid
+LANGUAGE plpgsql %2$s STRICT PARALLEL SAFE
+AS $body$
+DECLARE
+	micros bigint;
+BEGIN
+	IF $1 < '1970-01-01 00:00+00' OR $1 > '10889-08-02 05:31:50.655999+00' THEN
+		RAISE datetime_field_overflow USING
+			MESSAGE = 'timestamp out of range for UUID version 7',
+			DETAIL = 'UUID version 7 supports timestamps from 1970-01-01 to approximately year 10889.';
+	END IF;
+	micros := extract(epoch FROM $1) * 1000000;
+	RETURN (lpad(to_hex(micros / 1000), 12, '0') || '7' || %3$s)::uuid;
+END$body$;
+COMMENT ON FUNCTION uuidv7_%1$s(timestamptz) IS %4$L
+$format$, name, volatility, rest, comment);
+	END LOOP;
+END$do$;
+
+-- Generation.  PostgreSQL's own generator where there is one; before 18 there is no
+-- order within a millisecond.
+
+DO $do$
+BEGIN
+	IF current_setting('server_version_num')::int >= 180000 THEN
+		CREATE FUNCTION uuidv7_next() RETURNS uuid
+		VOLATILE PARALLEL SAFE
+		RETURN pg_catalog.uuidv7();
+	ELSE
+		CREATE FUNCTION uuidv7_next() RETURNS uuid
+		VOLATILE PARALLEL SAFE
+		RETURN (lpad(to_hex(floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint), 12, '0')
+				|| '7' || right(translate(gen_random_uuid()::text, '-', ''), 19))::uuid;
+	END IF;
+	COMMENT ON FUNCTION uuidv7_next() IS
+	'new version 7 UUID (RFC 9562, 5.7)';
+END$do$;
+
+-- The least and the greatest UUID that a period can hold.  A timestamp is a whole
+-- number of microseconds, so an exclusive bound is the next one, inclusive.  Of a period
+-- that holds none they are the last one and the first one.
+
+DO $do$
+DECLARE
+	name text;
+	which text;
+	rest text;
+	none text;
+	comment text;
+BEGIN
+	FOR name, which, rest, none, comment IN VALUES
+		('lowest', 'first', '70008000000000000000', 'ffffffffffff7fffbfffffffffffffff',
+		 'least version 7 UUID that the period can hold, the last one when it holds none (RFC 9562, 5.7)'),
+		('highest', 'last', '7fffbfffffffffffffff', '00000000000070008000000000000000',
+		 'greatest version 7 UUID that the period can hold, the first one when it holds none (RFC 9562, 5.7)')
+	LOOP
+		EXECUTE format($format$
+CREATE FUNCTION uuidv7_%1$s(period tstzrange) RETURNS uuid
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $body$
+DECLARE
+	first numeric := 0;			-- milliseconds since 1970-01-01
+	last numeric := 281474976710655;
+BEGIN
+	IF isempty(period) THEN
+		RETURN '%4$s';
+	END IF;
+	IF NOT lower_inf(period) THEN
+		first := greatest(first, ceil((extract(epoch FROM lower(period)) * 1000000 + (NOT lower_inc(period))::int) / 1000));
+	END IF;
+	IF NOT upper_inf(period) THEN
+		last := least(last, floor((extract(epoch FROM upper(period)) * 1000000 - (NOT upper_inc(period))::int) / 1000));
+	END IF;
+	IF first > last THEN
+		RETURN '%4$s';
+	END IF;
+	RETURN (lpad(to_hex(%2$s::bigint), 12, '0') || '%3$s')::uuid;
+END$body$;
+COMMENT ON FUNCTION uuidv7_%1$s(tstzrange) IS %5$L
+$format$, name, which, rest, none, comment);
+	END LOOP;
+END$do$;
+
+-- Within a period: comparisons that an index serves, once they stand in the place of
+-- the call.
+
+CREATE FUNCTION uuidv7_within(id uuid, period tstzrange) RETURNS boolean
+IMMUTABLE PARALLEL SAFE
+RETURN (uuid_is_v7(id) OR period IS NULL) AND id >= uuidv7_lowest(period) AND id <= uuidv7_highest(period);
+COMMENT ON FUNCTION uuidv7_within(uuid, tstzrange) IS
+'is it a version 7 UUID whose timestamp lies in the period (RFC 9562, 5.7)';
+
+CREATE DOMAIN uuidv7_period AS tstzrange;
+COMMENT ON DOMAIN uuidv7_period IS
+'tstzrange as the operators of version 7 UUIDs take it (RFC 9562, 5.7)';
+
+CREATE FUNCTION uuidv7_contained_by_period(id uuid, period uuidv7_period) RETURNS boolean
+IMMUTABLE PARALLEL SAFE
+RETURN (uuid_is_v7(id) OR period IS NULL) AND id >= uuidv7_lowest(period) AND id <= uuidv7_highest(period);
+COMMENT ON FUNCTION uuidv7_contained_by_period(uuid, uuidv7_period) IS
+'implementation of the operator <@ for version 7 UUIDs (RFC 9562, 5.7)';
+
+CREATE FUNCTION period_contains_uuidv7(period uuidv7_period, id uuid) RETURNS boolean
+IMMUTABLE PARALLEL SAFE
+RETURN (uuid_is_v7(id) OR period IS NULL) AND id >= uuidv7_lowest(period) AND id <= uuidv7_highest(period);
+COMMENT ON FUNCTION period_contains_uuidv7(uuidv7_period, uuid) IS
+'implementation of the operator @> for version 7 UUIDs (RFC 9562, 5.7)';
+
+CREATE OPERATOR <@ (
+	LEFTARG = uuid,
+	RIGHTARG = uuidv7_period,
+	FUNCTION = uuidv7_contained_by_period,
+	COMMUTATOR = @>,
+	RESTRICT = contsel,
+	JOIN = contjoinsel
+);
+COMMENT ON OPERATOR <@ (uuid, uuidv7_period) IS
+'is it a version 7 UUID whose timestamp lies in the period (RFC 9562, 5.7)';
+
+CREATE OPERATOR @> (
+	LEFTARG = uuidv7_period,
+	RIGHTARG = uuid,
+	FUNCTION = period_contains_uuidv7,
+	COMMUTATOR = <@,
+	RESTRICT = contsel,
+	JOIN = contjoinsel
+);
+COMMENT ON OPERATOR @> (uuidv7_period, uuid) IS
+'does the period hold the timestamp of the version 7 UUID (RFC 9562, 5.7)';
+
+-- min and max, which PostgreSQL has itself from 20 on.
+
+CREATE FUNCTION uuid_least(uuid, uuid) RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE
+RETURN least($1, $2);
+COMMENT ON FUNCTION uuid_least(uuid, uuid) IS
+'lesser of two UUIDs, for min (RFC 9562, 6.11)';
+
+CREATE FUNCTION uuid_greatest(uuid, uuid) RETURNS uuid
+IMMUTABLE STRICT PARALLEL SAFE
+RETURN greatest($1, $2);
+COMMENT ON FUNCTION uuid_greatest(uuid, uuid) IS
+'greater of two UUIDs, for max (RFC 9562, 6.11)';
+
+CREATE AGGREGATE min(uuid) (
+	SFUNC = uuid_least,
+	STYPE = uuid,
+	COMBINEFUNC = uuid_least,
+	SORTOP = OPERATOR(pg_catalog.<),
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE min(uuid) IS
+'least UUID of all input values (RFC 9562, 6.11)';
+
+CREATE AGGREGATE max(uuid) (
+	SFUNC = uuid_greatest,
+	STYPE = uuid,
+	COMBINEFUNC = uuid_greatest,
+	SORTOP = OPERATOR(pg_catalog.>),
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE max(uuid) IS
+'greatest UUID of all input values (RFC 9562, 6.11)';
+
+COMMIT;

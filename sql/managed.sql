@@ -1,0 +1,179 @@
+-- managed/uuid9562.sql beside the extension: the same names, arguments, results,
+-- errors and plans, without C.
+SET TimeZone = 'UTC';
+SET DateStyle = 'ISO';
+SET max_parallel_workers_per_gather = 0;
+SET enable_bitmapscan = off;
+-- by somebody who may create a schema, and nothing else
+SELECT current_database() AS database \gset
+CREATE ROLE regress_uuid9562_owner;
+GRANT CREATE ON DATABASE :database TO regress_uuid9562_owner;
+SET ROLE regress_uuid9562_owner;
+SET client_min_messages = warning;
+\set ECHO none
+\getenv folder PG_ABS_SRCDIR
+\set script :folder '/managed/uuid9562.sql'
+\i :script
+\set ECHO all
+RESET client_min_messages;
+RESET ROLE;
+
+-- each function is one of the extension's, with its arguments and its result
+SELECT p.oid::regprocedure, pg_get_function_arguments(p.oid) AS arguments
+FROM pg_proc AS p
+WHERE p.pronamespace = 'uuid9562'::regnamespace
+	  AND NOT EXISTS (SELECT FROM pg_proc AS c
+					  WHERE c.pronamespace = 'public'::regnamespace AND c.proname = p.proname AND c.prokind = p.prokind
+							AND c.provolatile = p.provolatile AND c.proparallel = p.proparallel
+							AND replace(pg_get_function_arguments(c.oid), 'public.', '')
+								= replace(pg_get_function_arguments(p.oid), 'uuid9562.', '')
+							AND pg_get_function_result(c.oid) = pg_get_function_result(p.oid));
+SELECT count(*) FROM pg_proc WHERE pronamespace = 'uuid9562'::regnamespace;
+-- and says the same of itself, but for the generator
+SELECT p.oid::regprocedure, obj_description(p.oid, 'pg_proc')
+FROM pg_proc AS p LEFT JOIN pg_proc AS c
+	 ON c.pronamespace = 'public'::regnamespace AND c.proname = p.proname
+		AND replace(pg_get_function_arguments(c.oid), 'public.', '') = replace(pg_get_function_arguments(p.oid), 'uuid9562.', '')
+WHERE p.pronamespace = 'uuid9562'::regnamespace
+	  AND obj_description(p.oid, 'pg_proc') IS DISTINCT FROM obj_description(c.oid, 'pg_proc');
+
+-- 100,000 ids: of every version and variant, around the ends of each field, and
+-- random ones
+CREATE TABLE ids AS
+SELECT CASE n % 5
+	   WHEN 0 THEN id
+	   WHEN 1 THEN overlay(overlay(id::text PLACING '7' FROM 15) PLACING '8' FROM 20)::uuid
+	   WHEN 2 THEN overlay(overlay(id::text PLACING substr('167', n % 3 + 1, 1) FROM 15) PLACING substr('89ab', n % 4 + 1, 1) FROM 20)::uuid
+	   WHEN 3 THEN overlay(public.uuidv7_at('2026-01-01'::timestamptz + n * interval '1003 microseconds')::text
+						   PLACING substr('47', n % 2 + 1, 1) FROM 15)::uuid
+	   ELSE overlay(overlay(overlay(id::text PLACING substr('0f', n / 5 % 2 + 1, 1) || repeat(substr('0f', n / 5 % 2 + 1, 1), 7) FROM 1)
+									PLACING substr('167', n % 3 + 1, 1) FROM 15) PLACING 'a' FROM 20)::uuid
+	   END AS id, n
+FROM (SELECT n, md5(n::text)::uuid AS id FROM generate_series(1, 100000) AS n) AS random;
+SELECT count(*) FILTER (WHERE uuid9562.uuid_is_v7(id) IS DISTINCT FROM public.uuid_is_v7(id)) AS is_v7,
+	   count(*) FILTER (WHERE uuid9562.uuid_extract_variant(id) IS DISTINCT FROM public.uuid_extract_variant(id)) AS variant,
+	   count(*) FILTER (WHERE uuid9562.uuid_extract_version(id) IS DISTINCT FROM public.uuid_extract_version(id)) AS version,
+	   count(*) FILTER (WHERE uuid9562.uuid_extract_timestamp(id) IS DISTINCT FROM public.uuid_extract_timestamp(id)) AS "timestamp",
+	   count(*) FILTER (WHERE uuid9562.uuid_extract_clock_seq(id) IS DISTINCT FROM public.uuid_extract_clock_seq(id)) AS clock_seq,
+	   count(*) FILTER (WHERE uuid9562.uuid_extract_node(id) IS DISTINCT FROM public.uuid_extract_node(id)) AS node,
+	   count(*) FILTER (WHERE uuid9562.uuidv7_timestamp(id) IS DISTINCT FROM public.uuidv7_timestamp(id)) AS uuidv7_timestamp,
+	   count(*) FILTER (WHERE uuid9562.uuidv7_timestamp_micros(id) IS DISTINCT FROM public.uuidv7_timestamp_micros(id)) AS micros
+FROM ids;
+SELECT count(*) FILTER (WHERE uuid9562.uuidv1_to_v6(id) IS DISTINCT FROM public.uuidv1_to_v6(id)) AS v1_to_v6, count(*) > 5000 AS many
+FROM ids WHERE public.uuid_extract_version(id) = 1;
+SELECT count(*) FILTER (WHERE uuid9562.uuidv6_to_v1(id) IS DISTINCT FROM public.uuidv6_to_v1(id)) AS v6_to_v1, count(*) > 5000 AS many
+FROM ids WHERE public.uuid_extract_version(id) = 6;
+SELECT uuid9562.min(id) = public.min(id) AS min, uuid9562.max(id) = public.max(id) AS max FROM ids;
+
+-- as many times and periods: in, at and beyond the ends of the field, with every kind
+-- of bound
+CREATE TABLE times AS
+SELECT CASE n % 8
+	   WHEN 0 THEN '-infinity'
+	   WHEN 1 THEN 'infinity'
+	   WHEN 2 THEN '1970-01-01 00:00+00'::timestamptz + (n % 5 - 2) * interval '1 microsecond'
+	   WHEN 3 THEN '10889-08-02 05:31:50.655+00'::timestamptz + (n % 2003 - 1001) * interval '1 microsecond'
+	   ELSE '1960-01-01'::timestamptz + (n::bigint * 7919 % 100000) * interval '29 days 7 hours 3.141592 seconds'
+	   END AS at, n
+FROM generate_series(1, 100000) AS n;
+SELECT count(*) FILTER (WHERE uuid9562.uuidv7_floor(at) IS DISTINCT FROM public.uuidv7_floor(at)) AS floor,
+	   count(*) FILTER (WHERE uuid9562.uuidv7_ceil(at) IS DISTINCT FROM public.uuidv7_ceil(at)) AS ceil,
+	   count(*) FILTER (WHERE uuid9562.uuidv7_timestamp_micros(uuid9562.uuidv7_at(at)) IS DISTINCT FROM at) AS at,
+	   count(*) FILTER (WHERE public.uuid_is_v7(uuid9562.uuidv7_at(at)) IS DISTINCT FROM true) AS not_v7,
+	   count(*) > 50000 AS many
+FROM times WHERE at >= '1970-01-01' AND at < '10889-08-02 05:31:50.656';
+CREATE TABLE periods AS
+SELECT CASE WHEN a.n % 97 = 0 THEN NULL WHEN a.n % 89 = 0 THEN 'empty'
+	   ELSE tstzrange(CASE WHEN a.n % 11 > 0 THEN least(a.at, b.at) END, CASE WHEN a.n % 13 > 0 THEN greatest(a.at, b.at) END,
+					  (ARRAY['[)', '(]', '[]', '()'])[a.n % 4 + 1]) END AS period, a.n
+FROM times AS a JOIN times AS b ON b.n = a.n * 31 % 100000 + 1;
+SELECT count(*) FILTER (WHERE uuid9562.uuidv7_lowest(period) IS DISTINCT FROM public.uuidv7_lowest(period)) AS lowest,
+	   count(*) FILTER (WHERE uuid9562.uuidv7_highest(period) IS DISTINCT FROM public.uuidv7_highest(period)) AS highest,
+	   count(*)
+FROM periods;
+SELECT count(*) FILTER (WHERE uuid9562.uuidv7_within(id, period) IS DISTINCT FROM public.uuidv7_within(id, period)) AS within,
+	   count(*) FILTER (WHERE id OPERATOR(uuid9562.<@) period IS DISTINCT FROM public.uuidv7_within(id, period)) AS contained,
+	   count(*) FILTER (WHERE period OPERATOR(uuid9562.@>) id IS DISTINCT FROM public.uuidv7_within(id, period)) AS contains,
+	   count(*) FILTER (WHERE public.uuidv7_within(id, period)) > 20000 AS many
+FROM (SELECT CASE WHEN n % 101 > 0 THEN id END AS id, n FROM ids) AS ids JOIN periods USING (n);
+DROP TABLE ids, times, periods;
+
+-- new ids: of this time, and of their own
+SELECT count(DISTINCT id) = 10000 AS distinct, bool_and(public.uuid_is_v7(id)) AS v7,
+	   bool_and(public.uuidv7_timestamp(id) BETWEEN date_trunc('milliseconds', now()) AND clock_timestamp()) AS now
+FROM (SELECT uuid9562.uuidv7_next() AS id FROM generate_series(1, 10000)) AS made;
+
+-- the same errors
+CREATE FUNCTION error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+	hint text;
+BEGIN
+	EXECUTE statement;
+	RETURN 'none';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+	RETURN concat_ws(' | ', SQLSTATE, SQLERRM, detail, hint);
+END$$;
+SELECT call, error_of('SELECT uuid9562.' || call) AS error, error_of('SELECT uuid9562.' || call) = error_of('SELECT public.' || call) AS same
+FROM unnest(ARRAY[
+	'uuidv7_floor(''1969-12-31 23:59:59.999999+00'')', 'uuidv7_ceil(''10889-08-02 05:31:50.656+00'')',
+	'uuidv7_at(''infinity'')', 'uuidv7_floor(''-infinity'')',
+	'uuidv1_to_v6(''919108f7-52d1-4320-9bac-f847db4148a8'')', 'uuidv6_to_v1(''00000000-0000-0000-0000-000000000000'')']) AS call;
+DROP FUNCTION error_of(text);
+
+-- What stands in the place of the operators: with a constant, now(), parameters, a join.
+CREATE SCHEMA shop;
+SET search_path = shop, uuid9562;
+CREATE TABLE event (id uuid PRIMARY KEY, n int);
+-- an id a minute, 69 days from 2026-01-01
+INSERT INTO event SELECT uuidv7_floor('2026-01-01'::timestamptz + n * interval '1 minute'), n FROM generate_series(0, 99999) AS n;
+ANALYZE event;
+CREATE TABLE shift (name text, period tstzrange);
+INSERT INTO shift VALUES ('day', '[2026-01-10 06:00,2026-01-10 18:00)'), ('none', NULL);
+ANALYZE shift;
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('2026-01-10', '2026-01-11');
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE '[2026-01-10,2026-01-11)' @> id;
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', NULL);
+PREPARE by_times (timestamptz, timestamptz) AS SELECT n FROM event WHERE id <@ tstzrange($1, $2);
+SET plan_cache_mode = force_generic_plan;
+EXPLAIN (COSTS OFF) EXECUTE by_times ('2026-01-10', '2026-01-11');
+RESET plan_cache_mode;
+EXPLAIN (COSTS OFF) SELECT name, n FROM shift JOIN event ON id <@ period;
+SELECT name, count(n) FROM shift LEFT JOIN event ON id <@ period GROUP BY name ORDER BY name;
+
+-- partitions: of a constant when planning, else when the query begins
+CREATE TABLE visit (id uuid PRIMARY KEY) PARTITION BY RANGE (id);
+SELECT format('CREATE TABLE visit_%s PARTITION OF visit FOR VALUES FROM (%L) TO (%L)', n,
+			  uuidv7_floor('2026-01-01'::timestamptz + n * interval '1 month'), uuidv7_floor('2026-02-01'::timestamptz + n * interval '1 month'))
+FROM generate_series(0, 3) AS n \gexec
+EXPLAIN (COSTS OFF) SELECT FROM visit WHERE id <@ '[2026-02-05,2026-02-06)';
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT FROM visit WHERE id <@ tstzrange('2026-03-05'::timestamptz + least(now() - now(), '0'), NULL);
+RESET enable_seqscan;
+
+-- The way to the extension: what uses the one is said anew with the other, and no
+-- row is written.
+CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT uuidv7_next() CHECK (uuid_is_v7(id)));
+INSERT INTO orders DEFAULT VALUES;
+SELECT pg_relation_filenode('orders') AS node \gset
+RESET search_path;
+BEGIN;
+ALTER TABLE shop.orders ALTER id DROP DEFAULT, DROP CONSTRAINT orders_id_check;
+SET LOCAL client_min_messages = warning;
+DROP SCHEMA uuid9562 CASCADE;
+CREATE SCHEMA uuid9562;
+ALTER EXTENSION uuid9562 SET SCHEMA uuid9562;	-- CREATE EXTENSION uuid9562 SCHEMA uuid9562
+ALTER TABLE shop.orders ALTER id SET DEFAULT uuid9562.uuidv7_next(), ADD CHECK (uuid9562.uuid_is_v7(id)) NOT VALID;
+COMMIT;
+ALTER TABLE shop.orders VALIDATE CONSTRAINT orders_id_check;
+INSERT INTO shop.orders DEFAULT VALUES;
+SELECT count(*), pg_relation_filenode('shop.orders') = :node AS not_rewritten FROM shop.orders;
+\d shop.orders
+ALTER EXTENSION uuid9562 SET SCHEMA public;
+SET client_min_messages = warning;
+DROP SCHEMA uuid9562;
+DROP SCHEMA shop CASCADE;
+DROP OWNED BY regress_uuid9562_owner;
+DROP ROLE regress_uuid9562_owner;
