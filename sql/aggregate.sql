@@ -20,14 +20,14 @@ SELECT public.min(id), public.max(id) FROM (VALUES (NULL::uuid), (NULL)) AS none
 SELECT public.min(id), public.max(id)
 FROM (VALUES (NULL::uuid), ('019535d9-3df7-79fb-b466-fa907fa17f9e'), (NULL)) AS one (id);
 
--- the first and the last of the index; versions of PostgreSQL name the subquery otherwise
+-- the first and the last of the index; versions of PostgreSQL differ in the rest of the plan
 CREATE FUNCTION scans(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
 BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query
 	LOOP
-		IF line ~ 'Scan|Cond|Limit' THEN
+		IF line ~ 'Scan|Limit' THEN
 			RETURN NEXT trim(line);
 		END IF;
 	END LOOP;

@@ -1,11 +1,12 @@
 -- Names that PostgreSQL has too: from 17 on the unqualified name means core's,
--- the qualified one ours; what core reads, ours reads the same.
+-- the qualified one ours; what core reads and writes, ours does the same.
 
 BEGIN;
-SELECT plan(5);
+SELECT plan(6);
 
 SELECT '1ec9414c-232a-6b00-b3c8-9f6bdeced846' AS v6,
 	   current_setting('server_version_num')::int >= 170000 AS in_core,
+	   current_setting('server_version_num')::int >= 190000 AS base32hex,
 	   -- core 17 reads the timestamp of version 1, core 18 of 7 too
 	   CASE WHEN current_setting('server_version_num')::int < 180000 THEN '{6,7}' ELSE '{6}' END AS ours_only \gset
 
@@ -28,6 +29,13 @@ FROM samples WHERE public.uuid_extract_timestamp(id) IS DISTINCT FROM pg_catalog
 			   AND coalesce(public.uuid_extract_version(id) <> ALL (:'ours_only'::int[]), true);
 \else
 SELECT skip('no such functions in core before PostgreSQL 17', 2);
+\endif
+
+\if :base32hex
+SELECT is(count(*), 0::bigint, 'base32hex: the same as core''s, in lower case and without padding')
+FROM samples WHERE public.uuid_to_base32hex(id) <> rtrim(lower(encode(id::bytea, 'base32hex')), '=');
+\else
+SELECT skip('no base32hex in core before PostgreSQL 19', 1);
 \endif
 
 SELECT * FROM finish();
