@@ -100,15 +100,20 @@ WHERE c.measure = 'one day, count(*)' ORDER BY c.size, c.median;
 \endif
 
 -- What no table above has.
+CREATE VIEW others AS
+SELECT * FROM medians
+WHERE NOT (suite = 'calls' AND measure = 'ns a call') AND suite <> 'loading' AND measure NOT LIKE 'one day%'
+  AND NOT (suite = 'scopes' AND measure IN ('rows a second', 'rows out of order, %', 'octets of index a row'));
+SELECT count(*) > 0 AS has_others FROM others \gset
+\if :has_others
 \qecho '### All other measures'
 \qecho
 \qecho '| suite | measure | side | rounds | median | least | most |'
 \qecho '| --- | --- | --- | ---: | ---: | ---: | ---: |'
 SELECT format('| %s | %s | %s | %s | %s | %s | %s |', suite, measure, side, rounds, digits(median), digits(least), digits(most))
-FROM medians
-WHERE NOT (suite = 'calls' AND measure = 'ns a call') AND suite <> 'loading' AND measure NOT LIKE 'one day%'
-  AND NOT (suite = 'scopes' AND measure IN ('rows a second', 'rows out of order, %', 'octets of index a row'))
+FROM others
 ORDER BY array_position(ARRAY['calls', 'growth', 'bulk', 'scopes', 'queries', 'horizon'], suite), measure, size, median;
 \qecho
+\endif
 
 \ir bars.sql
