@@ -5,7 +5,3 @@ INSERT INTO loaded (n) SELECT generate_series(1, :rows);
 SELECT 's', extract(epoch FROM clock_timestamp()) - :began;
 SELECT 'octets of WAL a row', (pg_current_wal_insert_lsn() - :'lsn')::float8 / :rows;
 SELECT 'octets of index a row', pg_relation_size('loaded_pkey')::float8 / :rows;
-SELECT to_regprocedure('pgstatindex(regclass)') IS NOT NULL AS has_pgstattuple \gset
-\if :has_pgstattuple
-SELECT 'density of index, %', avg_leaf_density FROM pgstatindex('loaded_pkey');
-\endif

@@ -48,16 +48,14 @@ ORDER BY c.floor NULLS FIRST, c.side ~ ': |PostgreSQL', c.median;
 SELECT max(size) AS loaded FROM medians WHERE suite = 'loading' \gset
 \qecho '### Loading' :loaded 'rows'
 \qecho
-\qecho '| key | seconds | least | most | times the bigint | WAL, octets a row | index, octets a row | density of index, % | seconds with fsync | times the bigint |'
-\qecho '| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |'
-SELECT format('| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |', s.side, figure(s.median, 2), figure(s.least, 2), figure(s.most, 2),
-			  figure(s.median / b.median, 2), figure(w.median, 0), figure(i.median, 1), figure(d.median, 0),
-			  figure(f.median, 2), figure(f.median / g.median, 2))
+\qecho '| key | seconds | least | most | times the bigint | with fsync | times the bigint | WAL, octets a row | index, octets a row |'
+\qecho '| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |'
+SELECT format('| %s | %s | %s | %s | %s | %s | %s | %s | %s |', s.side, figure(s.median, 2), figure(s.least, 2), figure(s.most, 2),
+			  figure(s.median / b.median, 2), figure(f.median, 2), figure(f.median / g.median, 2), figure(w.median, 0), figure(i.median, 1))
 FROM medians AS s
 	 JOIN medians AS b ON b.suite = 'loading' AND b.measure = s.measure AND b.side = 'bigint identity'
 	 JOIN medians AS w ON w.suite = 'loading' AND w.measure = 'octets of WAL a row, fsync off' AND w.side = s.side
 	 JOIN medians AS i ON i.suite = 'loading' AND i.measure = 'octets of index a row, fsync off' AND i.side = s.side
-	 LEFT JOIN medians AS d ON d.suite = 'loading' AND d.measure = 'density of index, %, fsync off' AND d.side = s.side
 	 JOIN medians AS f ON f.suite = 'loading' AND f.measure = 's, fsync on' AND f.side = s.side
 	 JOIN medians AS g ON g.suite = 'loading' AND g.measure = f.measure AND g.side = b.side
 WHERE s.suite = 'loading' AND s.measure = 's, fsync off' ORDER BY s.median;
