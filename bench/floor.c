@@ -1,7 +1,7 @@
 /*
  * floor.c
  *		What a function of its kind costs at least: the floors that scripts/bench
- *		holds the extension's functions against.
+ *		holds the extension's functions against; and what it measures with.
  *
  * Loaded by its path on a throwaway server; nothing of it is installed.
  */
@@ -18,6 +18,7 @@ PG_FUNCTION_INFO_V1(floor_allocate);
 PG_FUNCTION_INFO_V1(floor_clock);
 PG_FUNCTION_INFO_V1(floor_copy);
 PG_FUNCTION_INFO_V1(floor_read);
+PG_FUNCTION_INFO_V1(floor_cpu);
 
 /* Return the same octets every time, newly allocated. */
 Datum
@@ -60,4 +61,15 @@ floor_read(PG_FUNCTION_ARGS)
 
 	memcpy(&octets, PG_GETARG_UUID_P(0)->data, sizeof(octets));
 	PG_RETURN_INT64(octets);
+}
+
+/* Return the milliseconds of CPU time that this session has used. */
+Datum
+floor_cpu(PG_FUNCTION_ARGS)
+{
+	struct timespec used;
+
+	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) != 0)
+		elog(ERROR, "no clock of CPU time: %m");
+	PG_RETURN_FLOAT8(used.tv_sec * 1e3 + used.tv_nsec / 1e6);
 }

@@ -3,11 +3,11 @@
 CREATE TABLE sides (measure text, side text, query text, times int);
 CREATE TABLE timings (measure text, side text, round int, ms float8);
 
--- The whole of each query, or with "planning" what the planner says that it took.
+-- The CPU time of each query, or with "planning" the time that the planner says it took.
 CREATE PROCEDURE measure(rounds int, planning boolean DEFAULT false) LANGUAGE plpgsql AS $$
 DECLARE
 	s record;
-	began timestamptz;
+	began float8;
 	plan json;
 BEGIN
 	TRUNCATE timings;
@@ -20,9 +20,9 @@ BEGIN
 				EXECUTE 'EXPLAIN (SUMMARY, FORMAT JSON) ' || s.query INTO plan;
 				INSERT INTO timings VALUES (s.measure, s.side, round, (plan -> 0 ->> 'Planning Time')::float8);
 			ELSE
-				began := clock_timestamp();
+				began := floor.cpu();
 				EXECUTE s.query;
-				INSERT INTO timings VALUES (s.measure, s.side, round, extract(epoch FROM clock_timestamp() - began) * 1000);
+				INSERT INTO timings VALUES (s.measure, s.side, round, floor.cpu() - began);
 			END IF;
 		END LOOP;
 		COMMIT;

@@ -20,7 +20,7 @@ CREATE FUNCTION digits(value float8) RETURNS text LANGUAGE sql IMMUTABLE RETURN
 \if :has_calls
 \qecho '### One call'
 \qecho
-\qecho 'Nanoseconds a call, ten calls to a row; the same scan with ten NULLs is taken off.'
+\qecho 'Nanoseconds of CPU time a call, ten calls to a row; the same scan with ten NULLs is taken off.'
 \qecho 'An argument in lower case is a column: reading it is included. The floor of a'
 \qecho 'function is what a C function of its kind costs that does nothing else.'
 \qecho
@@ -48,6 +48,8 @@ ORDER BY c.floor NULLS FIRST, c.side ~ ': |PostgreSQL', c.median;
 SELECT max(size) AS loaded FROM medians WHERE suite = 'loading' \gset
 \qecho '### Loading' :loaded 'rows'
 \qecho
+\qecho 'Seconds of CPU time without fsync, seconds that pass with it.'
+\qecho
 \qecho '| key | seconds | least | most | times the bigint | with fsync | times the bigint | WAL, octets a row | index, octets a row |'
 \qecho '| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |'
 SELECT format('| %s | %s | %s | %s | %s | %s | %s | %s | %s |', s.side, figure(s.median, 2), figure(s.least, 2), figure(s.most, 2),
@@ -58,7 +60,7 @@ FROM medians AS s
 	 JOIN medians AS i ON i.suite = 'loading' AND i.measure = 'octets of index a row, fsync off' AND i.side = s.side
 	 JOIN medians AS f ON f.suite = 'loading' AND f.measure = 's, fsync on' AND f.side = s.side
 	 JOIN medians AS g ON g.suite = 'loading' AND g.measure = f.measure AND g.side = b.side
-WHERE s.suite = 'loading' AND s.measure = 's, fsync off' ORDER BY s.median;
+WHERE s.suite = 'loading' AND s.measure = 's of CPU time, fsync off' ORDER BY s.median;
 \qecho
 \endif
 
@@ -83,7 +85,7 @@ WHERE s.suite = 'scopes' AND s.measure = 'rows a second' ORDER BY s.size, s.medi
 \if :has_queries
 \qecho '### One day of a year'
 \qecho
-\qecho 'Milliseconds, planning included.'
+\qecho 'Milliseconds of CPU time, planning included.'
 \qecho
 \qecho '| rows | condition | count(*) | sum of a column | rows as text | count(*), times the bounds by hand |'
 \qecho '| ---: | --- | ---: | ---: | ---: | ---: |'
