@@ -23,6 +23,15 @@ foreach my $setting (sort keys %settings)
 	like($manual, qr/`\Q$setting\E`/, "the manual has $setting");
 }
 
+# What the code can say, a reader finds in the manual: each message, up to what varies in it.
+{
+	my $pages = join '', map { slurp($_) } glob 'doc/*.md';
+	my %messages = map { s/ *(?:\\"|%).*//r => 1 } map { slurp($_) =~ /\berrmsg\("((?:[^"\\]|\\.)*)"/g } glob 'src/*.[ch]';
+	delete $messages{''};
+	cmp_ok(scalar(keys %messages), '>', 10, 'the code has messages');
+	is_deeply([ grep { index($pages, $_) < 0 } sort keys %messages ], [], 'and the manual has each of them');
+}
+
 # Nothing in the manual or the README that the install script does not make.
 foreach my $page ('README.md', glob 'doc/*.md')
 {
