@@ -65,6 +65,8 @@ CREATE FUNCTION figure_of(a_suite text, a_measure text, a_side text, of text) RE
 	(SELECT CASE of WHEN 'least' THEN least WHEN 'most' THEN most ELSE median END
 	 FROM medians WHERE suite = a_suite AND measure = a_measure AND side = a_side ORDER BY size DESC LIMIT 1);
 
+SELECT count(*) > 0 AS has_bars FROM bars WHERE suite IN (SELECT suite FROM figures) \gset
+\if :has_bars
 \qecho '### Bars'
 \qecho
 \qecho '| suite | measure | of all rounds | bar | measured | |'
@@ -81,4 +83,5 @@ FROM (SELECT bars.*, row_number() OVER () AS no,
 				  ELSE figure_of(suite, measure, side, of) END AS measured
 	  FROM bars) AS a
 WHERE suite IN (SELECT suite FROM figures)
-ORDER BY array_position(ARRAY['calls', 'growth', 'bulk', 'loading', 'scopes', 'queries', 'horizon'], suite), no;
+ORDER BY array_position(ARRAY['calls', 'growth', 'bulk', 'loading', 'scopes', 'queries', 'horizon', 'managed'], suite), no;
+\endif

@@ -112,7 +112,7 @@ SELECT count(*) > 0 AS has_others FROM others \gset
 \qecho '| --- | --- | --- | ---: | ---: | ---: | ---: |'
 SELECT format('| %s | %s | %s | %s | %s | %s | %s |', suite, measure, side, rounds, digits(median), digits(least), digits(most))
 FROM others
-ORDER BY array_position(ARRAY['calls', 'growth', 'bulk', 'scopes', 'queries', 'horizon'], suite), measure, size, median;
+ORDER BY array_position(ARRAY['calls', 'growth', 'bulk', 'scopes', 'queries', 'horizon', 'managed'], suite), measure, size, median;
 \qecho
 \endif
 
