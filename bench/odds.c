@@ -193,6 +193,7 @@ text_of_chance(double expected)
 #define RATE		100000.0	/* values a second of a server */
 #define SESSIONS	16			/* of it */
 
+/* Method random has no bits of each value but steps from its seed. */
 static void
 print_bits(void)
 {
@@ -201,7 +202,6 @@ print_bits(void)
 	for (int i = 0; i < GENERATORS; i++)
 	{
 		const double tick = tick_seconds(&generators[i]);
-		/* method random steps from its seed, by bits of each value */
 		const int	b = i == V7_RANDOM ? 0 : count_bits(each[i]);
 		const int	s = count_bits(once[i]) + count_bits(each[i]) - b;
 
@@ -218,7 +218,7 @@ print_fleets(void)
 		const char *name;
 		int			generator;
 		int			sessions;
-		bool		apart;		/* the servers' values differ from one another's */
+		bool		apart;		/* no server makes another's */
 	}			rows[] = {
 		{"v7, any method", V7_FRACTION, SESSIONS, false},
 		{"v7, instance scope", V7_FRACTION, 1, false},
@@ -254,12 +254,14 @@ print_fleets(void)
 static void
 print_order(void)
 {
+	const double apart[] = {1e-6, 1e-3, 1e-2};
+
 	printf("\n| rows out of order | clocks 1 us apart | 1 ms | 10 ms |\n| --- | ---: | ---: | ---: |\n");
 	for (int rate = 1000; rate <= 100000; rate *= 10)
 	{
 		printf("| %d,000 a second of each server |", rate / 1000);
 		for (int i = 0; i < 3; i++)
-			printf(" %.3g %% |", 50 * (1 - exp(-rate * (double[]) {1e-6, 1e-3, 1e-2}[i])));
+			printf(" %.3g %% |", 50 * (1 - exp(-rate * apart[i])));
 		printf("\n");
 	}
 }
@@ -280,13 +282,13 @@ print_worst(void)
 		{"in an hour", collisions(V7_FRACTION, SESSIONS, rate, HOUR)},
 		{"in an hour, every session in the very ticks of all others", of_pairs * in_an_hour * alike},
 		{"in an hour of bulk load, 25 million a second in each session", collisions(V7_FRACTION, SESSIONS, 25e6, HOUR)},
-		/* tick by tick, each full: a counter of 16 starts at one of the first eight */
+		/* each tick full: a counter of 16 starts at one of the first 8 */
 		{"while the clock, set back by an hour, catches up: `fraction`", of_pairs * in_an_hour * 12.5 * alike},
-		/* all in one tick, for two sessions the same one with a probability of r t / 2 */
+		/* all in one tick; two sessions share it at r t / 2 */
 		{"while the clock, set back by an hour, catches up: `random`",
 		of_pairs * in_an_hour * in_an_hour * in_a_tick / 2 * alike},
 		{"in a second, where the random source gives the same bits each time", of_pairs * rate * in_a_tick},
-		/* value i of a session and of its copy share a tick at r t / sqrt(4 pi i) */
+		/* value i of both shares a tick at r t / sqrt(4 pi i) */
 		{"between two copies of the running server: `fraction` and `random`",
 		SESSIONS * in_a_tick * sqrt((UUID_ENTROPY_WORDS - 1) / acos(-1))},
 		{"after a promoted standby whose clock was 10 ms behind: `uuidv8_node()`, instance scope",
