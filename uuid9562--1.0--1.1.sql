@@ -146,3 +146,12 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_highest_before'
 LANGUAGE C IMMUTABLE LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv8_node_highest_before(timestamptz) IS
 'greatest UUID of uuidv8_node() before the time, the greatest of all when it is NULL (RFC 9562, 6.4)';
+
+-- Administration
+
+CREATE FUNCTION uuid_generator_advance(id uuid) RETURNS void
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_advance'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION uuid_generator_advance(uuid) IS
+'let the generator of such values, of the session or the instance, go on after this one (RFC 9562, 6.3)';
+REVOKE EXECUTE ON FUNCTION uuid_generator_advance(uuid) FROM PUBLIC;

@@ -7,22 +7,23 @@
  * compare-and-swap, which has no holder to lose the processor but could count
  * nothing, and faster than an LWLock, also with more sessions than cores.
  *
- * What outlives the server is a mark in the data directory (mark.c).  No value
- * at or after the mark is ever handed out, so whoever starts from it is ahead of
- * all that was.  It is moved on two seconds at a time, when less than one is
- * left, by whichever session finds it so, under an LWLock that the others do not
- * wait for; only where nothing is left do they.  So it is written once a second
+ * What outlives the server is the mark (mark.c).  Each generator has a limit,
+ * and no value of the limit's time or later is handed out.  A limit is zero
+ * until the mark stands at it.  The mark is moved on two seconds at a time, when
+ * less than one is left, by whichever session finds it so, while the others go
+ * on; only where nothing is left do they wait.  So it is written once a second
  * at most for each generator in use, and for all of them together while they are
- * used without a pause.
+ * used without a pause.  A start goes on from the mark, as after a crash.
  *
- * Each generator has a mark of its own in the file, which follows its own values
- * alone, so that one whose times are ahead does not take the others along.  The
- * last session to leave writes the last values in their place, unless the file
- * was written within a second.  They hold until somebody moves the mark again,
- * which is before the next value.
+ * Whoever moves the mark holds its LWLock, and may be held up by a disk.  Nobody
+ * else waits for that lock: they sleep where they can be cancelled, until it is
+ * unlocked.  Nothing is reported while it is held, since a report may wait for a
+ * client that does not read.
  *
- * We report nothing while the LWLock is held: a report may wait for a client that
- * does not read, and everybody would wait with it.
+ * In recovery WAL cannot be written, and there is no mark.  A standby's
+ * generators step without a limit while theirs is zero, which a raised one ends.
+ * So the first value after a promotion, of whichever session, finds no room,
+ * reads the mark and goes on above it.
  *
  * PostgreSQL 17 and later have a registry of shared memory that can be asked
  * for at any time; before, it is reserved as the server starts, which takes
@@ -30,18 +31,11 @@
  */
 #include "instance.h"
 
-#include "access/xact.h"
-#include "catalog/pg_authid.h"
-#include "lib/stringinfo.h"
+#include "access/xlog.h"
 #include "miscadmin.h"
-#include "port/atomics.h"
 #include "storage/ipc.h"
-#include "storage/lwlock.h"
 #include "storage/shmem.h"
-#include "storage/spin.h"
-#include "utils/acl.h"
-#include "utils/builtins.h"
-#include "utils/varlena.h"
+#include "utils/wait_event.h"
 #if PG_VERSION_NUM >= 170000
 #include "storage/dsm_registry.h"
 #endif
@@ -55,44 +49,19 @@
 #define MARK_RETRY_USECS	(USECS_PER_SEC / 4)
 
 /* With the number of the layout of InstanceState. */
-#define SHARED_NAME			"uuid9562 1"
-
-typedef struct SharedGenerator
-{
-	slock_t		lock;
-	GeneratorState state;
-	uint64		limit;			/* only values of a lesser time are handed out */
-	uint64		near;			/* from this time on the mark is moved on */
-} SharedGenerator;
-
-/* Each in cache lines of its own. */
-typedef union PaddedGenerator
-{
-	SharedGenerator generator;
-	char		pad[TYPEALIGN(PG_CACHE_LINE_SIZE, sizeof(SharedGenerator))];
-} PaddedGenerator;
-
-typedef struct InstanceState
-{
-	PaddedGenerator generators[UUID_KIND_COUNT];
-	LWLock		mark_lock;		/* for what follows, and the file */
-	int			tranche;
-	pg_atomic_uint32 sessions;	/* that may generate */
-	bool		loaded;			/* was the file read? */
-	bool		written_ahead;	/* is what the file says not exact? */
-	TimestampTz written_at;
-	TimestampTz failed_at;		/* 0 if the last write did not */
-	uint64		writes;
-	uint64		damaged;
-} InstanceState;
+#define SHARED_NAME			"uuid9562 2"
+/* What pg_stat_activity says of a session that waits for the mark. */
+#define WAIT_EVENT_NAME		"Uuid9562Mark"
 
 int			uuid9562_max_ahead;
 
-/* Where this session may generate; NULL before it has done so. */
+/*
+ * The shared state; NULL where there is none, and on PostgreSQL 17 and later
+ * before this session has asked for it.
+ */
 static InstanceState *instance;
 
 #if PG_VERSION_NUM < 170000
-static bool reserved;			/* as the server started */
 static shmem_request_hook_type previous_request_hook;
 static shmem_startup_hook_type previous_startup_hook;
 #endif
@@ -104,14 +73,20 @@ init_shared(InstanceState *shared)
 {
 	memset(shared, 0, sizeof(InstanceState));
 	for (int i = 0; i < UUID_KIND_COUNT; i++)
+	{
 		SpinLockInit(&shared->generators[i].generator.lock);
+		/* where there is no limit, nothing comes near it */
+		shared->generators[i].generator.near = PG_UINT64_MAX;
+	}
+	pg_atomic_init_u64(&shared->mark_writes, 0);
+	pg_atomic_init_u64(&shared->damaged_marks, 0);
+	ConditionVariableInit(&shared->mark_unlocked);
 #if PG_VERSION_NUM >= 190000
-	shared->tranche = LWLockNewTrancheId(SHARED_NAME);
+	shared->tranche = LWLockNewTrancheId(WAIT_EVENT_NAME);
 #else
 	shared->tranche = LWLockNewTrancheId();
 #endif
 	LWLockInitialize(&shared->mark_lock, shared->tranche);
-	pg_atomic_init_u32(&shared->sessions, 0);
 }
 
 #if PG_VERSION_NUM >= 190000
@@ -139,15 +114,15 @@ static void
 start_shared(void)
 {
 	bool		found;
-	InstanceState *shared;
 
 	if (previous_startup_hook)
 		previous_startup_hook();
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	shared = ShmemInitStruct(SHARED_NAME, sizeof(InstanceState), &found);
+	instance = ShmemInitStruct(SHARED_NAME, sizeof(InstanceState), &found);
 	if (!found)
-		init_shared(shared);
+		init_shared(instance);
 	LWLockRelease(AddinShmemInitLock);
+	LWLockRegisterTranche(instance->tranche, WAIT_EVENT_NAME);
 }
 #endif
 
@@ -158,7 +133,6 @@ uuid9562_instance_init(void)
 #if PG_VERSION_NUM < 170000
 	if (process_shared_preload_libraries_in_progress)
 	{
-		reserved = true;
 		previous_request_hook = shmem_request_hook;
 		shmem_request_hook = request_shared;
 		previous_startup_hook = shmem_startup_hook;
@@ -174,291 +148,33 @@ uuid9562_instance_available(void)
 #if PG_VERSION_NUM >= 170000
 	return true;
 #else
-	return reserved;
+	return instance != NULL;
 #endif
 }
 
-/*
- * How to get it.  A statement that sets shared_preload_libraries must name what
- * is in it already, which only who may see that is told.
- */
-char *
-uuid9562_preload_hint(void)
+/* The shared state; an error where there is none. */
+InstanceState *
+uuid9562_instance(void)
 {
-	StringInfoData hint;
-
-	initStringInfo(&hint);
-	appendStringInfoString(&hint, "Add uuid9562 to shared_preload_libraries");
-	if (IsTransactionState() && has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_SETTINGS))
-	{
-		List	   *libraries = NIL;
-		ListCell   *cell;
-
-		(void) SplitDirectoriesString(pstrdup(shared_preload_libraries_string), ',', &libraries);
-		appendStringInfoString(&hint, ", as with \"ALTER SYSTEM SET shared_preload_libraries = ");
-		foreach(cell, libraries)
-			appendStringInfo(&hint, "%s, ", quote_literal_cstr(lfirst(cell)));
-		appendStringInfoString(&hint, "'uuid9562';\",");
-	}
-	appendStringInfoString(&hint, " and restart the server, or set uuid9562.monotonic_scope to session.");
-	return hint.data;
-}
-
-/* The shared state; NULL when there is none. */
-static InstanceState *
-find_shared(void)
-{
-	InstanceState *shared;
+#if PG_VERSION_NUM >= 170000
 	bool		found;
 
+	if (instance == NULL)
+		instance = GetNamedDSMSegment(SHARED_NAME, sizeof(InstanceState), init_segment, &found
 #if PG_VERSION_NUM >= 190000
-	shared = GetNamedDSMSegment(SHARED_NAME, sizeof(InstanceState), init_segment, &found, NULL);
-#elif PG_VERSION_NUM >= 170000
-	shared = GetNamedDSMSegment(SHARED_NAME, sizeof(InstanceState), init_segment, &found);
-#else
-	if (!uuid9562_instance_available())
-		return NULL;
-	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	shared = ShmemInitStruct(SHARED_NAME, sizeof(InstanceState), &found);
-	LWLockRelease(AddinShmemInitLock);
+									  ,NULL
 #endif
-#if PG_VERSION_NUM < 190000
-	LWLockRegisterTranche(shared->tranche, SHARED_NAME);
+			);
 #endif
-	return shared;
-}
-
-/* --- the mark --------------------------------------------------------------- */
-
-/* What is to be told when the lock of the mark is no longer held. */
-typedef struct MarkNews
-{
-	bool		damaged;
-	int64		ahead;			/* seconds, where the start is too far ahead */
-	MarkFailure failure;
-} MarkNews;
-
-/* Tell it, a failure at that level. */
-static void
-report_news(const MarkNews *news, int elevel)
-{
-	if (news->damaged)
-		uuid9562_report_damaged_mark();
-	if (news->ahead > 0)
-		ereport(WARNING,
-				(errmsg("UUIDs of uuid9562.monotonic_scope = instance are %lld seconds ahead of the clock",
-						(long long) news->ahead),
-				 errdetail("They continue from the last ones that this instance has made, until the clock has caught up."),
-				 errhint("Check the clock of the server. If it was wrong before and is right now, "
-						 "a superuser can call uuid_generator_reset() to give up their order and begin at the clock.")));
-	if (news->failure.what != NULL)
-		uuid9562_report_failed_mark(&news->failure, elevel);
-}
-
-/* By how many seconds is a time field of a generator ahead of the clock? */
-static int64
-seconds_ahead(const UuidKind *kind, uint64 time)
-{
-	int64		sec;
-	uint32		nsec;
-	uint64_t	ticks;
-
-	if (!read_system_clock(&sec, &nsec) ||
-		!uuid_clock_ticks(kind->clock, sec, nsec, &ticks))
-		return 0;
-	return (uuid_clock_unix_micros(kind->clock, time) - uuid_clock_unix_micros(kind->clock, ticks)) / USECS_PER_SEC;
-}
-
-/*
- * Start where the file says, once after each start of the server.  The caller
- * holds the mark's lock.
- */
-static bool
-load_mark(InstanceState *shared, MarkNews *news)
-{
-	Mark		mark;
-	int64		ahead = 0;
-
-	switch (uuid9562_read_mark(&mark, &news->failure))
-	{
-		case MARK_FAILED:
-			return false;
-		case MARK_MISSING:
-			break;
-		case MARK_DAMAGED:
-			news->damaged = true;
-			shared->damaged++;
-			break;
-		case MARK_FOUND:
-			for (int i = 0; i < UUID_KIND_COUNT; i++)
-			{
-				SharedGenerator *each = &shared->generators[i].generator;
-
-				SpinLockAcquire(&each->lock);
-				each->state.previous = mark.from[i];
-				SpinLockRelease(&each->lock);
-				ahead = Max(ahead, seconds_ahead(&uuid_kinds[i], mark.from[i].time));
-			}
-			break;
-	}
-	shared->loaded = true;
-	if (ahead > uuid9562_max_ahead)
-		news->ahead = ahead;
-	return true;
-}
-
-/* Is that less than so many microseconds ago?  Not where the clock went back. */
-static bool
-just_now(TimestampTz then, int64 usecs)
-{
-	int64		elapsed = GetCurrentTimestamp() - then;
-
-	return elapsed >= 0 && elapsed < usecs;
-}
-
-/* Write the mark, and count it.  The caller holds the mark's lock. */
-static bool
-write_mark(InstanceState *shared, const Mark *mark, bool ahead, MarkNews *news)
-{
-	TimestampTz now = GetCurrentTimestamp();
-
-	if (!uuid9562_write_mark(mark, &news->failure))
-	{
-		shared->failed_at = now;
-		return false;
-	}
-	shared->failed_at = 0;
-	shared->writes++;
-	shared->written_at = now;
-	shared->written_ahead = ahead;
-	return true;
-}
-
-/*
- * Move the mark of a generator ahead of its last value and of the time of the
- * clock, then let values be handed out below it.  On the way, the marks
- * of those that go on at the same pace, by their own last values.  The caller
- * holds the mark's lock.
- */
-static bool
-move_mark(InstanceState *shared, const UuidKind *kind, uint64 now, MarkNews *news)
-{
-	Mark		mark;
-	uint64		limits[UUID_KIND_COUNT];
-	uint64		nears[UUID_KIND_COUNT];
-
-	for (int i = 0; i < UUID_KIND_COUNT; i++)
-	{
-		SharedGenerator *each = &shared->generators[i].generator;
-		const UuidClock clock = uuid_kinds[i].clock;
-		UuidPayload previous;
-		uint64		from;
-		uint64		limit;
-
-		SpinLockAcquire(&each->lock);
-		previous = each->state.previous;
-		limits[i] = each->limit;
-		nears[i] = each->near;
-		SpinLockRelease(&each->lock);
-
-		/* where none was handed out since the file was exact, it stays so */
-		if (limits[i] == 0 && i != kind->number)
-		{
-			mark.from[i] = previous;
-			continue;
-		}
-		from = i == kind->number ? Max(previous.time, now) : previous.time;
-		limit = uuid_clock_later(clock, from, MARK_STEP_SECONDS);
-		/* never back: others hand out values meanwhile */
-		if (limit > limits[i])
-		{
-			limits[i] = limit;
-			nears[i] = limit > UUID_TIME_MAX ? limit : uuid_clock_later(clock, from, MARK_NEAR_SECONDS);
-		}
-		mark.from[i] = uuid_generator_from(limits[i]);
-	}
-	if (!write_mark(shared, &mark, true, news))
-		return false;
-
-	for (int i = 0; i < UUID_KIND_COUNT; i++)
-	{
-		SharedGenerator *each = &shared->generators[i].generator;
-
-		SpinLockAcquire(&each->lock);
-		each->limit = limits[i];
-		each->near = nears[i];
-		SpinLockRelease(&each->lock);
-	}
-	return true;
-}
-
-/*
- * Take the last values down, or forget them, and write them in the place of the
- * mark, so that the next value has to move it again.  The caller holds the
- * mark's lock.
- */
-static bool
-write_last(InstanceState *shared, bool forget, MarkNews *news)
-{
-	Mark		mark;
-
-	memset(&mark, 0, sizeof(mark));
-	for (int i = 0; i < UUID_KIND_COUNT; i++)
-	{
-		SharedGenerator *each = &shared->generators[i].generator;
-
-		SpinLockAcquire(&each->lock);
-		each->limit = 0;
-		if (!forget)
-			mark.from[i] = each->state.previous;
-		SpinLockRelease(&each->lock);
-	}
-	return write_mark(shared, &mark, false, news);
-}
-
-/*
- * A session ends.  The last one writes the last values, unless the file was
- * written just now.
- */
-static void
-leave(int code, Datum arg)
-{
-	InstanceState *shared = instance;
-	MarkNews	news = {0};
-
-	if (shared == NULL)
-		return;
-	instance = NULL;
-	if (pg_atomic_sub_fetch_u32(&shared->sessions, 1) > 0)
-		return;
-
-	/* an error under the lock may have led here without a transaction's end */
-	if (LWLockHeldByMe(&shared->mark_lock))
-		LWLockRelease(&shared->mark_lock);
-	LWLockAcquire(&shared->mark_lock, LW_EXCLUSIVE);
-	if (pg_atomic_read_u32(&shared->sessions) == 0 && shared->written_ahead &&
-		!just_now(shared->written_at, USECS_PER_SEC))
-		(void) write_last(shared, false, &news);
-	LWLockRelease(&shared->mark_lock);
-	report_news(&news, LOG);
-}
-
-static void
-join(void)
-{
-	InstanceState *shared = find_shared();
-
-	if (shared == NULL)
+	if (instance == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg(NO_SHARED_MEMORY_MESSAGE),
-				 errhint("%s", uuid9562_preload_hint())));
-	before_shmem_exit(leave, 0);
-	pg_atomic_add_fetch_u32(&shared->sessions, 1);
-	instance = shared;
+				 errhint(NO_SHARED_MEMORY_HINT)));
+	return instance;
 }
 
-/* --- generating ------------------------------------------------------------- */
+/* --- the mark --------------------------------------------------------------- */
 
 /* The limit of a generator. */
 static uint64
@@ -472,39 +188,233 @@ limit_of(SharedGenerator *shared)
 	return limit;
 }
 
+/* Let a generator go on after that payload, if it has not come so far. */
+static void
+lift_generator(SharedGenerator *shared, UuidPayload payload)
+{
+	SpinLockAcquire(&shared->lock);
+	uuid_generator_lift(&shared->state.previous, payload);
+	SpinLockRelease(&shared->lock);
+}
+
+/*
+ * Take the mark's lock, unless the limit of a generator, where one is named, has
+ * become another meanwhile.
+ */
+static bool
+lock_mark(SharedGenerator *shared, uint64 limit)
+{
+	bool		locked;
+#if PG_VERSION_NUM >= 170000
+	uint32		wait_event = WaitEventExtensionNew(WAIT_EVENT_NAME);
+#else
+	uint32		wait_event = PG_WAIT_LWLOCK | instance->tranche;
+#endif
+
+	while (!(locked = LWLockConditionalAcquire(&instance->mark_lock, LW_EXCLUSIVE)) &&
+		   (shared == NULL || limit_of(shared) == limit))
+		ConditionVariableSleep(&instance->mark_unlocked, wait_event);
+	ConditionVariableCancelSleep();
+	return locked;
+}
+
+static void
+unlock_mark(void)
+{
+	LWLockRelease(&instance->mark_lock);
+	ConditionVariableBroadcast(&instance->mark_unlocked);
+}
+
+/* Do that with the mark, whose lock the caller holds. */
+static ErrorData *
+try_mark(void (*action) (Mark *), Mark *mark)
+{
+	ErrorData  *error = uuid9562_try_mark(action, mark);
+
+	instance->failed_at = error != NULL ? GetCurrentTimestamp() : 0;
+	if (error == NULL && action != uuid9562_load_mark)
+		pg_atomic_fetch_add_u64(&instance->mark_writes, 1);
+	else if (error != NULL && error->sqlerrcode == ERRCODE_DATA_CORRUPTED)
+		pg_atomic_write_u64(&instance->damaged_marks, 1);
+	return error;
+}
+
+/* Report an error that was met under the mark's lock, at that level. */
+static void
+report_error(ErrorData *error, int elevel)
+{
+	if (error == NULL)
+		return;
+	error->elevel = elevel;
+	ThrowErrorData(error);
+	FreeErrorData(error);
+}
+
+/*
+ * Let no generator go on below the mark.  Once after a start or a promotion,
+ * before any limit is raised.  The caller holds the mark's lock.
+ */
+static ErrorData *
+load_mark(void)
+{
+	Mark		mark;
+	ErrorData  *error;
+
+	if (instance->loaded)
+		return NULL;
+	error = try_mark(uuid9562_load_mark, &mark);
+	if (error != NULL)
+		return error;
+	for (int i = 0; i < UUID_KIND_COUNT; i++)
+		lift_generator(&instance->generators[i].generator, uuid_generator_from(mark.limits[i]));
+	pg_write_barrier();
+	instance->loaded = true;
+	return NULL;
+}
+
+/*
+ * Move the mark of a generator ahead of its last value and of the time of the
+ * clock, then let values be handed out below it.  On the way, the marks
+ * of those that go on at the same pace, by their own last values, so that one
+ * whose times are ahead does not take the others along.  The caller holds the
+ * mark's lock.
+ */
+static ErrorData *
+move_mark(const UuidKind *kind, uint64 now)
+{
+	Mark		mark = {{0}};
+	uint64		nears[UUID_KIND_COUNT];
+	ErrorData  *error = load_mark();
+
+	if (error != NULL)
+		return error;
+	for (int i = 0; i < UUID_KIND_COUNT; i++)
+	{
+		SharedGenerator *each = &instance->generators[i].generator;
+		const UuidClock clock = uuid_kinds[i].clock;
+		uint64		from;
+		uint64		limit;
+
+		SpinLockAcquire(&each->lock);
+		from = each->state.previous.time;
+		limit = each->limit;
+		SpinLockRelease(&each->lock);
+
+		if (i == kind->number)
+			from = Max(from, now);
+		else if (limit == 0)
+			continue;
+		/* never back: others hand out values meanwhile */
+		mark.limits[i] = Max(limit, uuid_clock_later(clock, from, MARK_STEP_SECONDS));
+		nears[i] = uuid_clock_later(clock, from, MARK_NEAR_SECONDS);
+	}
+	error = try_mark(uuid9562_raise_mark, &mark);
+	if (error != NULL)
+		return error;
+
+	for (int i = 0; i < UUID_KIND_COUNT; i++)
+	{
+		SharedGenerator *each = &instance->generators[i].generator;
+
+		if (mark.limits[i] == 0)
+			continue;
+		SpinLockAcquire(&each->lock);
+		each->limit = mark.limits[i];
+		each->near = nears[i];
+		SpinLockRelease(&each->lock);
+	}
+	return NULL;
+}
+
+/* See to it that the mark has been read.  Not in recovery. */
+void
+uuid9562_instance_load(void)
+{
+	bool		loaded = uuid9562_instance()->loaded;
+	ErrorData  *error;
+
+	pg_read_barrier();
+	if (loaded)
+		return;
+	lock_mark(NULL, 0);
+	error = load_mark();
+	unlock_mark();
+	report_error(error, ERROR);
+}
+
 /*
  * A generator has come to its limit: go on when somebody has moved the mark ahead
  * of its last value and of the time of the clock.  Nobody can hand out more until
- * then.  The last value is looked at anew, since a reset may have forgotten it.
+ * then.
  */
 static void
 await_mark(const UuidKind *kind, uint64 limit, uint64 now)
 {
-	MarkNews	news = {0};
+	SharedGenerator *shared = &instance->generators[kind->number].generator;
+	ErrorData  *error = NULL;
 
-	LWLockAcquire(&instance->mark_lock, LW_EXCLUSIVE);
-	if ((instance->loaded || load_mark(instance, &news)) &&
-		limit_of(&instance->generators[kind->number].generator) <= limit)
-		(void) move_mark(instance, kind, now, &news);
-	LWLockRelease(&instance->mark_lock);
-	report_news(&news, ERROR);
+	if (lock_mark(shared, limit))
+	{
+		if (limit_of(shared) == limit)
+			error = move_mark(kind, now);
+		unlock_mark();
+	}
+	report_error(error, ERROR);
 	CHECK_FOR_INTERRUPTS();
+}
+
+/* Could the mark not be moved a moment ago?  No, where the clock went back. */
+static bool
+failed_just_now(void)
+{
+	int64		elapsed = GetCurrentTimestamp() - instance->failed_at;
+
+	return elapsed >= 0 && elapsed < MARK_RETRY_USECS;
 }
 
 /* A generator has come near its limit: move the mark, unless somebody does. */
 static void
 approach_mark(const UuidKind *kind, uint64 limit)
 {
-	MarkNews	news = {0};
+	ErrorData  *error = NULL;
 
 	if (!LWLockConditionalAcquire(&instance->mark_lock, LW_EXCLUSIVE))
 		return;
-	if (limit_of(&instance->generators[kind->number].generator) == limit &&
-		!just_now(instance->failed_at, MARK_RETRY_USECS))
-		(void) move_mark(instance, kind, 0, &news);
-	LWLockRelease(&instance->mark_lock);
-	/* there is still room */
-	report_news(&news, LOG);
+	if (limit_of(&instance->generators[kind->number].generator) == limit && !failed_just_now())
+		error = move_mark(kind, 0);
+	unlock_mark();
+	/* there is still room, and a value at hand */
+	report_error(error, LOG);
+}
+
+/* --- generating ------------------------------------------------------------- */
+
+/*
+ * The clock is behind a value: report it when it is far behind, once until the
+ * clock has caught up and is behind a later value.
+ */
+static void
+report_ahead(const UuidKind *kind, uint64 time, uint64 now)
+{
+	SharedGenerator *shared = &instance->generators[kind->number].generator;
+	int64		ahead = seconds_ahead(kind, time, now);
+	bool		known;
+
+	if (ahead <= uuid9562_max_ahead)
+		return;
+	SpinLockAcquire(&shared->lock);
+	known = shared->reported != 0 && time <= uuid_clock_later(kind->clock, shared->reported, uuid9562_max_ahead);
+	if (!known)
+		shared->reported = time;
+	SpinLockRelease(&shared->lock);
+	if (!known)
+		ereport(WARNING,
+				(errmsg("UUIDs of uuid9562.monotonic_scope = instance are %lld seconds ahead of the clock",
+						(long long) ahead),
+				 errdetail("Those of %s() continue from the last ones that this instance has made, until the clock has caught up.",
+						   kind->name),
+				 errhint("Check the clock of the server. If it was wrong before and is right now, "
+						 "a superuser can call uuid_generator_reset() to give up their order and begin at the clock.")));
 }
 
 /*
@@ -516,13 +426,14 @@ UuidPayload
 uuid9562_instance_next(const UuidKind *kind, UuidMethod method, uint64 now, UuidRandom random)
 {
 	SharedGenerator *shared;
+	bool		recovery = false;
 	UuidPayload payload;
 	UuidNext	next;
 	uint64		limit;
 	uint64		near;
 
 	if (unlikely(instance == NULL))
-		join();
+		(void) uuid9562_instance();
 	shared = &instance->generators[kind->number].generator;
 
 	for (;;)
@@ -532,7 +443,7 @@ uuid9562_instance_next(const UuidKind *kind, UuidMethod method, uint64 now, Uuid
 		limit = shared->limit;
 		near = shared->near;
 		next = uuid_generator_next(&payload, now, random, method);
-		if (likely(next != UUID_NEXT_EXHAUSTED && payload.time < limit))
+		if (likely(next != UUID_NEXT_EXHAUSTED && (payload.time < limit || (recovery && limit == 0))))
 		{
 			generator_hand_out(&shared->state, payload, next, now, kind->clock);
 			SpinLockRelease(&shared->lock);
@@ -542,7 +453,10 @@ uuid9562_instance_next(const UuidKind *kind, UuidMethod method, uint64 now, Uuid
 
 		if (next == UUID_NEXT_EXHAUSTED)
 			uuid9562_time_exhausted(kind);
-		await_mark(kind, limit, now);
+		/* asked once a turn; a server that may write WAL always may */
+		recovery = !XLogInsertAllowed();
+		if (!recovery)
+			await_mark(kind, limit, now);
 	}
 
 	/*
@@ -559,6 +473,7 @@ uuid9562_instance_next(const UuidKind *kind, UuidMethod method, uint64 now, Uuid
 			if (clock_went_back(&shared->state, now, kind->clock))
 				count_clock_back(&shared->state, kind->clock);
 			SpinLockRelease(&shared->lock);
+			report_ahead(kind, payload.time, now);
 		}
 	}
 
@@ -569,50 +484,50 @@ uuid9562_instance_next(const UuidKind *kind, UuidMethod method, uint64 now, Uuid
 
 /* --- for administrators ----------------------------------------------------- */
 
-/* What the instance has counted since the server started; false without it. */
-bool
-uuid9562_instance_statistics(InstanceStatistics *statistics)
+/* Let a generator go on after that payload, also after a crash. */
+void
+uuid9562_instance_advance(const UuidKind *kind, UuidPayload payload)
 {
-	InstanceState *shared = instance != NULL ? instance : find_shared();
+	ErrorData  *error = NULL;
 
-	if (shared == NULL)
-		return false;
-	for (int i = 0; i < UUID_KIND_COUNT; i++)
-	{
-		SharedGenerator *each = &shared->generators[i].generator;
-
-		SpinLockAcquire(&each->lock);
-		statistics->generators[i] = each->state;
-		SpinLockRelease(&each->lock);
-	}
-	LWLockAcquire(&shared->mark_lock, LW_SHARED);
-	statistics->mark_writes = shared->writes;
-	statistics->damaged_marks = shared->damaged;
-	LWLockRelease(&shared->mark_lock);
-	return true;
+	(void) uuid9562_instance();
+	lock_mark(NULL, 0);
+	lift_generator(&instance->generators[kind->number].generator, payload);
+	if (XLogInsertAllowed())
+		error = move_mark(kind, 0);
+	unlock_mark();
+	report_error(error, ERROR);
 }
 
-/* Forget the last values, in the file and then here: the clock decides again. */
+/* Forget the last values, in the mark and then here: the clock decides again. */
 void
 uuid9562_instance_reset(void)
 {
-	MarkNews	news = {0};
+	Mark		none = {{0}};
+	bool		recovery;
+	ErrorData  *error;
 
-	if (instance == NULL)
-		join();
-	LWLockAcquire(&instance->mark_lock, LW_EXCLUSIVE);
-	if (write_last(instance, true, &news))
+	(void) uuid9562_instance();
+	lock_mark(NULL, 0);
+	/* none is handed out until the mark is moved again */
+	for (int i = 0; i < UUID_KIND_COUNT; i++)
 	{
-		for (int i = 0; i < UUID_KIND_COUNT; i++)
-		{
-			SharedGenerator *each = &instance->generators[i].generator;
-
-			SpinLockAcquire(&each->lock);
-			memset(&each->state.previous, 0, sizeof(UuidPayload));
-			SpinLockRelease(&each->lock);
-		}
-		instance->loaded = true;
+		SpinLockAcquire(&instance->generators[i].generator.lock);
+		instance->generators[i].generator.limit = 0;
+		SpinLockRelease(&instance->generators[i].generator.lock);
 	}
-	LWLockRelease(&instance->mark_lock);
-	report_news(&news, ERROR);
+	recovery = !XLogInsertAllowed();
+	error = recovery ? NULL : try_mark(uuid9562_replace_mark, &none);
+	for (int i = 0; i < UUID_KIND_COUNT && error == NULL; i++)
+	{
+		SharedGenerator *each = &instance->generators[i].generator;
+
+		SpinLockAcquire(&each->lock);
+		memset(&each->state.previous, 0, sizeof(UuidPayload));
+		each->reported = 0;
+		SpinLockRelease(&each->lock);
+	}
+	instance->loaded = !recovery && error == NULL;
+	unlock_mark();
+	report_error(error, ERROR);
 }

@@ -1,42 +1,24 @@
 /*
  * mark.h
- *		The record in the data directory of how far the generators have gone.
+ *		How far the instance's generators may have gone, kept over crashes and by
+ *		standbys.
  */
 #ifndef UUID9562_MARK_H
 #define UUID9562_MARK_H
 
-#include "session.h"
+#include "uuid9562.h"
 
-/*
- * For each generator the payload that it goes on from: its last one, if nobody
- * was generating, and otherwise one that it has not reached.
- */
+/* For each generator a time field that it has not reached; 0 if it made nothing. */
 typedef struct Mark
 {
-	UuidPayload from[UUID_KIND_COUNT];
+	uint64		limits[UUID_KIND_COUNT];
 } Mark;
 
-typedef enum MarkFound
-{
-	MARK_FOUND,
-	MARK_MISSING,				/* nothing was ever handed out */
-	MARK_DAMAGED,
-	MARK_FAILED					/* nobody knows what it says */
-} MarkFound;
+/* What can be done with the mark, by uuid9562_try_mark alone. */
+extern void uuid9562_load_mark(Mark *mark);
+extern void uuid9562_raise_mark(Mark *mark);
+extern void uuid9562_replace_mark(Mark *mark);
 
-/*
- * What could not be done with the file.  Whoever asked for it reports it, after
- * letting go of locks: a report may wait for the client.
- */
-typedef struct MarkFailure
-{
-	const char *what;			/* NULL for none */
-	int			error;			/* errno; 0 if the server log has it already */
-} MarkFailure;
-
-extern MarkFound uuid9562_read_mark(Mark *mark, MarkFailure *failure);
-extern bool uuid9562_write_mark(const Mark *mark, MarkFailure *failure);
-extern void uuid9562_report_damaged_mark(void);
-extern void uuid9562_report_failed_mark(const MarkFailure *failure, int elevel);
+extern ErrorData *uuid9562_try_mark(void (*action) (Mark *), Mark *mark);
 
 #endif							/* UUID9562_MARK_H */

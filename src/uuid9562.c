@@ -60,12 +60,12 @@ check_scope(int *newval, void **extra, GucSource source)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg(NO_SHARED_MEMORY_MESSAGE),
 				 errdetail("Where the setting applies, the time-based generators will refuse."),
-				 errhint("%s", uuid9562_preload_hint())));
+				 errhint(NO_SHARED_MEMORY_HINT)));
 		return true;
 	}
 	GUC_check_errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE);
 	GUC_check_errmsg(NO_SHARED_MEMORY_MESSAGE);
-	GUC_check_errhint("%s", uuid9562_preload_hint());
+	GUC_check_errhint(NO_SHARED_MEMORY_HINT);
 	return false;
 }
 
@@ -166,8 +166,8 @@ _PG_init(void)
 							 SCOPE_SESSION, scopes,
 							 PGC_USERSET, 0, check_scope, NULL, NULL);
 	DefineCustomIntVariable("uuid9562.max_ahead",
-							"How far ahead of the clock the instance's generators may start without a warning.",
-							"They continue from the last values made before the server stopped, whatever the clock shows.",
+							"How far ahead of the clock the instance's generators may be without a warning.",
+							"They continue from the last values that were made, whatever the clock shows.",
 							&uuid9562_max_ahead,
 							60, 0, PG_INT32_MAX / 1000,
 							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);

@@ -123,6 +123,15 @@ uuid_generator_from(uint64_t time)
 	return previous;
 }
 
+/* Let a generator go on after that payload, if it has not come so far. */
+static inline void
+uuid_generator_lift(UuidPayload *previous, UuidPayload payload)
+{
+	if (payload.time > previous->time ||
+		(payload.time == previous->time && payload.tail > previous->tail))
+		*previous = payload;
+}
+
 /* Method 1: milliseconds, then one counter of 12 + 4 bits. */
 static inline UuidNext
 uuid_generator_next_counter(UuidPayload *previous, uint64_t now, UuidRandom random)

@@ -497,6 +497,40 @@ goes_on_from_a_time(void **state)
 	assert_true(uuid_generator_from(0).time == 0 && uuid_generator_from(0).tail == 0);
 }
 
+static bool
+is_less(UuidPayload a, UuidPayload b)
+{
+	return a.time < b.time || (a.time == b.time && a.tail < b.tail);
+}
+
+/* Lifted to a payload, a generator goes on above it; it never goes back. */
+static void
+goes_on_above_what_it_is_lifted_to(void **state)
+{
+	(void) state;
+	for (int m = 0; m < 3; m++)
+	{
+		for (int i = 0; i < 1000; i++)
+		{
+			UuidPayload previous = {START + test_bits() % 8192, test_bits() & UUID_TAIL_MAX};
+			UuidPayload to = {START + test_bits() % 8192, test_bits() & UUID_TAIL_MAX};
+			UuidPayload before = previous;
+			UuidPayload made;
+
+			if (i % 3 == 0)
+				to.time = previous.time;
+			uuid_generator_lift(&previous, to);
+			assert_false(is_less(previous, to));
+			assert_false(is_less(previous, before));
+			made = previous;
+			assert_int_not_equal(uuid_generator_next(&made, START, random_from(test_bits), methods[m]),
+								 UUID_NEXT_EXHAUSTED);
+			assert_true(is_less(to, made));
+			assert_true(is_less(before, made));
+		}
+	}
+}
+
 static void
 tells_when_the_clock_is_behind(void **state)
 {
@@ -572,6 +606,7 @@ main(void)
 		cmocka_unit_test(the_random_bits_reach_the_value),
 		cmocka_unit_test(no_random_bit_is_lost),
 		cmocka_unit_test(goes_on_from_a_time),
+		cmocka_unit_test(goes_on_above_what_it_is_lifted_to),
 		cmocka_unit_test(tells_when_the_clock_is_behind),
 		cmocka_unit_test(several_writers_share_one_order),
 	};

@@ -1,5 +1,5 @@
 # The mark of uuid9562.monotonic_scope = instance: always ahead of what was
-# handed out, whatever happens to the file, the sessions and the clock.
+# handed out, whatever happens to the page, the disk, the sessions and the clock.
 use strict;
 use warnings;
 
@@ -12,10 +12,11 @@ use Socket qw(SOL_SOCKET SO_RCVBUF);
 use Test::More;
 use World;
 
-my $world = World->new('mark', "shared_preload_libraries = 'uuid9562'\nuuid9562.monotonic_scope = instance\nmax_connections = 150\n")
+my $world = World->new('mark', "shared_preload_libraries = 'uuid9562'\nuuid9562.monotonic_scope = instance\nmax_connections = 150\nfsync = on\nwal_sync_method = fdatasync\n")
   or plan skip_all => World::REASON;
 my $node = $world->node;
-my $mark = $node->data_dir . '/uuid9562.mark';
+my $mark = $node->data_dir . '/global/9562';
+my $old_mark = $node->data_dir . '/uuid9562.mark';
 my ($status, $out, $err);
 
 sub sql { return $node->safe_psql('postgres', join ";\n", @_) }
@@ -41,9 +42,10 @@ sub stay
 	return $session;
 }
 
-# A folder in the way of the new file: root may write where others may not.
-sub block { mkdir "$mark.new" or die }
-sub unblock { rmdir "$mark.new" or die }
+# A page that the server cannot open, or a folder in its place: each move looks for
+# the file.
+sub block { (-e $mark ? chmod 0, $mark : mkdir $mark) or die }
+sub unblock { (-d $mark ? rmdir $mark : chmod 0600, $mark) or die }
 
 sub log_lines { my ($what) = @_; my @lines = slurp_file($node->logfile) =~ /($what)/g; return scalar @lines }
 
@@ -57,16 +59,16 @@ my $staying = stay();
 my $first = value();
 block();
 $world->turn(($T + 1) . ' 0');
-my $failures = log_lines('LOG:  could not create file "uuid9562.mark.new"');
+my $failures = log_lines('LOG:  could not open file "global/9562"');
 my $second = value();
 cmp_ok($second, 'gt', $first, 'near the mark a value is made while there is room');
-is(log_lines('LOG:  could not create file "uuid9562.mark.new"'), $failures + 1, 'and that the mark could not be moved is logged');
+is(log_lines('LOG:  could not open file "global/9562"'), $failures + 1, 'and that the mark could not be moved is logged');
 $world->turn(($T + 1) . ' 999000000');
 cmp_ok(value(), 'gt', $second, 'up to the mark');
 $world->turn(($T + 2) . ' 0');
 ($status, $out, $err) = $node->psql('postgres', 'SELECT public.uuidv7()');
 is($out, '', 'at the mark there is no value');
-like($err, qr/could not create file "uuid9562\.mark\.new": Is a directory/, 'but an error');
+like($err, qr/could not open file "global\/9562": Permission denied/, 'but an error');
 unblock();
 cmp_ok(value(), 'gt', $second, 'until it can be moved');
 $staying->quit;
@@ -78,6 +80,7 @@ foreach my $attempt (1 .. 3)
 {
 	($status, $out, $err) = $node->psql('postgres', 'SELECT public.uuidv7()');
 	is($out, '', "no value without a mark, attempt $attempt");
+	like($err, qr/could not open file "global\/9562": Is a directory/, 'but an error');
 }
 unblock();
 
@@ -87,11 +90,11 @@ begin_anew();
 $world->turn('normal');
 $staying = stay();
 block();
-$failures = log_lines('could not create file');
+$failures = log_lines('could not open file');
 ($status, $out, $err) = $node->psql('postgres', q{
 	DO $$BEGIN FOR i IN 1 .. 1000000000 LOOP PERFORM public.uuidv7(); END LOOP; END$$});
-like($err, qr/could not create file/, 'a session that generates on and on is stopped by a mark that cannot be written');
-cmp_ok(log_lines('could not create file') - $failures, '<', 30, 'after some attempts only');
+like($err, qr/could not open file/, 'a session that generates on and on is stopped by a mark that cannot be written');
+cmp_ok(log_lines('could not open file') - $failures, '<', 30, 'after some attempts only');
 unblock();
 
 # A disk that takes longer than the mark is ahead.
@@ -101,6 +104,39 @@ $first = value();
 like($first, qr/^[0-9a-f]{8}-/, 'on a slow disk a value takes its time, and is made');
 cmp_ok(value(), 'gt', $first, 'and so is the next one');
 $world->turn('normal');
+
+# A disk that takes for ever holds up whoever moves the mark, as it does a COMMIT;
+# the others can be cancelled and terminated.
+{
+	my @waiting = map { $node->background_psql('postgres', on_error_stop => 0) } 1 .. 2;
+
+	sub wait_for
+	{
+		my ($what) = @_;
+		for (1 .. 600)
+		{
+			return 1 if sql("SELECT EXISTS (SELECT FROM pg_stat_activity WHERE $what)") eq 't';
+			select undef, undef, undef, 0.1;
+		}
+		die "nobody is so: $what";
+	}
+	sleep 3;
+	$world->turn('stalled');
+	$waiting[0]->{stdin} .= "SELECT 'moved', public.uuidv7();\n";
+	$waiting[0]->{run}->pump_nb;
+	wait_for(q{query LIKE '%moved%' AND wait_event IN ('WALSync', 'WalSync', 'WALWrite', 'WalWrite') AND pid <> pg_backend_pid()});
+	($status, $out, $err) = $node->psql('postgres', q{SET statement_timeout = 100; SELECT public.uuidv7()});
+	like($err, qr/canceling statement due to statement timeout/, 'a session that waits for the mark can be cancelled');
+	$waiting[1]->{stdin} .= "SELECT 'terminated', public.uuidv7();\n";
+	$waiting[1]->{run}->pump_nb;
+	wait_for(q{query LIKE '%terminated%' AND wait_event = 'Uuid9562Mark'});
+	is(sql(q{SELECT count(*) FROM public.uuid_generator_stats() WHERE scope = 'instance'}), '5', 'the statistics do not wait');
+	is(sql(q{SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE query LIKE '%terminated%' AND wait_event = 'Uuid9562Mark'}),
+		't', 'a session that waits for the mark can be terminated');
+	$world->turn('normal');
+	like($waiting[0]->query_safe('SELECT 1'), qr/1/, 'and whoever moves the mark goes on with the disk');
+	eval { $_->quit } foreach @waiting;
+}
 
 # --- sessions -----------------------------------------------------------------
 
@@ -140,22 +176,17 @@ $node->pgbench('--no-vacuum --client=8 --jobs=2 --transactions=100', 0, [qr/proc
 is(statistic('generated') - $generated, 800000, 'each value is counted once');
 is(statistic('clock_backwards') - $backwards, 0, 'and the clock is not found behind');
 
-# The last session to leave writes the last values; the next value moves the mark.
+# A session that leaves writes nothing, and values outlast a crash.
 $world->turn("$T 0");
 begin_anew();
-sql('SELECT public.uuidv7(), pg_sleep(1.3)');
 my @batch = split /\n/, sql('SELECT public.uuidv7_batch(30)');
-crash();
-cmp_ok(value(), 'gt', $batch[-1], 'after a session has left, values of the next one outlast a crash');
-
-# Not while others are there.
-$staying = stay();
 my $writes = statistic('mark_writes');
-sql('SELECT public.uuidv7(), pg_sleep(1.2)') foreach 1 .. 2;
-is(statistic('mark_writes'), $writes, 'a session that leaves others behind writes nothing');
-$staying->quit;
+value() foreach 1 .. 2;
+is(statistic('mark_writes'), $writes, 'a session that leaves writes nothing');
+crash();
+cmp_ok(value(), 'gt', $batch[-1], 'values go on over a crash');
 
-# --- the file -----------------------------------------------------------------
+# --- the page -----------------------------------------------------------------
 
 # CRC-32C, bit by bit.
 sub crc32c
@@ -169,55 +200,122 @@ sub crc32c
 	return $crc ^ 0xffffffff;
 }
 
-# magic and format, five payloads of two words, the checksum
+# The record of a page, after its header: magic and format, five limits, the
+# checksum.  With another magic number or format, or another limit and no new
+# checksum.
 sub rewrite
 {
-	my ($magic, $format) = @_;
-	my $record = slurp_file($mark);
-	my ($old_magic, $old_format, $body, $crc) = unpack 'L L a80 L', $record;
+	my ($magic, $format, $damage) = @_;
+	my $page = slurp_file($mark);
+	my $record = substr $page, 24, 56;
+	my ($old_magic, $old_format, $body, $crc) = unpack 'L L a40 L', $record;
 
-	is($crc, crc32c(substr $record, 0, 88), 'the checksum of a mark is its CRC-32C');
-	$record = pack 'L L a80', $magic || $old_magic, $format || $old_format, $body;
-	$record = pack 'a88 L x4', $record, crc32c($record);
+	is($crc, crc32c(substr $record, 0, 48), 'the checksum of a mark is its CRC-32C');
+	$record = pack 'L L a40', $magic || $old_magic, $format || $old_format, $body;
+	$record = pack 'a48 L x4', $record, crc32c($record);
+	substr($record, 20, 1) = 'x' if $damage;
+	substr($page, 24, 56) = $record;
 	open my $file, '>:raw', $mark or die;
-	print $file $record;
+	print $file $page;
 	close $file;
 }
 
+# without PostgreSQL's own, which would see it first
+$node->stop;
+system_or_bail('pg_checksums', '--disable', '--pgdata', $node->data_dir) if $node->pg_version >= 18;
+$world->start;
 begin_anew();
 $world->turn('normal');
-foreach my $case ([ 'another magic number', 1, 0 ], [ 'another format', 0, 2 ])
+foreach my $case ([ 'another magic number', 1, 0, 0 ], [ 'another format', 0, 1, 0 ], [ 'an octet that flipped', 0, 0, 1 ])
 {
-	my ($what, $magic, $format) = @$case;
+	my ($what, @how) = @$case;
 
-	value();
+	$first = value();
 	$node->stop;
-	rewrite($magic, $format);
+	rewrite(@how);
 	$world->start;
-	value();
-	is(statistic('damaged_marks'), '1', "a mark with $what is damaged");
+	foreach my $attempt (1 .. 2)
+	{
+		($status, $out, $err) = $node->psql('postgres', 'SELECT public.uuidv7()', extra_params => [ '-v', 'VERBOSITY=verbose' ]);
+		is($out, '', "no value from a page with $what");
+		like($err, qr/XX001: file "global\/9562" does not hold the mark.*HINT:  .*uuid_generator_reset/s, 'but an error that says the way out');
+	}
+	is(statistic('damaged_marks'), '1', 'which is counted');
+	sql('SELECT public.uuid_generator_reset()', "SELECT public.uuid_generator_advance('$first')");
+	cmp_ok(value(), 'gt', $first, 'a reset mends it, and an advance brings the order back');
+	crash();
+	cmp_ok(value(), 'gt', $first, 'over a crash too');
 }
 value();
 $node->stop;
 rewrite(0, 0);
 $world->start;
-value();
-is(statistic('damaged_marks'), '0', 'the same with its own is not');
+like(value(), qr/^[0-9a-f]{8}-/, 'the same with its own is fine');
+is(statistic('damaged_marks'), '0', 'and not counted');
 
-# A mark that cannot be read is no missing one.
-$first = value();
+# PostgreSQL's checksum finds it first.
 $node->stop;
-chmod 0, $mark or die;
+system_or_bail('pg_checksums', '--enable', '--pgdata', $node->data_dir);
+rewrite(0, 0, 1);
 $world->start;
 ($status, $out, $err) = $node->psql('postgres', 'SELECT public.uuidv7()');
-is($out, '', 'no value from a mark that cannot be read');
+like($err, qr/invalid page in block 0 of relation "?global\/9562"?.*HINT:  .*uuid_generator_reset/s, 'what the checksum of a page finds has that hint too');
+sql('SELECT public.uuid_generator_reset()');
+like(value(), qr/^[0-9a-f]{8}-/, 'and is mended so');
+$node->stop;
+system_or_bail('pg_checksums', '--check', '--pgdata', $node->data_dir);
+$world->start;
+
+# --- the file of uuid9562 1.0 -------------------------------------------------
+
+# magic and format, five payloads of two words, the checksum
+sub write_old
+{
+	my ($time, $damage) = @_;
+	my $ticks = $time * 4096000;	# all are read as v7's; only that is looked at
+	my $record = pack 'L L Q10', 0x55554944, 1, 0, 0, 0, 0, $ticks, 12345, 0, 0, 0, 0;
+
+	$record = pack 'a88 L x4', $record, crc32c($record);
+	substr($record, 50, 1) = 'x' if $damage;
+	open my $file, '>:raw', $old_mark or die;
+	print $file $record;
+	close $file;
+}
+
+$node->stop;
+my $ahead = time + 30;
+write_old($ahead);
+$world->start;
+is(sql("SELECT public.uuidv7_timestamp(public.uuidv7()) BETWEEN to_timestamp($ahead) AND to_timestamp($ahead + 2)"),
+	't', 'values go on from what a 1.0 server has left');
+ok(!-e $old_mark, 'which is gone then');
+crash();
+is(sql("SELECT public.uuidv7_timestamp(public.uuidv7()) >= to_timestamp($ahead)"), 't', 'and in the page');
+$node->stop;
+write_old($ahead, 1);
+$world->start;
+($status, $out, $err) = $node->psql('postgres', 'SELECT public.uuidv7()');
+like($err, qr/file "uuid9562\.mark" does not hold the mark.*HINT:  .*uuid_generator_reset/s, 'one that is damaged stops it');
+sql('SELECT public.uuid_generator_reset()');
+ok(!-e $old_mark, 'and goes with a reset');
+cmp_ok(sql("SELECT public.uuidv7_timestamp(public.uuidv7()) < to_timestamp($ahead)"), 'eq', 't', 'with which the clock decides');
+
+# One that cannot be read is no missing one.
+$node->stop;
+write_old($ahead);
+chmod 0, $old_mark or die;
+$world->start;
+($status, $out, $err) = $node->psql('postgres', 'SELECT public.uuidv7()');
+is($out, '', 'no value from one that cannot be read');
 like($err, qr/could not open file "uuid9562\.mark": Permission denied/, 'but an error');
-chmod 0600, $mark or die;
-cmp_ok(value(), 'gt', $first, 'until it can');
+chmod 0600, $old_mark or die;
+cmp_ok(sql("SELECT public.uuidv7_timestamp(public.uuidv7()) >= to_timestamp($ahead)"), 'eq', 't', 'until it can');
+sql('SELECT public.uuid_generator_reset()');
 
 # --- ahead of the clock -------------------------------------------------------
 
-# Reported from uuid9562.max_ahead on, also when the first attempt fails.
+# Reported with the first value from uuid9562.max_ahead on, also when attempts fail
+# before.
 foreach my $case ([ 30, 0 ], [ 120, 1 ], [ 864000, 1 ])
 {
 	my ($seconds, $warned) = @$case;
@@ -228,14 +326,38 @@ foreach my $case ([ 30, 0 ], [ 120, 1 ], [ 864000, 1 ])
 	$node->stop;
 	$world->turn(($T - $seconds) . ' 0');
 	$world->start;
-	block() if $seconds > 86400;
+	if ($seconds > 86400)
+	{
+		block();
+		($status, $out, $err) = $node->psql('postgres', 'SELECT public.uuidv7()');
+		like($err, qr/ERROR:  could not open/, 'a start that fails');
+		unblock();
+	}
 	($status, $out, $err) = $node->psql('postgres', 'SELECT public.uuidv7()');
 	is(scalar($err =~ /WARNING:  UUIDs .* ahead of the clock/) || 0, $warned,
 		"$seconds seconds ahead of the clock: " . ($warned ? 'a WARNING' : 'no WARNING'));
-	next if $seconds < 86400;
-	like($err, qr/ERROR:  could not create/, 'which stands before an error');
-	unblock();
+	($status, $out, $err) = $node->psql('postgres', 'SELECT public.uuidv7()');
+	is($err, '', 'which is not said again');
 }
+
+# While it runs too, once for each time the clock was ahead and was corrected.
+$world->turn("$T 0");
+begin_anew();
+foreach my $incident (1 .. 2)
+{
+	my $then = $T + $incident * 86400;
+	my @warned;
+
+	value();
+	$world->turn("$then 0");
+	value();
+	$world->turn(($then - 3600) . ' 0');
+	push @warned, ($node->psql('postgres', 'SELECT public.uuidv7()'))[2] =~ /WARNING:  UUIDs of .* are 36\d\d seconds ahead of the clock.*HINT:  .*uuid_generator_reset/s ? 1 : 0 for 1 .. 3;
+	is("@warned", '1 0 0', "a clock that was an hour ahead is reported once, incident $incident");
+	is(log_lines('WARNING:  UUIDs of uuid9562.monotonic_scope = instance are 36'), $incident, 'in the log');
+	$world->turn(($then + 10) . ' 0');
+}
+$world->turn(($T - 864000) . ' 0');
 
 # A reset holds over a crash.
 sql('SELECT public.uuid_generator_reset()');

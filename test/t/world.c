@@ -1,10 +1,12 @@
 /*
  * The world as a test wants it: loaded before the server's own libraries,
- * this makes the random source, the clock or the disk do what the file WORLD says:
+ * this makes the random source, the clock or the disk do what the file WORLD says,
+ * or the one that the environment variable UUID9562_WORLD names:
  *
  *	random		the random source fails
  *	clock		the clock fails
- *	slow		to rename a file takes more than two seconds
+ *	slow		to bring WAL to disk takes more than two seconds
+ *	stalled		to bring WAL to disk takes until this is no longer said
  *	SEC NSEC	the clock stands still at that moment
  *	by SEC		the clock is so many seconds ahead, or behind if it is negative
  *
@@ -14,6 +16,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <time.h>
@@ -22,7 +25,8 @@
 static void
 world(char *what, int size)
 {
-	FILE	   *file = fopen(WORLD, "r");
+	const char *own = getenv("UUID9562_WORLD");
+	FILE	   *file = fopen(own ? own : WORLD, "r");
 
 	what[0] = '\0';
 	if (file == NULL)
@@ -92,14 +96,20 @@ gettimeofday(struct timeval *restrict now, void *restrict zone)
 	return 0;
 }
 
+/* wal_sync_method = fdatasync, as it is by default */
 int
-rename(const char *from, const char *to)
+fdatasync(int file)
 {
-	int			(*real) (const char *, const char *) = dlsym(RTLD_NEXT, "rename");
+	int			(*real) (int) = dlsym(RTLD_NEXT, "fdatasync");
 	char		what[64];
 
 	world(what, sizeof(what));
 	if (strcmp(what, "slow") == 0)
 		usleep(2200000);
-	return real(from, to);
+	while (strcmp(what, "stalled") == 0)
+	{
+		usleep(10000);
+		world(what, sizeof(what));
+	}
+	return real(file);
 }
