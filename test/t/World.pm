@@ -49,12 +49,22 @@ sub new
 
 sub node { return $_[0]{node} }
 
-# Start a server of this world, the node's own unless another is named.
+# Start a server of this world, the node's own unless another is named.  That other
+# has a world of its own when turn() has been told of it.
 sub start
 {
 	my ($self, $node) = @_;
 	local $ENV{LD_PRELOAD} = $self->{library};
+	local $ENV{UUID9562_WORLD} = $self->file_of($node);
 	($node || $self->{node})->start;
+}
+
+sub file_of
+{
+	my ($self, $node) = @_;
+	my $own = $node && $self->{own}{ $node->name };
+
+	return $own || $self->{file};
 }
 
 # Kill the postmaster, and wait for its children to follow.
@@ -72,12 +82,15 @@ sub kill
 	die 'the children of a killed postmaster live on';
 }
 
-# The world turns to what is said, for every server in it.
+# The world turns to what is said, for every server in it that has none of its own,
+# or for the one that is named.
 sub turn
 {
-	my ($self, $what) = @_;
-	unlink $self->{file};
-	PostgreSQL::Test::Utils::append_to_file($self->{file}, $what) if $what ne 'normal';
+	my ($self, $what, $node) = @_;
+	$self->{own}{ $node->name } = "$self->{file}." . $node->name if $node;
+	my $file = $self->file_of($node);
+	PostgreSQL::Test::Utils::append_to_file("$file.new", $what) if $what ne 'normal';
+	$what eq 'normal' ? unlink $file : rename "$file.new", $file;
 }
 
 sub session
