@@ -291,7 +291,7 @@ cluster_tests() {
 	perl5lib=$pgxs/test/perl
 	[ -f "$perl5lib/PostgreSQL/Test/Cluster.pm" ] || { echo "no PostgreSQL::Test::Cluster in $perl5lib"; return 1; }
 	cp -R "$root/$1" "$folder"
-	cp -R "$root/README.md" "$root/doc" "$folder"
+	cp -R "$root/README.md" "$root/doc" "$root/managed" "$folder"
 	chmod -R a+rX "$folder"
 	mkdir -p "$folder/cluster" "$folder/tmp"
 	[ "$(id -u)" -ne 0 ] || chown postgres: "$folder" "$folder/cluster" "$folder/tmp"

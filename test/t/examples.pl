@@ -180,6 +180,7 @@ sub connect_to
 
 # --- page by page ---------------------------------------------------------------------
 
+chdir $FindBin::Bin;	# where \i finds the files that a page names
 my $pages = 0;
 foreach my $page (map { s{^\Q$FindBin::Bin\E/}{}r } glob "$FindBin::Bin/README.md $FindBin::Bin/doc/*.md")
 {
