@@ -34,7 +34,7 @@ PGFILEDESC = "uuid9562 - every UUID version of RFC 9562"
 
 DATA = $(call OWN_FILES,uuid9562--*.sql)
 # installed as they lie here, so that they find each other
-MANUAL = $(call OWN_FILES,*.md LICENSE doc/*.md doc/benchmarks/*/*)
+MANUAL = $(call OWN_FILES,*.md LICENSE doc/*.md managed/*.sql doc/benchmarks/*/*)
 
 PG_CPPFLAGS = -DUUID9562_VERSION='"$(EXTVERSION)"'
 
