@@ -1,0 +1,34 @@
+import django
+from django.contrib.postgres.fields import DateTimeRangeField
+from django.db import connection, models
+from django.db.models import Func
+from django.db.models.lookups import PostgresOperatorLookup
+
+
+# Before Django 5.0, which has db_default: call it in the transaction that inserts.
+def uuidv7_next():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT uuidv7_next()")
+        return cursor.fetchone()[0]
+
+
+class Order(models.Model):
+    if django.VERSION >= (5, 0):
+        id = models.UUIDField(primary_key=True, db_default=Func(function="uuidv7_next"), editable=False)
+    else:
+        id = models.UUIDField(primary_key=True, default=uuidv7_next, editable=False)
+    item = models.TextField()
+
+    class Meta:
+        db_table = "orders"
+
+
+@models.UUIDField.register_lookup
+class Within(PostgresOperatorLookup):
+    lookup_name = "within"
+    postgres_operator = "<@"
+
+
+class TstzRange(Func):
+    function = "tstzrange"
+    output_field = DateTimeRangeField()

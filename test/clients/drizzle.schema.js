@@ -1,0 +1,7 @@
+import { pgTable, text, uuid } from 'drizzle-orm/pg-core';
+import { sql } from 'drizzle-orm';
+
+export const orders = pgTable('orders', {
+	id: uuid('id').primaryKey().default(sql`uuidv7_next()`),
+	item: text('item').notNull()
+});

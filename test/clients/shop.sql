@@ -1,0 +1,14 @@
+-- What each test finds in its database: the extension, and a function that puts an
+-- order a minute of a week into the table that the test has made.  It is in a schema of
+-- its own since some tools drop what they do not know.
+CREATE EXTENSION uuid9562;
+
+CREATE SCHEMA test;
+CREATE FUNCTION test.a_week_of_orders() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	INSERT INTO orders (id, item)
+	SELECT uuidv7_at(timestamptz '2026-03-01 00:00Z' + n * interval '1 minute'), 'old'
+	FROM generate_series(0, 7 * 24 * 60 - 1) AS n;
+	ANALYZE orders;
+END
+$$;

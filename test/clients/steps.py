@@ -1,0 +1,41 @@
+# What the tests of Python's clients share.
+import re
+from datetime import datetime, timezone
+
+count = 0
+
+
+def step(good, name, got=None):
+    global count
+    count += 1
+    print(f"{'ok' if good else 'not ok'} {count} - {name}", flush=True)
+    if not good:
+        print(f"# got: {got}", flush=True)
+
+
+def done():
+    print(f"1..{count}", flush=True)
+
+
+items = [f"bulk {n}" for n in range(100)]
+
+# an hour of the week that a_week_of_orders() makes
+start = datetime(2026, 3, 2, 9, tzinfo=timezone.utc)
+end = datetime(2026, 3, 2, 10, tzinfo=timezone.utc)
+
+
+def rising(ids):
+    return all(id.version == 7 for id in ids) and all(a < b for a, b in zip(ids, ids[1:]))
+
+
+def by_index(plan):
+    return re.search("Index (Only )?Scan|Bitmap Index Scan", str(plan)) is not None
+
+
+def read_on(last, page_after):
+    """Pages of ids after the last, until there is none."""
+    read = []
+    while page := page_after(last):
+        read += page
+        last = page[-1]
+    return read

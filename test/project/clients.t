@@ -1,0 +1,31 @@
+# The page "Clients and ORMs" shows what test/clients tries, in these words.
+use strict;
+use warnings;
+
+use JSON::PP;
+use FindBin;
+use lib $FindBin::Bin;
+use Project;
+use Test::More;
+
+my $page = slurp('doc/clients.md');
+my @tests = map { slurp($_) } grep { -f } glob 'test/clients/*.* test/clients/*/*.*';
+
+my @snippets = $page =~ /^```\w+\n(.*?)^```$/msg;
+cmp_ok(scalar(@snippets), '>', 15, 'the page has snippets');
+foreach my $snippet (@snippets)
+{
+	my ($first) = $snippet =~ /(\S.*)/;
+	ok((grep { index($_, $snippet) >= 0 } @tests), "a test has: $first");
+}
+
+# | [name](...) | version | ...
+my $pinned = decode_json(slurp('test/clients/package.json'))->{dependencies};
+my @versions = $page =~ /^\| \[([^\]]+)\]\S+ \| (\d+\.\d+\.\d+) \|/mg;
+cmp_ok(scalar(@versions), '>', 0, 'the page has versions');
+while (my ($name, $version) = splice @versions, 0, 2)
+{
+	is($version, $pinned->{$name}, "the page has the version of $name that is tried");
+}
+
+done_testing();
