@@ -467,8 +467,9 @@ sub select_query
 			my $shown = pick($grouped, "NOT $grouped", "$grouped IS NULL", "($grouped AND " . pick(@conditions) . ')', "($grouped OR " . pick(@conditions) . ')', "coalesce($grouped, false)");
 			my $having = pick('', '', " HAVING $grouped", " HAVING NOT $grouped", " HAVING count(*) > 1");
 
-			# what may come out as the same bounds: a condition in two ways, and two periods that hold nothing
+			# what may come out as the same bounds: a condition in two ways, its bound, and two periods that hold nothing
 			push @by, map { /^\((\S+) <@ (.*)\)$/ ? "($2 @> $1)" : () } @conditions if chance(0.5);
+			push @by, map { /^\((\S+) <@ (?:'\["|tstzrange\(')(\d[^'"]+)/ ? "($1 >= ids.uuidv7_floor('$2'))" : () } @conditions if chance(0.3);
 			push @by, "($of.id <@ 'empty'::tstzrange)", "($of.id <@ '[2026-01-01,2026-01-01)'::tstzrange)" if chance(0.05);
 			return "SELECT " . pick('count(*)', "count($of.id)", "max($of.n)") . "::text, $shown, " . pick('count(*)', "grouping($by[0])") . "::int FROM $from$where GROUP BY " . grouping(shuffled(@by)) . $having;
 		},
