@@ -278,17 +278,25 @@ has_special_var(Node *node, void *context)
 	return expression_tree_walker(node, has_special_var, context);
 }
 
+/* The query that is planned; NULL for an expression that is planned by itself. */
+static Query *
+planned_query(PlannerInfo *root)
+{
+	return root != NULL ? root->parse : NULL;
+}
+
 /* Do two expressions use columns of the same table? */
 static bool
 share_a_table(PlannerInfo *root, Node *one, Node *other)
 {
+	Query	   *query = planned_query(root);
 	Relids		shared = bms_intersect(pull_varnos(root, one), pull_varnos(root, other));
 	int			relid = -1;
 
 	while ((relid = bms_next_member(shared, relid)) >= 0)
 	{
 		/* an outer join that may make both NULL is no table, from 16 on */
-		if (root == NULL || rt_fetch(relid, root->parse->rtable)->rtekind != RTE_JOIN)
+		if (query == NULL || rt_fetch(relid, query->rtable)->rtekind != RTE_JOIN)
 			return true;
 	}
 	return false;
@@ -368,13 +376,12 @@ grouped_expressions(Query *query)
 static bool
 meets_grouping(PlannerInfo *root, Oid funcid)
 {
-	Query	   *query;
+	Query	   *query = planned_query(root);
 	Oid			support;
 	ListCell   *cell;
 
-	if (root == NULL || root->parse->groupClause == NIL)
+	if (query == NULL || query->groupClause == NIL)
 		return false;
-	query = root->parse;
 	support = get_func_support(funcid);
 	foreach(cell, grouped_expressions(query))
 	{
