@@ -26,6 +26,19 @@ unlike(slurp('Makefile'), qr/\Q$version\E/, 'the Makefile reads the version from
 unlike(slurp($_), qr/\Q$version\E/, "$_ reads it from META.json, or has no need of it")
   foreach 'scripts/package', 'Dockerfile', 'debian/rules', 'debian/control.in';
 
+my ($in_spec) = slurp('rpm/uuid9562.spec') =~ /^Version:\s*(\S+)$/m;
+is($in_spec, $version, 'the RPM spec has it');
+like(slurp('rpm/uuid9562.spec'), qr/^%changelog\n\* .* - \Q$version\E-\d+$/m, 'and so does its changelog');
+
+# nmake cannot read the control file, nor Makefile
+my ($on_windows, $elsewhere) = map { slurp($_) =~ s/\\\n\s*//gr } 'Makefile.win', 'Makefile';
+like($on_windows, qr/^EXTVERSION = \Q$version\E$/m, 'Makefile.win has it');
+foreach my $list (qw(OBJS REGRESS))
+{
+	my ($here, $there) = map { /^$list = (.*)$/m } $on_windows, $elsewhere;
+	is($here =~ tr{\\}{/}r =~ s/\.obj\b/.o/gr, $there, "Makefile.win has the $list of Makefile");
+}
+
 # PGXN Meta Spec 1.0.0
 foreach my $key (qw(name version abstract maintainer license provides meta-spec))
 {
