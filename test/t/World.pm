@@ -87,6 +87,7 @@ sub kill
 sub turn
 {
 	my ($self, $what, $node) = @_;
+	die "$what: " . NARROW unless World->can_be($what);
 	$self->{own}{ $node->name } = "$self->{file}." . $node->name if $node;
 	my $file = $self->file_of($node);
 	PostgreSQL::Test::Utils::append_to_file("$file.new", $what) if $what ne 'normal';
@@ -100,6 +101,7 @@ sub session
 
 	while (my ($turn, $sql) = splice @pieces, 0, 2)
 	{
+		die "$turn: " . NARROW unless World->can_be($turn);
 		$script .= $turn eq 'normal' ? "\\! rm -f $self->{file}\n" : "\\! printf '%s' '$turn' > $self->{file}\n";
 		$script .= "$sql;\n";
 	}
