@@ -33,11 +33,13 @@ FROM (VALUES
 	('300 days of one table, now()', 'bounds by hand', 'readings', $$id >= public.uuidv7_floor(now() - interval '300 days')$$, 8),
 	('300 days of one table, constant', 'id <@ period', 'readings', format('id <@ %L', '[' || :'since' || ',)'), 8),
 	('300 days of one table, constant', 'created_at', 'readings', format('created_at >= %L', :'since'), 8),
+	('300 days of one table, constant', 'created_at, now()', 'readings', $$created_at >= now() - interval '300 days'$$, 8),
 	('300 days of 365 partitions, now()', 'id <@ period', 'readings_by_id', $$id <@ tstzrange(now() - interval '300 days', NULL)$$, 8),
 	('300 days of 365 partitions, now()', 'created_at', 'readings_by_time', $$created_at >= now() - interval '300 days'$$, 8),
 	('300 days of 365 partitions, now()', 'bounds by hand', 'readings_by_id', $$id >= public.uuidv7_floor(now() - interval '300 days')$$, 8),
 	('300 days of 365 partitions, constant', 'id <@ period', 'readings_by_id', format('id <@ %L', '[' || :'since' || ',)'), 8),
 	('300 days of 365 partitions, constant', 'created_at', 'readings_by_time', format('created_at >= %L', :'since'), 8),
+	('300 days of 365 partitions, constant', 'created_at, now()', 'readings_by_time', $$created_at >= now() - interval '300 days'$$, 8),
 	('since the last run, by index', 'id <@ period', 'indexed_readings', 'id <@ tstzrange((SELECT last_run FROM sync_state), NULL)', 20),
 	('since the last run, by index', 'created_at', 'indexed_readings', 'created_at >= (SELECT last_run FROM sync_state)', 20)
 	) AS a (measure, side, source, condition, times);
