@@ -81,6 +81,7 @@ INSERT INTO contract VALUES
 	 'OUT scope text, OUT generator text, OUT version smallint, OUT method text, OUT last_timestamp timestamp with time zone, OUT generated bigint, OUT clock_backwards bigint, OUT ran_ahead bigint, OUT mark_writes bigint, OUT damaged_marks bigint',
 	 'SETOF record', 'v', false),
 	('uuid_generator_reset', '', 'void', 'v', false),
+	('uuid_generator_advance', 'id uuid', 'void', 'v', false),
 	('uuidv6_at', 'timestamp with time zone', 'uuid', 'v', false),
 	('uuidv6_floor', 'timestamp with time zone', 'uuid', 'i', false),
 	('uuidv6_ceil', 'timestamp with time zone', 'uuid', 'i', false),
@@ -123,8 +124,8 @@ SELECT is_empty(
 	'every function is strict but those of a time that is no bound when it is NULL');
 SELECT set_eq(
 	$$SELECT proname::text, proparallel FROM members WHERE proparallel <> 's'$$,
-	$$VALUES ('uuid_generator_stats', 'r'::"char"), ('uuid_generator_reset', 'u')$$,
-	'every function is parallel safe but those that look at the generators of a session or reset those of the instance');
+	$$VALUES ('uuid_generator_stats', 'r'::"char"), ('uuid_generator_reset', 'u'), ('uuid_generator_advance', 'u')$$,
+	'every function is parallel safe but those that look at the generators of a session, or reset or advance them');
 SELECT set_eq(
 	$$SELECT p.oid::regprocedure::text, aggtransfn::regproc::text, aggcombinefn::regproc::text, aggsortop::regoperator::text,
 			 proparallel, obj_description(p.oid, 'pg_proc') ~ 'RFC 9562'
@@ -136,8 +137,8 @@ SELECT set_eq(
 	'the aggregates are min and max, in parallel too, and by an index');
 SELECT set_eq(
 	$$SELECT proname::text FROM members WHERE NOT has_function_privilege('public', oid, 'EXECUTE')$$,
-	$$VALUES ('uuid_generator_reset')$$,
-	'everybody may call every function but the one that gives up an order');
+	$$VALUES ('uuid_generator_reset'), ('uuid_generator_advance')$$,
+	'everybody may call every function but those that change an order');
 SELECT is_empty(
 	$$SELECT oid::regprocedure FROM members
 	  WHERE obj_description(oid, 'pg_proc') IS NULL OR obj_description(oid, 'pg_proc') !~ 'RFC 9562'$$,

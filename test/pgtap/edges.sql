@@ -63,6 +63,8 @@ BEGIN
 		FROM pg_depend AS d JOIN pg_extension AS e ON d.refobjid = e.oid AND d.deptype = 'e'
 			 JOIN pg_proc AS p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
 		WHERE e.extname = 'uuid9562' AND NOT 'internal'::regtype = ANY (p.proargtypes)
+		-- last what leaves a generator at the end of its field
+		ORDER BY p.proname = 'uuid_generator_advance'
 	LOOP
 		FOR combination IN
 			SELECT concat_ws(', ', 'CAST(' || a.value || ' AS ' || a.type || ')', 'CAST(' || b.value || ' AS ' || b.type || ')',
