@@ -20,6 +20,7 @@ OBJS = \
 	src/convert.o \
 	src/estimate.o \
 	src/generate.o \
+	src/horizon.o \
 	src/inspect.o \
 	src/instance.o \
 	src/mark.o \
@@ -41,7 +42,7 @@ PG_CPPFLAGS = -DUUID9562_VERSION='"$(EXTVERSION)"'
 REGRESS = vectors inspect convert aggregate named custom time node plans settings statistics errors nulls managed
 REGRESS_OPTS = --load-extension=$(EXTENSION)
 
-CORE_TESTS = layout layout_by_octet clock generator entropy text
+CORE_TESTS = layout layout_by_octet clock generator entropy text ended horizon
 CORE_PROGRAMS = $(CORE_TESTS:%=test/core/%)
 EXTRA_CLEAN = $(CORE_PROGRAMS)
 

@@ -155,3 +155,35 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION uuid_generator_advance(uuid) IS
 'let the generator of such values, of the session or the instance, go on after this one (RFC 9562, 6.3)';
 REVOKE EXECUTE ON FUNCTION uuid_generator_advance(uuid) FROM PUBLIC;
+
+-- OUT columns can be added to no function that exists.
+DROP FUNCTION uuid_generator_stats();
+CREATE FUNCTION uuid_generator_stats(OUT scope text, OUT generator text, OUT version smallint, OUT method text,
+									 OUT last_timestamp timestamptz, OUT generated bigint, OUT clock_backwards bigint,
+									 OUT ran_ahead bigint, OUT mark_writes bigint, OUT damaged_marks bigint,
+									 OUT held_since timestamptz, OUT held_by integer)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_stats'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION uuid_generator_stats() IS
+'what each time-based generator of the session and of the instance has done, and who holds its horizon (RFC 9562, 6.2 and 6.3)';
+
+-- Reading on
+
+CREATE FUNCTION uuidv6_horizon() RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_horizon'
+LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION uuidv6_horizon() IS
+'whatever uuidv6() made below it, in instance scope, and will ever be committed, the snapshot of the statement already sees (RFC 9562, 6.3)';
+
+CREATE FUNCTION uuidv7_horizon() RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_horizon'
+LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION uuidv7_horizon() IS
+'whatever uuidv7() made below it, in instance scope, and will ever be committed, the snapshot of the statement already sees (RFC 9562, 6.3)';
+
+CREATE FUNCTION uuidv8_node_horizon() RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_horizon'
+LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION uuidv8_node_horizon() IS
+'whatever uuidv8_node() made below it, in instance scope, and will ever be committed, the snapshot of the statement already sees (RFC 9562, 6.3)';

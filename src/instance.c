@@ -25,21 +25,24 @@
  * So the first value after a promotion, of whichever session, finds no room,
  * reads the mark and goes on above it.
  *
- * PostgreSQL 17 and later have a registry of shared memory that can be asked
- * for at any time; before, it is reserved as the server starts, which takes
- * shared_preload_libraries.
+ * Shared memory is reserved as the server starts where the library is in
+ * shared_preload_libraries.  Where it is not, PostgreSQL 17 and later have a
+ * registry that can be asked at any time; before, there is none.
  */
 #include "instance.h"
 
+#include "access/parallel.h"
 #include "access/xlog.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "storage/shmem.h"
+#include "utils/guc.h"
 #include "utils/wait_event.h"
 #if PG_VERSION_NUM >= 170000
 #include "storage/dsm_registry.h"
 #endif
 
+#include "horizon.h"
 #include "mark.h"
 
 /* How far the mark is moved ahead, and after how much of that it is moved on. */
@@ -48,12 +51,17 @@
 /* How long nobody tries again when it could not be moved, while there is room. */
 #define MARK_RETRY_USECS	(USECS_PER_SEC / 4)
 
-/* With the number of the layout of InstanceState. */
-#define SHARED_NAME			"uuid9562 2"
+/*
+ * The same in all versions of the library, so that a session with an older one and
+ * a session with a newer one do not find two instances: they ask for different
+ * sizes, and the later one is refused.
+ */
+#define SHARED_NAME			"uuid9562 1"
 /* What pg_stat_activity says of a session that waits for the mark. */
 #define WAIT_EVENT_NAME		"Uuid9562Mark"
 
 int			uuid9562_max_ahead;
+bool		uuid9562_preloaded;
 
 /*
  * The shared state; NULL where there is none, and on PostgreSQL 17 and later
@@ -61,17 +69,28 @@ int			uuid9562_max_ahead;
  */
 static InstanceState *instance;
 
-#if PG_VERSION_NUM < 170000
 static shmem_request_hook_type previous_request_hook;
 static shmem_startup_hook_type previous_startup_hook;
-#endif
 
 /* --- shared memory ---------------------------------------------------------- */
+
+static Size
+shared_size(void)
+{
+	return add_size(CACHELINEALIGN(sizeof(InstanceState)), uuid9562_horizon_size());
+}
+
+/* The slots of the horizon come after the shared state. */
+static void *
+horizon_of(InstanceState *shared)
+{
+	return (char *) shared + CACHELINEALIGN(sizeof(InstanceState));
+}
 
 static void
 init_shared(InstanceState *shared)
 {
-	memset(shared, 0, sizeof(InstanceState));
+	memset(shared, 0, shared_size());
 	for (int i = 0; i < UUID_KIND_COUNT; i++)
 	{
 		SpinLockInit(&shared->generators[i].generator.lock);
@@ -87,6 +106,17 @@ init_shared(InstanceState *shared)
 	shared->tranche = LWLockNewTrancheId();
 #endif
 	LWLockInitialize(&shared->mark_lock, shared->tranche);
+	uuid9562_horizon_create(horizon_of(shared));
+}
+
+/* This process has found the shared state. */
+static void
+attach(void)
+{
+#if PG_VERSION_NUM < 190000
+	LWLockRegisterTranche(instance->tranche, WAIT_EVENT_NAME);
+#endif
+	uuid9562_horizon_attach(horizon_of(instance));
 }
 
 #if PG_VERSION_NUM >= 190000
@@ -101,13 +131,14 @@ init_segment(void *segment)
 {
 	init_shared(segment);
 }
-#else
+#endif
+
 static void
 request_shared(void)
 {
 	if (previous_request_hook)
 		previous_request_hook();
-	RequestAddinShmemSpace(MAXALIGN(sizeof(InstanceState)));
+	RequestAddinShmemSpace(shared_size());
 }
 
 static void
@@ -118,11 +149,36 @@ start_shared(void)
 	if (previous_startup_hook)
 		previous_startup_hook();
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	instance = ShmemInitStruct(SHARED_NAME, sizeof(InstanceState), &found);
+	instance = ShmemInitStruct(SHARED_NAME, shared_size(), &found);
 	if (!found)
 		init_shared(instance);
 	LWLockRelease(AddinShmemInitLock);
-	LWLockRegisterTranche(instance->tranche, WAIT_EVENT_NAME);
+	uuid9562_preloaded = true;
+	attach();
+}
+
+#if PG_VERSION_NUM >= 170000
+static void
+explain_refusal(void *arg)
+{
+	errcontext("uuid9562 asking for its shared memory, which after an update of the library takes a restart of the server");
+}
+
+/* Find the shared state where the library was not preloaded. */
+static void
+find_shared(void)
+{
+	ErrorContextCallback context = {error_context_stack, explain_refusal, NULL};
+	bool		found;
+
+	error_context_stack = &context;
+	instance = GetNamedDSMSegment(SHARED_NAME, shared_size(), init_segment, &found
+#if PG_VERSION_NUM >= 190000
+								  ,NULL
+#endif
+		);
+	error_context_stack = context.previous;
+	attach();
 }
 #endif
 
@@ -130,13 +186,26 @@ start_shared(void)
 void
 uuid9562_instance_init(void)
 {
-#if PG_VERSION_NUM < 170000
 	if (process_shared_preload_libraries_in_progress)
 	{
 		previous_request_hook = shmem_request_hook;
 		shmem_request_hook = request_shared;
 		previous_startup_hook = shmem_startup_hook;
 		shmem_startup_hook = start_shared;
+	}
+#if PG_VERSION_NUM >= 170000
+	else if (IsUnderPostmaster)
+	{
+		const char *scope = GetConfigOption("uuid9562.monotonic_scope", true, false);
+
+		if (scope != NULL && pg_strcasecmp(scope, "instance") == 0)
+		{
+			/* a setting does not reach a worker that loads the library itself */
+			if (IsParallelWorker() && !InitializingParallelWorker)
+				uuid9562_refuse_worker();
+			/* also where none but the workers will make values */
+			find_shared();
+		}
 	}
 #endif
 }
@@ -157,14 +226,8 @@ InstanceState *
 uuid9562_instance(void)
 {
 #if PG_VERSION_NUM >= 170000
-	bool		found;
-
 	if (instance == NULL)
-		instance = GetNamedDSMSegment(SHARED_NAME, sizeof(InstanceState), init_segment, &found
-#if PG_VERSION_NUM >= 190000
-									  ,NULL
-#endif
-			);
+		find_shared();
 #endif
 	if (instance == NULL)
 		ereport(ERROR,
@@ -267,6 +330,7 @@ load_mark(void)
 		return error;
 	for (int i = 0; i < UUID_KIND_COUNT; i++)
 		lift_generator(&instance->generators[i].generator, uuid_generator_from(mark.limits[i]));
+	uuid9562_horizon_start();
 	pg_write_barrier();
 	instance->loaded = true;
 	return NULL;
@@ -426,6 +490,7 @@ UuidPayload
 uuid9562_instance_next(const UuidKind *kind, UuidMethod method, uint64 now, UuidRandom random)
 {
 	SharedGenerator *shared;
+	HorizonSlot *slot;
 	bool		recovery = false;
 	UuidPayload payload;
 	UuidNext	next;
@@ -435,6 +500,7 @@ uuid9562_instance_next(const UuidKind *kind, UuidMethod method, uint64 now, Uuid
 	if (unlikely(instance == NULL))
 		(void) uuid9562_instance();
 	shared = &instance->generators[kind->number].generator;
+	slot = own_slot();
 
 	for (;;)
 	{
@@ -445,6 +511,7 @@ uuid9562_instance_next(const UuidKind *kind, UuidMethod method, uint64 now, Uuid
 		next = uuid_generator_next(&payload, now, random, method);
 		if (likely(next != UUID_NEXT_EXHAUSTED && (payload.time < limit || (recovery && limit == 0))))
 		{
+			hold_horizon(slot, kind, payload.time);
 			generator_hand_out(&shared->state, payload, next, now, kind->clock);
 			SpinLockRelease(&shared->lock);
 			break;
@@ -527,6 +594,8 @@ uuid9562_instance_reset(void)
 		each->reported = 0;
 		SpinLockRelease(&each->lock);
 	}
+	if (!recovery && !instance->loaded)
+		uuid9562_horizon_start();
 	instance->loaded = !recovery && error == NULL;
 	unlock_mark();
 	report_error(error, ERROR);

@@ -23,21 +23,24 @@ typedef enum UuidKindNumber
 
 #define UUID_KIND_COUNT	(UUID_KIND_V8_NODE + 1)
 
+#define NO_HORIZON		(-1)
+
 typedef struct UuidKind
 {
 	int			number;			/* UuidKindNumber */
 	const char *name;			/* of the SQL function that makes one */
 	int			version;		/* in the octets of a value */
 	UuidClock	clock;			/* of the time field */
+	int			horizon;		/* its place among those that have one, or NO_HORIZON */
 } UuidKind;
 
 /* In a header, so that a row that is known costs nothing to look up. */
 static const UuidKind uuid_kinds[UUID_KIND_COUNT] = {
-	{UUID_KIND_V1, "uuidv1", 1, UUID_CLOCK_GREGORIAN},
-	{UUID_KIND_V6, "uuidv6", 6, UUID_CLOCK_GREGORIAN},
-	{UUID_KIND_V7, "uuidv7", 7, UUID_CLOCK_V7},
-	{UUID_KIND_V8, "uuidv8", 8, UUID_CLOCK_V8},
-	{UUID_KIND_V8_NODE, "uuidv8_node", 8, UUID_CLOCK_V7},
+	{UUID_KIND_V1, "uuidv1", 1, UUID_CLOCK_GREGORIAN, NO_HORIZON},
+	{UUID_KIND_V6, "uuidv6", 6, UUID_CLOCK_GREGORIAN, 0},
+	{UUID_KIND_V7, "uuidv7", 7, UUID_CLOCK_V7, 1},
+	{UUID_KIND_V8, "uuidv8", 8, UUID_CLOCK_V8, NO_HORIZON},
+	{UUID_KIND_V8_NODE, "uuidv8_node", 8, UUID_CLOCK_V7, 2},
 };
 
 #define UUID_V1			(&uuid_kinds[UUID_KIND_V1])

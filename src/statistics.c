@@ -9,6 +9,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/tuplestore.h"
 
+#include "horizon.h"
 #include "instance.h"
 
 PG_FUNCTION_INFO_V1(uuid9562_uuid_generator_stats);
@@ -24,8 +25,11 @@ put_rows(ReturnSetInfo *result, InstanceState *instance)
 	for (int i = 0; i < UUID_KIND_COUNT; i++)
 	{
 		GeneratorState state = uuid9562_session.generators[i];
-		Datum		values[10];
-		bool		nulls[10] = {false};
+		TimestampTz held_since = 0;
+		int			held_by = 0;
+		bool		held = false;
+		Datum		values[12];
+		bool		nulls[12] = {false};
 
 		if (instance != NULL)
 		{
@@ -34,6 +38,7 @@ put_rows(ReturnSetInfo *result, InstanceState *instance)
 			SpinLockAcquire(&shared->lock);
 			state = shared->state;
 			SpinLockRelease(&shared->lock);
+			held = uuid9562_horizon_holder(&uuid_kinds[i], &held_since, &held_by);
 		}
 		values[0] = CStringGetTextDatum(instance ? "instance" : "session");
 		values[1] = CStringGetTextDatum(uuid_kinds[i].name);
@@ -48,6 +53,11 @@ put_rows(ReturnSetInfo *result, InstanceState *instance)
 		nulls[8] = nulls[9] = instance == NULL;
 		values[8] = Int64GetDatum(instance ? pg_atomic_read_u64(&instance->mark_writes) : 0);
 		values[9] = Int64GetDatum(instance ? pg_atomic_read_u64(&instance->damaged_marks) : 0);
+		nulls[10] = !held;
+		values[10] = TimestampTzGetDatum(held_since);
+		nulls[11] = held_by == 0;
+		values[11] = Int32GetDatum(held_by);
+		/* 1.0's function has ten columns */
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 }

@@ -8,6 +8,7 @@
 #include "utils/guc.h"
 
 #include "core/text.h"
+#include "horizon.h"
 #include "instance.h"
 
 #if PG_VERSION_NUM >= 180000
@@ -52,8 +53,15 @@ static bool
 check_scope(int *newval, void **extra, GucSource source)
 {
 	if (*newval != SCOPE_INSTANCE || (source != PGC_S_SESSION && source != PGC_S_TEST) ||
-		loading || InitializingParallelWorker || uuid9562_instance_available())
+		loading || InitializingParallelWorker)
 		return true;
+	if (uuid9562_instance_available())
+	{
+		/* so that this session's workers find that it knows of the memory */
+		if (source == PGC_S_SESSION)
+			(void) uuid9562_instance();
+		return true;
+	}
 	if (source == PGC_S_TEST)
 	{
 		ereport(NOTICE,
@@ -140,6 +148,9 @@ assign_node(const char *newval, void *extra)
 void
 _PG_init(void)
 {
+	/* first what can fail: a setting cannot be defined again */
+	uuid9562_instance_init();
+	uuid9562_horizon_init();
 	loading = true;
 	DefineCustomEnumVariable("uuid9562.v7_method",
 							 "How values of one moment are ordered by uuidv7().",
@@ -172,6 +183,5 @@ _PG_init(void)
 							60, 0, PG_INT32_MAX / 1000,
 							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("uuid9562");
-	uuid9562_instance_init();
 	loading = false;
 }

@@ -78,10 +78,13 @@ INSERT INTO contract VALUES
 	('max_uuid', '', 'uuid', 'i', false),
 	('uuid_namespace', 'name text', 'uuid', 'i', false),
 	('uuid_generator_stats',
-	 'OUT scope text, OUT generator text, OUT version smallint, OUT method text, OUT last_timestamp timestamp with time zone, OUT generated bigint, OUT clock_backwards bigint, OUT ran_ahead bigint, OUT mark_writes bigint, OUT damaged_marks bigint',
+	 'OUT scope text, OUT generator text, OUT version smallint, OUT method text, OUT last_timestamp timestamp with time zone, OUT generated bigint, OUT clock_backwards bigint, OUT ran_ahead bigint, OUT mark_writes bigint, OUT damaged_marks bigint, OUT held_since timestamp with time zone, OUT held_by integer',
 	 'SETOF record', 'v', false),
 	('uuid_generator_reset', '', 'void', 'v', false),
 	('uuid_generator_advance', 'id uuid', 'void', 'v', false),
+	('uuidv6_horizon', '', 'uuid', 's', false),
+	('uuidv7_horizon', '', 'uuid', 's', false),
+	('uuidv8_node_horizon', '', 'uuid', 's', false),
 	('uuidv6_at', 'timestamp with time zone', 'uuid', 'v', false),
 	('uuidv6_floor', 'timestamp with time zone', 'uuid', 'i', false),
 	('uuidv6_ceil', 'timestamp with time zone', 'uuid', 'i', false),
@@ -124,8 +127,9 @@ SELECT is_empty(
 	'every function is strict but those of a time that is no bound when it is NULL');
 SELECT set_eq(
 	$$SELECT proname::text, proparallel FROM members WHERE proparallel <> 's'$$,
-	$$VALUES ('uuid_generator_stats', 'r'::"char"), ('uuid_generator_reset', 'u'), ('uuid_generator_advance', 'u')$$,
-	'every function is parallel safe but those that look at the generators of a session, or reset or advance them');
+	$$VALUES ('uuid_generator_stats', 'r'::"char"), ('uuidv6_horizon', 'r'), ('uuidv7_horizon', 'r'), ('uuidv8_node_horizon', 'r'),
+		('uuid_generator_reset', 'u'), ('uuid_generator_advance', 'u')$$,
+	'every function is parallel safe but those that look at the generators of a session or know what it was told, or reset or advance them');
 SELECT set_eq(
 	$$SELECT p.oid::regprocedure::text, aggtransfn::regproc::text, aggcombinefn::regproc::text, aggsortop::regoperator::text,
 			 proparallel, obj_description(p.oid, 'pg_proc') ~ 'RFC 9562'

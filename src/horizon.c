@@ -1,0 +1,613 @@
+/*
+ * horizon.c
+ *		What has surely been committed: uuidv6_horizon(), uuidv7_horizon() and
+ *		uuidv8_node_horizon().
+ *
+ * The promise: whatever was made below the horizon, in instance scope, and will
+ * ever be committed, the snapshot of the statement that asks already sees.
+ *
+ * Each process has a slot in shared memory: the least value of its open
+ * transaction, and what is remembered of its ended ones (core/ended.h).  An open
+ * transaction holds the horizon at its least value, and so does an ended one that
+ * the statement's snapshot takes to be running.  Where none does, the horizon is
+ * just above the last value.
+ *
+ * Why that is enough.  Let a value v be made by a transaction T that commits, and
+ * that the snapshot does not see.  Either v is greater than the last value that the
+ * reader reads; then it is above the horizon, whatever T does.  Or it was made
+ * before.  Then the open value was set before the reader looks for it, since both
+ * the making and the reading of the last value are under the generator's lock (1).
+ * It stays until T has ended.  T was not ended when the snapshot was taken.  So if
+ * the reader finds it no more, T is in the ring, since it was put there before (2),
+ * and the reader looks there after (3).  What is before it in the ring began after
+ * T had ended, so the snapshot does not see that either, and a reader that goes from
+ * the newest to the first that it sees comes to T (4).  A reader that meets a change
+ * of the ring reads it again (5).
+ *
+ * A transaction that is prepared leaves its process and goes to a slot of its own,
+ * with the number under which the snapshot takes it to be running.  It is there
+ * before it leaves (2), and the slots of prepared transactions are read last (6).
+ * Nobody can finish it before that, so those in one slot follow each other as those
+ * of a process do.
+ *
+ * test/core/horizon.c has a model of this, which goes wrong where one of these
+ * orders, or one of those below, is broken.
+ *
+ * A value that is made by a parallel worker is held by its leader, whose
+ * transaction it belongs to.  A process that ends in a transaction aborts it
+ * before its shared memory goes.
+ *
+ * One snapshot is told the same again as long as the transaction lasts, since a
+ * statement asks again for each row, each partition and each FETCH, and rows would
+ * be missed if the answer grew meanwhile as a transaction is rolled back.
+ */
+#include "horizon.h"
+
+#include "access/parallel.h"
+#include "access/transam.h"
+#include "access/twophase.h"
+#include "access/xact.h"
+#include "common/hashfn.h"
+#include "miscadmin.h"
+#include "storage/proc.h"
+#include "storage/procarray.h"
+#include "storage/s_lock.h"
+#include "storage/shmem.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "instance.h"
+
+/* Each in cache lines of its own. */
+typedef union PaddedSlot
+{
+	HorizonSlot slot;
+	char		pad[TYPEALIGN(PG_CACHE_LINE_SIZE, sizeof(HorizonSlot))];
+} PaddedSlot;
+
+/* One for each PGPROC, by its number; those of prepared transactions are last. */
+static PaddedSlot *slots;
+
+HorizonSlot *uuid9562_own_slot;
+
+/* --- slots ------------------------------------------------------------------ */
+
+static int
+first_prepared_slot(void)
+{
+	return MaxBackends + NUM_AUXILIARY_PROCS;
+}
+
+static int
+slot_count(void)
+{
+	return first_prepared_slot() + max_prepared_xacts;
+}
+
+static HorizonSlot *
+slot_of(const PGPROC *proc)
+{
+	return &slots[proc - ProcGlobal->allProcs].slot;
+}
+
+Size
+uuid9562_horizon_size(void)
+{
+	return mul_size(slot_count(), sizeof(PaddedSlot));
+}
+
+/* Make the slots in shared memory that was zeroed. */
+void
+uuid9562_horizon_create(void *memory)
+{
+	PaddedSlot *created = memory;
+
+	for (int i = 0; i < slot_count(); i++)
+	{
+		for (int j = 0; j < UUID_HORIZON_COUNT; j++)
+			pg_atomic_init_u64(&created[i].slot.open[j], 0);
+		pg_atomic_init_u64(&created[i].slot.changes, 0);
+	}
+}
+
+/*
+ * From now on this process knows of the slots; where that is the postmaster, all
+ * will.
+ */
+void
+uuid9562_horizon_attach(void *memory)
+{
+	slots = memory;
+	if (MyProc != NULL && !IsParallelWorker())
+		slot_of(MyProc)->pid = MyProcPid;
+}
+
+/*
+ * A parallel worker makes values for a leader that has not loaded the library, and
+ * so would not clear what they hold.  That takes a function in another language
+ * which calls ours in workers alone.
+ */
+void
+uuid9562_refuse_worker(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("a parallel worker makes UUIDs for a session that has not loaded uuid9562"),
+			 errhint("Add uuid9562 to shared_preload_libraries and restart the server, "
+					 "or have the session call uuidv7() first.")));
+}
+
+/* The slot of this process, or of the leader of this parallel worker. */
+HorizonSlot *
+uuid9562_find_own_slot(void)
+{
+	PGPROC	   *owner = MyProc->lockGroupLeader != NULL ? MyProc->lockGroupLeader : MyProc;
+
+	/* it may have been in session scope when it loaded the library */
+	if (IsParallelWorker() && !uuid9562_preloaded && slot_of(owner)->pid != owner->pid)
+		uuid9562_refuse_worker();
+	uuid9562_own_slot = slot_of(owner);
+	return uuid9562_own_slot;
+}
+
+/* --- what was told ---------------------------------------------------------- */
+
+/* What this transaction was told for a snapshot. */
+typedef struct Told
+{
+	Snapshot	snapshot;		/* our copy of what it says, and the key */
+	bool		known[UUID_HORIZON_COUNT];
+	UuidPayload horizon[UUID_HORIZON_COUNT];
+} Told;
+
+static HTAB *told;
+static Told *last_told;
+
+/*
+ * Do they take the same transactions to be running?  Not their addresses tell,
+ * which are used again.
+ */
+static bool
+same_snapshot(const SnapshotData *a, const SnapshotData *b)
+{
+	return a->xmin == b->xmin && a->xmax == b->xmax &&
+		a->xcnt == b->xcnt && a->subxcnt == b->subxcnt && a->suboverflowed == b->suboverflowed &&
+		(a->xcnt == 0 || memcmp(a->xip, b->xip, a->xcnt * sizeof(TransactionId)) == 0) &&
+		(a->subxcnt <= 0 || memcmp(a->subxip, b->subxip, a->subxcnt * sizeof(TransactionId)) == 0);
+}
+
+static int
+match_snapshots(const void *a, const void *b, Size size)
+{
+	return same_snapshot(*(const Snapshot *) a, *(const Snapshot *) b) ? 0 : 1;
+}
+
+static uint32
+hash_snapshot(const void *key, Size size)
+{
+	Snapshot	snapshot = *(const Snapshot *) key;
+
+	return hash_combine(hash_bytes((unsigned char *) snapshot->xip, snapshot->xcnt * sizeof(TransactionId)), snapshot->xmax);
+}
+
+/* For as long as the transaction lasts. */
+static Snapshot
+copy_snapshot(const SnapshotData *snapshot)
+{
+	Size		xip_size = snapshot->xcnt * sizeof(TransactionId);
+	Size		subxip_size = Max(snapshot->subxcnt, 0) * sizeof(TransactionId);
+	Snapshot	copy = MemoryContextAlloc(TopTransactionContext, sizeof(SnapshotData) + xip_size + subxip_size);
+
+	*copy = *snapshot;
+	copy->xip = (TransactionId *) (copy + 1);
+	copy->subxip = copy->xip + snapshot->xcnt;
+	if (xip_size > 0)
+		memcpy(copy->xip, snapshot->xip, xip_size);
+	if (subxip_size > 0)
+		memcpy(copy->subxip, snapshot->subxip, subxip_size);
+	return copy;
+}
+
+/* What was told for that snapshot, or nothing yet. */
+static Told *
+find_told(Snapshot snapshot)
+{
+	Told	   *found;
+
+	if (last_told != NULL && same_snapshot(last_told->snapshot, snapshot))
+		return last_told;
+	if (told == NULL)
+	{
+		HASHCTL		control = {0};
+
+		control.keysize = sizeof(Snapshot);
+		control.entrysize = sizeof(Told);
+		control.hash = hash_snapshot;
+		control.match = match_snapshots;
+		control.hcxt = TopTransactionContext;
+		told = hash_create("uuid9562 horizons", 16, &control,
+						   HASH_ELEM | HASH_FUNCTION | HASH_COMPARE | HASH_CONTEXT);
+	}
+	found = hash_search(told, &snapshot, HASH_FIND, NULL);
+	if (found == NULL)
+	{
+		snapshot = copy_snapshot(snapshot);
+		found = hash_search(told, &snapshot, HASH_ENTER, NULL);
+		memset(found->known, 0, sizeof(found->known));
+	}
+	last_told = found;
+	return found;
+}
+
+/* The memory goes with the transaction. */
+static void
+forget_told(void)
+{
+	told = NULL;
+	last_told = NULL;
+}
+
+/* --- writers ---------------------------------------------------------------- */
+
+/* Put an ended or prepared transaction into a slot, for readers who look there meanwhile. */
+static void
+push(HorizonSlot *slot, UuidEnded entry)
+{
+	uint64		changes = pg_atomic_read_u64(&slot->changes);
+
+	/* (5): odd before anything is changed, even after all is */
+	pg_atomic_write_u64(&slot->changes, changes + 1);
+	pg_write_barrier();
+	uuid_ended_push(&slot->ended, entry);
+	pg_write_barrier();
+	pg_atomic_write_u64(&slot->changes, changes + 2);
+}
+
+static HorizonSlot *
+slot_of_prepared(FullTransactionId xid)
+{
+#if PG_VERSION_NUM >= 190000
+	return slot_of(TwoPhaseGetDummyProc(xid, false));
+#else
+	return slot_of(TwoPhaseGetDummyProc(XidFromFullTransactionId(xid), false));
+#endif
+}
+
+/*
+ * A transaction has ended, or has been prepared.  It was taken from the list of
+ * running ones before, or put there under the prepared one's name as well, so who
+ * takes a snapshot from now on needs to know of it no more, or finds it prepared.
+ *
+ * One without a number has written nothing.  Neither has a reader's.
+ */
+static void
+end_transaction(XactEvent event, void *arg)
+{
+	HorizonSlot *slot;
+	FullTransactionId xid = GetTopFullTransactionIdIfAny();
+	UuidEnded	entry;
+	bool		holds = false;
+
+	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_ABORT && event != XACT_EVENT_PREPARE)
+		return;
+	forget_told();
+	if (slots == NULL)
+		return;
+
+	slot = slot_of(MyProc);
+	for (int i = 0; i < UUID_HORIZON_COUNT; i++)
+	{
+		uint64		open = pg_atomic_read_u64(&slot->open[i]);
+
+		entry.first[i] = open != 0 ? open : UUID_FIRST_NONE;
+		holds |= open != 0;
+	}
+	if (!holds)
+		return;
+	entry.xid = U64FromFullTransactionId(xid);
+	if (event == XACT_EVENT_PREPARE)
+		push(slot_of_prepared(xid), entry);
+	else if (event == XACT_EVENT_COMMIT && FullTransactionIdIsValid(xid))
+		push(slot, entry);
+
+	/* (2): it is in a ring before it is not open */
+	pg_write_barrier();
+	for (int i = 0; i < UUID_HORIZON_COUNT; i++)
+		pg_atomic_write_u64(&slot->open[i], 0);
+}
+
+/*
+ * Called by _PG_init: a leader whose workers alone make values needs the callback
+ * as well.
+ */
+void
+uuid9562_horizon_init(void)
+{
+	RegisterXactCallback(end_transaction, NULL);
+}
+
+/* The same transaction number with its epoch; next is the next one to be assigned. */
+static uint64
+full_xid(TransactionId xid, FullTransactionId next)
+{
+	uint32		epoch = EpochFromFullTransactionId(next);
+
+	/* one of the epoch before */
+	if (xid > XidFromFullTransactionId(next))
+		epoch--;
+	return U64FromFullTransactionId(FullTransactionIdFromEpochAndXid(epoch, xid));
+}
+
+/*
+ * The server has started, or has left recovery, and has handed out nothing since.
+ * What the transactions have made that were prepared before, nobody knows.  The
+ * caller holds the mark's lock.
+ */
+void
+uuid9562_horizon_start(void)
+{
+	for (int i = first_prepared_slot(); i < slot_count(); i++)
+	{
+		const UuidEndedRing *ring = &slots[i].slot.ended;
+		TransactionId xid = GetPGProcByNumber(i)->xid;
+		UuidEnded	entry;
+
+		/* the number of one that was finished stays */
+		if (!TransactionIdIsValid(xid) || !TransactionIdIsInProgress(xid))
+			continue;
+		entry.xid = full_xid(xid, ReadNextFullTransactionId());
+		/* it is known, where that is not the first time */
+		if (ring->count[0] > 0 && ring->entries[0][ring->count[0] - 1].xid == entry.xid)
+			continue;
+		for (int j = 0; j < UUID_HORIZON_COUNT; j++)
+			entry.first[j] = UUID_FIRST_UNKNOWN;
+		push(&slots[i].slot, entry);
+	}
+}
+
+/* --- readers ---------------------------------------------------------------- */
+
+/* The statement's snapshot; an error where none tells what has been committed. */
+static Snapshot
+statement_snapshot(const UuidKind *kind)
+{
+	Snapshot	snapshot = ActiveSnapshotSet() ? GetActiveSnapshot() : NULL;
+
+	if (snapshot == NULL || snapshot->snapshot_type != SNAPSHOT_MVCC)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("%s_horizon() needs the snapshot of a statement", kind->name)));
+	if (snapshot->takenDuringRecovery)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("%s_horizon() cannot be asked on a standby", kind->name),
+				 errdetail("Which transactions are open, the primary knows alone."),
+				 errhint("Ask on the primary; after a promotion, in a new transaction.")));
+	if (IsParallelWorker())
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+				 errmsg("%s_horizon() cannot be asked in a parallel worker", kind->name),
+				 errhint("Declare the function that calls it PARALLEL RESTRICTED.")));
+	return snapshot;
+}
+
+/* A snapshot whose numbers have their epochs. */
+typedef struct View
+{
+	Snapshot	snapshot;
+	uint64		xmin;
+	uint64		xmax;
+} View;
+
+static View
+view_of(Snapshot snapshot)
+{
+	FullTransactionId next = ReadNextFullTransactionId();
+	View		view = {snapshot, full_xid(snapshot->xmin, next), full_xid(snapshot->xmax, next)};
+
+	return view;
+}
+
+/*
+ * Does the snapshot take a transaction to have ended?  xip has all that ran, but
+ * for their subtransactions, which are nothing to us.
+ */
+static bool
+sees(const View *view, uint64 xid)
+{
+	if (xid < view->xmin)
+		return true;
+	if (xid >= view->xmax)
+		return false;
+	for (uint32 i = 0; i < view->snapshot->xcnt; i++)
+	{
+		if (view->snapshot->xip[i] == (TransactionId) xid)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The least value of the ended transactions in a ring that the snapshot takes to be
+ * running, from the newest on (4).  What is read may be changed meanwhile: no number
+ * in it leads out of the ring.
+ */
+static uint64
+least_ended_in(const volatile UuidEndedRing *ring, int horizon, const View *view)
+{
+	uint64		least = UUID_FIRST_NONE;
+
+	for (int level = 0; level < UUID_ENDED_LEVELS; level++)
+	{
+		for (int i = ring->count[level] - 1; i >= 0; i--)
+		{
+			const volatile UuidEnded *entry = &ring->entries[level][i];
+
+			if (sees(view, entry->xid))
+				return least;
+			least = Min(least, entry->first[horizon]);
+		}
+	}
+	return least;
+}
+
+/* The same of a slot, whose process may go on. */
+static uint64
+least_ended(HorizonSlot *slot, int horizon, const View *view)
+{
+	SpinDelayStatus delay;
+	uint64		changes = pg_atomic_read_u64(&slot->changes);
+	uint64		least = UUID_FIRST_NONE;
+
+	if (changes == 0)
+		return least;
+	init_local_spin_delay(&delay);
+	for (;;)
+	{
+		/* (5): what was read is whole if it was even before and is the same after */
+		pg_read_barrier();
+		if (changes % 2 == 0)
+		{
+			uint64		before = changes;
+
+			least = least_ended_in(&slot->ended, horizon, view);
+			pg_read_barrier();
+			changes = pg_atomic_read_u64(&slot->changes);
+			if (changes == before)
+				break;
+		}
+		perform_spin_delay(&delay);
+		changes = pg_atomic_read_u64(&slot->changes);
+	}
+	finish_spin_delay(&delay);
+	return least;
+}
+
+/*
+ * The least UUID that is greater than all of a kind up to a payload.  Where the low
+ * bits of the tail are stamped over, they are above the counter's.
+ */
+static UuidPayload
+just_above(const UuidKind *kind, UuidPayload payload)
+{
+	uint64		step = kind == UUID_V7 ? 1 : UUID_COUNTER_STEP;
+	uint64		tail = (payload.tail & ~(step - 1)) + step;
+
+	if (tail <= UUID_TAIL_MAX)
+		payload.tail = tail;
+	else if (payload.time < UUID_TIME_MAX)
+	{
+		payload.time++;
+		payload.tail = 0;
+	}
+	return payload;
+}
+
+/* The horizon of a snapshot, as it is now. */
+static UuidPayload
+find_horizon(const UuidKind *kind, Snapshot snapshot)
+{
+	View		view = view_of(snapshot);
+	SharedGenerator *shared = &uuid9562_instance()->generators[kind->number].generator;
+	UuidPayload horizon;
+	uint64		least = UUID_FIRST_NONE;
+
+	/* (1): what was made up to here has its open value set */
+	uuid9562_instance_load();
+	SpinLockAcquire(&shared->lock);
+	horizon = shared->state.previous;
+	SpinLockRelease(&shared->lock);
+
+	/* (6): those of prepared transactions come last */
+	for (int i = 0; i < slot_count(); i++)
+	{
+		HorizonSlot *slot = &slots[i].slot;
+		uint64		open = pg_atomic_read_u64(&slot->open[kind->horizon]);
+		uint64		ended;
+
+		/* (3): what is no longer open is found in the ring, its own or a later one */
+		pg_read_barrier();
+		ended = least_ended(slot, kind->horizon, &view);
+		if (open != 0)
+			least = Min(least, open);
+		least = Min(least, ended);
+		pg_read_barrier();
+	}
+
+	if (least == UUID_FIRST_UNKNOWN)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("%s_horizon() cannot tell what a prepared transaction has made", kind->name),
+				 errdetail("It was prepared before the server started, or before UUIDs were made with uuid9562.monotonic_scope = instance since then."),
+				 errhint("End it with COMMIT PREPARED or ROLLBACK PREPARED; pg_prepared_xacts shows such transactions.")));
+	if (least - 1 > horizon.time)
+		return just_above(kind, horizon);
+	horizon.time = least - 1;
+	horizon.tail = 0;
+	return horizon;
+}
+
+/* --- SQL -------------------------------------------------------------------- */
+
+/*
+ * uuidv7_horizon() returns uuid
+ *
+ * Whatever was made below it, in instance scope, and will ever be committed, the
+ * statement's snapshot sees.  Errors: no shared memory, no snapshot of a statement,
+ * a standby, a parallel worker, what was prepared before the start.
+ */
+static Datum
+uuid_horizon(PG_FUNCTION_ARGS, const UuidKind *kind)
+{
+	Snapshot	snapshot = statement_snapshot(kind);
+	Told	   *answer = find_told(snapshot);
+
+	if (!answer->known[kind->horizon])
+	{
+		answer->horizon[kind->horizon] = find_horizon(kind, snapshot);
+		answer->known[kind->horizon] = true;
+	}
+	return return_uuid(kind->version, answer->horizon[kind->horizon]);
+}
+
+KIND_FUNCTION(uuid9562_uuidv6_horizon, UUID_V6, uuid_horizon)
+KIND_FUNCTION(uuid9562_uuidv7_horizon, UUID_V7, uuid_horizon)
+KIND_FUNCTION(uuid9562_uuidv8_node_horizon, UUID_V8_NODE, uuid_horizon)
+
+/*
+ * Which open or prepared transaction holds the horizon of a kind: since when, by
+ * the time of its first value, and the process, 0 for a prepared one.  False when
+ * none does.
+ */
+bool
+uuid9562_horizon_holder(const UuidKind *kind, TimestampTz *since, int *pid)
+{
+	View		view = view_of(GetActiveSnapshot());
+	uint64		least = UUID_FIRST_NONE;
+
+	if (kind->horizon == NO_HORIZON)
+		return false;
+	for (int i = 0; i < slot_count(); i++)
+	{
+		HorizonSlot *slot = &slots[i].slot;
+		uint64		first = pg_atomic_read_u64(&slot->open[kind->horizon]);
+
+		if (i >= first_prepared_slot())
+			first = least_ended(slot, kind->horizon, &view);
+		else if (first == 0)
+			continue;
+		if (first < least)
+		{
+			least = first;
+			*pid = i < first_prepared_slot() ? GetPGProcByNumber(i)->pid : 0;
+		}
+	}
+	if (least == UUID_FIRST_NONE)
+		return false;
+	if (least == UUID_FIRST_UNKNOWN)
+		TIMESTAMP_NOBEGIN(*since);
+	else
+		*since = unix_micros_to_timestamptz(uuid_clock_unix_micros(kind->clock, least - 1));
+	return true;
+}
