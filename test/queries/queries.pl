@@ -18,6 +18,12 @@ my $per_schema = 100;
 my $database = 'uuid9562_queries';
 my $start = time - time % 3600;		# a whole hour: the times of the data are counted from it
 
+my $version;		# of the server
+our $may_use_parameters;	# in this statement
+our $merged_id;				# by JOIN USING
+our $ctes;					# names of this query's
+my $aliases = 0;
+
 # --- chance -----------------------------------------------------------------
 
 sub chance { return rand() < $_[0] }
@@ -42,8 +48,16 @@ sub pick_by
 
 # --- values -----------------------------------------------------------------
 
-# A moment in milliseconds: a whole hour of a day and a half around the start, or next to one.
-sub moment { return ($start + 3600 * int(rand(36) - 30)) * 1000 + (chance(0.2) ? pick(-1, 1) : 0) }
+# A moment in milliseconds: one of few around the start, or next to it, so that the
+# edges of periods meet ids.
+sub moment
+{
+	my ($from, $to) = @_;		# 0 to 12, 12 being after now
+
+	$from //= 0;
+	$to //= 12;
+	return ($start + 10800 * ($from + int(rand($to - $from + 1)) - 11)) * 1000 + (chance(0.2) ? pick(-1, 1) : 0);
+}
 
 sub timestamp
 {
@@ -225,38 +239,28 @@ sub parameter
 	return '$' . scalar(@parameters) . "::$type";
 }
 
-sub interval { return "interval '" . int(rand(30)) . " hours 30 minutes'" }
-
 # Times for the two sides of tstzrange(), the first seldom after the second.
 sub sides
 {
 	my ($scope) = @_;
-	my @times = sort { $a <=> $b } moment(), moment();
+	my ($from, $to) = map { quoted(timestamp($_)) } sort { $a <=> $b } moment(), moment();
+	my ($early, $late) = map { quoted(timestamp($_)) } moment(0, 5), moment(6, 12);
 	my $of = pick(@$scope);
+	my $table = pick(@tables);
 	my ($long, $short) = sort { $b <=> $a } int(rand(30)), int(rand(30));
+	my ($before, $later) = map { "now() - interval '$_ hours 30 minutes'" } $long, $short;
+	my @parameters = $may_use_parameters ? map({ parameter('timestamptz', $_) } sub { timestamp(moment(0, 5)) }, sub { timestamp(moment(6, 12)) }) : ($early, $late);
 
-	return pick_by(
-		4 => [ map { "'" . timestamp($_) . "'" } @times ],
-		3 => [ "now() - interval '$long hours 30 minutes'", pick('NULL', 'now()', "now() - interval '$short hours 30 minutes'") ],
-		4 => [ "$of.a", "$of.b" ],
-		1 => [ "$of.a - interval '1 hour'", "coalesce($of.b, $of.a)" ],
-		1 => [ "lower($of.p)", "upper($of.p)" ],
-		2 => [ '(SELECT min(a) FROM ' . pick(@tables) . ')', 'NULL' ],
-		1 => [ 'NULL', '(SELECT max(b) FROM ' . pick(@tables) . " AS m WHERE m.n = $of.n)" ],
-		1 => [ "least($of.a, '" . timestamp($times[0]) . "')", "'" . timestamp($times[1]) . "'" ],
-		$main::may_use_parameters ? 3 : 0 => [ parameter_side(0), parameter_side(1) ],
-		1 => [ "'" . time_literal() . "'::timestamptz", 'NULL' ],
-		1 => [ "CASE WHEN $of.n > 1 THEN $of.a END", 'NULL' ],
-		1 => [ 'NULL::timestamptz', 'NULL' ]);
-}
-
-# The first of two is in the first half of the times.
-sub parameter_side
-{
-	my ($later) = @_;
-
-	return 'NULL' unless $main::may_use_parameters;
-	return parameter('timestamptz', sub { timestamp(($start + 3600 * int(rand(15) - ($later ? 15 : 30))) * 1000) });
+	return pick(
+		[ $from, $to ], [ $from, $to ], [ $from, $to ],
+		[ $before, 'NULL' ], [ $before, 'now()' ], [ $before, $later ], [ 'now()', quoted(timestamp(moment(12, 12))) ], [ $early, 'now()' ],
+		[ "$of.a", "$of.b" ], [ "$of.a", "$of.b" ], [ "$of.a", "greatest($of.a, $to)" ], [ "least($of.b, $from)", "$of.b" ],
+		[ "least($of.a, $from)", $to ], [ $from, "greatest($of.b, $to)" ], [ "$of.a", 'NULL' ], [ 'NULL', "$of.b" ],
+		[ "$of.a - interval '3 hours'", "coalesce($of.b, $of.a)" ], [ "lower($of.p)", "upper($of.p)" ], [ "CASE WHEN $of.n > 1 THEN $of.a END", 'NULL' ],
+		[@parameters], [@parameters], [ $parameters[0], $late ], [ $early, $parameters[1] ], [ 'NULL', $parameters[1] ],
+		[ "(SELECT min(a) FROM $table)", 'NULL' ], [ "(SELECT min(a) FROM $table)", $late ], [ $early, "(SELECT max(b) FROM $table)" ],
+		[ 'NULL', "(SELECT max(b) FROM $table AS m WHERE m.n = $of.n)" ],
+		[ quoted(time_literal()) . '::timestamptz', 'NULL' ]);
 }
 
 sub period
@@ -269,10 +273,10 @@ sub period
 		5 => sub { quoted(range_literal()) . '::tstzrange' },
 		8 => sub {
 			my $sides = sides($scope);
-			return 'tstzrange(' . join(', ', map { my $s = $_; chance(0.07) ? 'NULL' : $s } @$sides) . pick('', '', ", '[)'", ", '[]'", ", '(]'", ", '()'") . ')';
+			return 'tstzrange(' . join(', ', map { my $side = $_; chance(0.07) ? 'NULL' : $side } @$sides) . pick('', '', ", '[)'", ", '[]'", ", '(]'", ", '()'") . ')';
 		},
 		4 => sub { "$of.p" },
-		2 => sub { $main::may_use_parameters ? parameter('tstzrange', \&range_literal) : "$of.p" },
+		2 => sub { $may_use_parameters ? parameter('tstzrange', \&range_literal) : "$of.p" },
 		1 => sub { "(SELECT range_merge(range_agg(p)) FROM $table)" },
 		1 => sub { "(SELECT s.p FROM $table AS s WHERE s.n = $of.n ORDER BY s.p, s.k LIMIT 1)" },
 		1 => sub { "$of.p * " . quoted(range_literal()) },
@@ -286,7 +290,7 @@ sub id
 	my ($scope) = @_;
 	my ($of, $with) = (pick(@$scope), pick(@$scope));
 
-	return 'id' if $main::merged_id && chance(0.7);
+	return 'id' if $merged_id && chance(0.7);
 	return pick_by(8 => "$of.id", 1 => "$of.other", 0.5 => "coalesce($of.id, $with.other)");
 }
 
@@ -329,7 +333,7 @@ sub condition
 		1 => sub { 'coalesce(' . condition(@deeper) . ', ' . pick('true', 'false') . ')' },
 		2 => sub {
 			my $inner = new_alias();
-			local $main::merged_id = 0;
+			local $merged_id = 0;
 			my $where = condition([ $inner, @$scope ], $depth - 1);
 
 			return pick('EXISTS', 'NOT EXISTS') . ' (SELECT 1 FROM ' . pick(@tables) . " AS $inner WHERE $where)";
@@ -337,7 +341,7 @@ sub condition
 		1 => sub {
 			my $inner = new_alias();
 			my $outer = pick(@$scope);
-			local $main::merged_id = 0;
+			local $merged_id = 0;
 			my $where = condition([$inner], $depth - 1);
 
 			return "$outer.n" . pick(' IN ', ' NOT IN ') . "(SELECT $inner.n FROM " . pick(@tables) . " AS $inner WHERE $where)";
@@ -345,10 +349,6 @@ sub condition
 }
 
 # --- queries ----------------------------------------------------------------
-
-my $aliases = 0;
-my $version;
-our ($merged_id, $may_use_parameters, $ctes);
 
 sub new_alias { return 'r' . ++$aliases }
 
