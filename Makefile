@@ -16,6 +16,7 @@ OBJS = \
 	src/core/entropy.o \
 	src/aggregate.o \
 	src/batch.o \
+	src/bounds.o \
 	src/constants.o \
 	src/convert.o \
 	src/estimate.o \

@@ -73,79 +73,78 @@ COMMENT ON FUNCTION uuidv8_node_timestamp_from_text(text) IS
 'time at which a UUID in its text form stands in the order of uuidv8_node() (RFC 9562, 6.4)';
 
 -- The bounds of tstzrange(a, b), each of one side: what the planner makes of it.
--- Not strict, since NULL is no bound there.
 
 CREATE FUNCTION uuidv6_lowest_from(timestamptz) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_lowest_from'
-LANGUAGE C IMMUTABLE LEAKPROOF PARALLEL SAFE;
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv6_lowest_from(timestamptz) IS
-'least version 6 UUID at the time or later, the least of all when it is NULL (RFC 9562, 5.6)';
+'least version 6 UUID at the time or later (RFC 9562, 5.6)';
 
 CREATE FUNCTION uuidv6_lowest_after(timestamptz) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_lowest_after'
-LANGUAGE C IMMUTABLE LEAKPROOF PARALLEL SAFE;
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv6_lowest_after(timestamptz) IS
-'least version 6 UUID after the time, the least of all when it is NULL (RFC 9562, 5.6)';
+'least version 6 UUID after the time (RFC 9562, 5.6)';
 
 CREATE FUNCTION uuidv6_highest_until(timestamptz) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_highest_until'
-LANGUAGE C IMMUTABLE LEAKPROOF PARALLEL SAFE;
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv6_highest_until(timestamptz) IS
-'greatest version 6 UUID at the time or earlier, the greatest of all when it is NULL (RFC 9562, 5.6)';
+'greatest version 6 UUID at the time or earlier (RFC 9562, 5.6)';
 
 CREATE FUNCTION uuidv6_highest_before(timestamptz) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_highest_before'
-LANGUAGE C IMMUTABLE LEAKPROOF PARALLEL SAFE;
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv6_highest_before(timestamptz) IS
-'greatest version 6 UUID before the time, the greatest of all when it is NULL (RFC 9562, 5.6)';
+'greatest version 6 UUID before the time (RFC 9562, 5.6)';
 
 CREATE FUNCTION uuidv7_lowest_from(timestamptz) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_lowest_from'
-LANGUAGE C IMMUTABLE LEAKPROOF PARALLEL SAFE;
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv7_lowest_from(timestamptz) IS
-'least version 7 UUID at the time or later, the least of all when it is NULL (RFC 9562, 5.7)';
+'least version 7 UUID at the time or later (RFC 9562, 5.7)';
 
 CREATE FUNCTION uuidv7_lowest_after(timestamptz) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_lowest_after'
-LANGUAGE C IMMUTABLE LEAKPROOF PARALLEL SAFE;
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv7_lowest_after(timestamptz) IS
-'least version 7 UUID after the time, the least of all when it is NULL (RFC 9562, 5.7)';
+'least version 7 UUID after the time (RFC 9562, 5.7)';
 
 CREATE FUNCTION uuidv7_highest_until(timestamptz) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_highest_until'
-LANGUAGE C IMMUTABLE LEAKPROOF PARALLEL SAFE;
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv7_highest_until(timestamptz) IS
-'greatest version 7 UUID at the time or earlier, the greatest of all when it is NULL (RFC 9562, 5.7)';
+'greatest version 7 UUID at the time or earlier (RFC 9562, 5.7)';
 
 CREATE FUNCTION uuidv7_highest_before(timestamptz) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_highest_before'
-LANGUAGE C IMMUTABLE LEAKPROOF PARALLEL SAFE;
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv7_highest_before(timestamptz) IS
-'greatest version 7 UUID before the time, the greatest of all when it is NULL (RFC 9562, 5.7)';
+'greatest version 7 UUID before the time (RFC 9562, 5.7)';
 
 CREATE FUNCTION uuidv8_node_lowest_from(timestamptz) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_lowest_from'
-LANGUAGE C IMMUTABLE LEAKPROOF PARALLEL SAFE;
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv8_node_lowest_from(timestamptz) IS
-'least UUID of uuidv8_node() at the time or later, the least of all when it is NULL (RFC 9562, 6.4)';
+'least UUID of uuidv8_node() at the time or later (RFC 9562, 6.4)';
 
 CREATE FUNCTION uuidv8_node_lowest_after(timestamptz) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_lowest_after'
-LANGUAGE C IMMUTABLE LEAKPROOF PARALLEL SAFE;
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv8_node_lowest_after(timestamptz) IS
-'least UUID of uuidv8_node() after the time, the least of all when it is NULL (RFC 9562, 6.4)';
+'least UUID of uuidv8_node() after the time (RFC 9562, 6.4)';
 
 CREATE FUNCTION uuidv8_node_highest_until(timestamptz) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_highest_until'
-LANGUAGE C IMMUTABLE LEAKPROOF PARALLEL SAFE;
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv8_node_highest_until(timestamptz) IS
-'greatest UUID of uuidv8_node() at the time or earlier, the greatest of all when it is NULL (RFC 9562, 6.4)';
+'greatest UUID of uuidv8_node() at the time or earlier (RFC 9562, 6.4)';
 
 CREATE FUNCTION uuidv8_node_highest_before(timestamptz) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_highest_before'
-LANGUAGE C IMMUTABLE LEAKPROOF PARALLEL SAFE;
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv8_node_highest_before(timestamptz) IS
-'greatest UUID of uuidv8_node() before the time, the greatest of all when it is NULL (RFC 9562, 6.4)';
+'greatest UUID of uuidv8_node() before the time (RFC 9562, 6.4)';
 
 -- Administration
 

@@ -52,6 +52,9 @@ EXPLAIN (COSTS OFF) SELECT n FROM event WHERE tstzrange(now() - interval '1 day'
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', now(), '()');
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE public.uuidv6_within(id, tstzrange(now() - interval '1 day', now(), '(]'));
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE public.uuidv8_node_within(id, tstzrange(now() - interval '1 day', now()));
+-- what may be NULL when the query runs is no bound then
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC', CURRENT_TIMESTAMP);
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(pg_conf_load_time(), NULL);
 -- a side that is a constant
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('2026-01-10', now());
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now(), '2026-01-10', '(]');

@@ -314,23 +314,23 @@ uuid9562_upper_bound(const UuidKind *kind, TimestampTz time, bool inclusive)
 	return bound;
 }
 
-/* A lower bound as a function; of NULL, which is no bound, the least UUID. */
+/* A lower bound as a function. */
 static Datum
 return_lower_bound(FunctionCallInfo fcinfo, const UuidKind *kind, bool inclusive)
 {
 	pg_uuid_t  *bound = new_uuid();
 
-	*bound = uuid9562_lower_bound(kind, PG_ARGISNULL(0) ? DT_NOBEGIN : PG_GETARG_TIMESTAMPTZ(0), inclusive);
+	*bound = uuid9562_lower_bound(kind, PG_GETARG_TIMESTAMPTZ(0), inclusive);
 	PG_RETURN_UUID_P(bound);
 }
 
-/* An upper bound as a function; of NULL, which is no bound, the greatest UUID. */
+/* An upper bound as a function. */
 static Datum
 return_upper_bound(FunctionCallInfo fcinfo, const UuidKind *kind, bool inclusive)
 {
 	pg_uuid_t  *bound = new_uuid();
 
-	*bound = uuid9562_upper_bound(kind, PG_ARGISNULL(0) ? DT_NOEND : PG_GETARG_TIMESTAMPTZ(0), inclusive);
+	*bound = uuid9562_upper_bound(kind, PG_GETARG_TIMESTAMPTZ(0), inclusive);
 	PG_RETURN_UUID_P(bound);
 }
 
@@ -340,7 +340,7 @@ return_upper_bound(FunctionCallInfo fcinfo, const UuidKind *kind, bool inclusive
  * uuidv8_node_lowest_from(timestamptz) returns uuid
  *
  * What tstzrange(a, b) begins with when it includes a.  Never an error: the
- * time may be outside the field, infinite or NULL.
+ * time may be outside the field, or infinite.
  */
 static Datum
 lowest_from(FunctionCallInfo fcinfo, const UuidKind *kind)

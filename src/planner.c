@@ -10,11 +10,7 @@
  *
  * with the comparison operators of PostgreSQL.  Between the bounds of a period
  * only UUIDs of other versions are not within it, so uuid_is_v7 makes the
- * condition exact.  What the bounds are depends on the period:
- *
- *		a constant			constants, and none for an unbounded side
- *		tstzrange(a, b)		uuidv7_lowest_from(a), uuidv7_highest_before(b)
- *		any other			uuidv7_lowest(period), uuidv7_highest(period)
+ * condition exact.  What the bounds are depends on the period; see bounds.c.
  *
  * NULL keeps its meaning: when the period may be NULL, the first condition is
  * "uuid_is_v7(id) OR period IS NULL", so that the whole is NULL and not false
@@ -26,10 +22,7 @@
  */
 #include "uuid9562.h"
 
-#include "access/htup_details.h"
 #include "access/stratnum.h"
-#include "catalog/pg_language.h"
-#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -37,61 +30,10 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
-#include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
+#include "bounds.h"
 #include "estimate.h"
-#include "period.h"
-
-/* --- the bounds of a period -------------------------------------------------- */
-
-/*
- * The function of this extension with that name and one argument, found in
- * the schema of another one of its functions, since the extension can be
- * moved.  InvalidOid when it is not there, as before ALTER EXTENSION UPDATE.
- */
-static Oid
-sibling_function(Oid funcid, const char *name, Oid argument)
-{
-	oidvector  *arguments = buildoidvector(&argument, 1);
-	HeapTuple	tuple;
-	Oid			found = InvalidOid;
-
-	tuple = SearchSysCache3(PROCNAMEARGSNSP,
-							CStringGetDatum(name),
-							PointerGetDatum(arguments),
-							ObjectIdGetDatum(get_func_namespace(funcid)));
-	if (HeapTupleIsValid(tuple))
-	{
-		Form_pg_proc function = (Form_pg_proc) GETSTRUCT(tuple);
-
-		/* C: no one but a superuser can have put another in its place */
-		if (function->prolang == ClanguageId)
-			found = function->oid;
-		ReleaseSysCache(tuple);
-	}
-	return found;
-}
-
-/* function(argument) */
-static Expr *
-make_call(Oid function, Oid result, const Node *argument)
-{
-	return (Expr *) makeFuncExpr(function, result, list_make1(copyObject((Node *) argument)),
-								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-}
-
-static Expr *
-make_uuid_constant(pg_uuid_t uuid)
-{
-	pg_uuid_t  *copy = new_uuid();
-
-	*copy = uuid;
-	return (Expr *) makeConst(UUIDOID, -1, InvalidOid, UUID_LEN, UUIDPGetDatum(copy),
-							  false, false);
-}
 
 /* id >= bound, or by another strategy */
 static Expr *
@@ -103,153 +45,6 @@ make_comparison(const Node *id, int strategy, Expr *bound)
 
 	set_opfuncid((OpExpr *) comparison);
 	return comparison;
-}
-
-/* A call of within, its arguments in the order of uuidv7_within. */
-typedef struct WithinCall
-{
-	Oid			funcid;
-	const UuidKind *kind;
-	Node	   *id;
-	Node	   *period;
-} WithinCall;
-
-static WithinCall
-within_call(Oid funcid, List *args, const UuidKind *kind)
-{
-	WithinCall	call = {funcid, kind, linitial(args), lsecond(args)};
-
-	if (exprType(call.id) != UUIDOID)
-	{
-		call.id = lsecond(args);
-		call.period = linitial(args);
-	}
-	/* the operators take a domain over tstzrange */
-	while (IsA(call.period, RelabelType) && exprType(call.period) != TSTZRANGEOID)
-		call.period = (Node *) ((RelabelType *) call.period)->arg;
-	if (exprType(call.period) != TSTZRANGEOID)
-		call.period = applyRelabelType(call.period, TSTZRANGEOID, -1, InvalidOid,
-									   COERCE_IMPLICIT_CAST, -1, false);
-	return call;
-}
-
-/* Is the period made by tstzrange?  Then it is not NULL. */
-static bool
-is_constructed(const Node *period)
-{
-	return IsA(period, FuncExpr) &&
-		(((const FuncExpr *) period)->funcid == F_TSTZRANGE_TIMESTAMPTZ_TIMESTAMPTZ ||
-		 ((const FuncExpr *) period)->funcid == F_TSTZRANGE_TIMESTAMPTZ_TIMESTAMPTZ_TEXT);
-}
-
-/*
- * Which of its two times does it include?  False when that is not known: when
- * its third argument is not one of the four texts.
- */
-static bool
-get_included(const FuncExpr *constructor, bool *includes_first, bool *includes_second)
-{
-	const char *included = "[)";
-
-	if (list_length(constructor->args) == 3)
-	{
-		const Const *third = lthird(constructor->args);
-
-		if (!IsA(third, Const) || third->constisnull)
-			return false;
-		included = TextDatumGetCString(third->constvalue);
-	}
-	*includes_first = included[0] == '[';
-	*includes_second = included[0] != '\0' && included[1] == ']';
-	return strcmp(included, "[)") == 0 || strcmp(included, "[]") == 0 ||
-		strcmp(included, "(]") == 0 || strcmp(included, "()") == 0;
-}
-
-/*
- * The bound of one side of a period, made of its time.  In *bound NULL where the
- * query has NULL, for no bound.  False when the extension lacks the function.
- */
-static bool
-make_side_bound(const WithinCall *call, const Node *time, bool is_lower, bool inclusive, Expr **bound)
-{
-	const char *name;
-	Oid			function;
-
-	*bound = NULL;
-	if (IsA(time, Const))
-	{
-		const Const *constant = (const Const *) time;
-
-		if (!constant->constisnull)
-			*bound = make_uuid_constant((is_lower ? uuid9562_lower_bound : uuid9562_upper_bound)
-										(call->kind, DatumGetTimestampTz(constant->constvalue), inclusive));
-		return true;
-	}
-
-	if (is_lower)
-		name = inclusive ? "lowest_from" : "lowest_after";
-	else
-		name = inclusive ? "highest_until" : "highest_before";
-	function = sibling_function(call->funcid, psprintf("%s_%s", call->kind->name, name), TIMESTAMPTZOID);
-	if (!OidIsValid(function))
-		return false;
-	*bound = make_call(function, UUIDOID, time);
-	return true;
-}
-
-/*
- * The bounds of the period of a call; NULL for a side without one.  False when
- * there is no way to write them.
- *
- * A period that is not taken apart stands in both of them, so it must give the
- * same each time.  A subquery may not, without being volatile (LIMIT without
- * ORDER BY), and should not run twice.
- */
-static bool
-make_bounds(const WithinCall *call, Expr **lowest, Expr **highest)
-{
-	bool		includes_first;
-	bool		includes_second;
-	Oid			lowest_of_period;
-	Oid			highest_of_period;
-
-	*lowest = *highest = NULL;
-	if (contain_volatile_functions(call->period) || expression_returns_set(call->period))
-		return false;
-
-	if (IsA(call->period, Const))
-	{
-		RangeType  *range = DatumGetRangeTypeP(((Const *) call->period)->constvalue);
-		UuidBounds	bounds = uuid9562_period_bounds(call->kind,
-													lookup_type_cache(TSTZRANGEOID, TYPECACHE_RANGE_INFO),
-													range);
-
-		if (bounds.begins)
-			*lowest = make_uuid_constant(bounds.lowest);
-		if (bounds.ends)
-			*highest = make_uuid_constant(bounds.highest);
-		return true;
-	}
-
-	if (is_constructed(call->period) &&
-		get_included((FuncExpr *) call->period, &includes_first, &includes_second))
-	{
-		List	   *times = ((FuncExpr *) call->period)->args;
-
-		if (make_side_bound(call, linitial(times), true, includes_first, lowest) &&
-			make_side_bound(call, lsecond(times), false, includes_second, highest))
-			return true;
-	}
-
-	if (contain_subplans(call->period))
-		return false;
-	lowest_of_period = sibling_function(call->funcid, psprintf("%s_lowest", call->kind->name), TSTZRANGEOID);
-	highest_of_period = sibling_function(call->funcid, psprintf("%s_highest", call->kind->name), TSTZRANGEOID);
-	if (!OidIsValid(lowest_of_period) || !OidIsValid(highest_of_period))
-		return false;
-	*lowest = make_call(lowest_of_period, UUIDOID, call->period);
-	*highest = make_call(highest_of_period, UUIDOID, call->period);
-	return true;
 }
 
 /* The comparisons of the id with those of the two bounds that there are. */
@@ -264,8 +59,6 @@ make_comparisons(const WithinCall *call, Expr *lowest, Expr *highest)
 		comparisons = lappend(comparisons, make_comparison(call->id, BTLessEqualStrategyNumber, highest));
 	return comparisons;
 }
-
-/* --- rewriting within ------------------------------------------------------- */
 
 /* Is there a Var that is of no table, such as OLD and NEW of a trigger's WHEN? */
 static bool
@@ -404,7 +197,7 @@ meets_grouping(PlannerInfo *root, Oid funcid)
 static Node *
 rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
 {
-	WithinCall	call = within_call(request->fcall->funcid, request->fcall->args, kind);
+	WithinCall	call = uuid9562_within_call(request->fcall->funcid, request->fcall->args, kind);
 	Oid			is_version;
 	Expr	   *condition;
 	Expr	   *lowest;
@@ -416,15 +209,15 @@ rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
 		contain_subplans(call.id) ||
 		!can_use_index(request->root, &call) ||
 		meets_grouping(request->root, call.funcid) ||
-		!make_bounds(&call, &lowest, &highest))
+		!uuid9562_make_bounds(&call, &lowest, &highest))
 		return NULL;
 
-	is_version = sibling_function(call.funcid, psprintf("uuid_is_v%d", kind->version), UUIDOID);
+	is_version = uuid9562_sibling_function(call.funcid, psprintf("uuid_is_v%d", kind->version), UUIDOID);
 	if (!OidIsValid(is_version))
 		return NULL;
-	condition = make_call(is_version, BOOLOID, call.id);
+	condition = uuid9562_make_call(is_version, BOOLOID, call.id);
 	/* a constant is not NULL, since the function is strict */
-	if (!IsA(call.period, Const) && !is_constructed(call.period))
+	if (!IsA(call.period, Const) && !uuid9562_is_constructed(call.period))
 	{
 		NullTest   *is_null = makeNode(NullTest);
 
@@ -448,14 +241,14 @@ static List *
 within_as_index_condition(SupportRequestIndexCondition *request, const UuidKind *kind)
 {
 	List	   *args = is_opclause(request->node) ? ((OpExpr *) request->node)->args : ((FuncExpr *) request->node)->args;
-	WithinCall	call = within_call(request->funcid, args, kind);
+	WithinCall	call = uuid9562_within_call(request->funcid, args, kind);
 	Expr	   *lowest;
 	Expr	   *highest;
 
 	if (list_nth(args, request->indexarg) != call.id ||
 		!op_in_opfamily(uuid9562_operator(BTGreaterEqualStrategyNumber), request->opfamily) ||
 		!is_pseudo_constant_for_index(request->root, call.period, request->index) ||
-		!make_bounds(&call, &lowest, &highest))
+		!uuid9562_make_bounds(&call, &lowest, &highest))
 		return NIL;
 	request->lossy = true;
 	return make_comparisons(&call, lowest, highest);
