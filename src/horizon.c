@@ -279,7 +279,7 @@ slot_of_prepared(FullTransactionId xid)
  * running ones before, or put there under the prepared one's name as well, so who
  * takes a snapshot from now on needs to know of it no more, or finds it prepared.
  *
- * One without a number has written nothing.  Neither has a reader's.
+ * One without a number has written nothing.
  */
 static void
 end_transaction(XactEvent event, void *arg)
@@ -465,7 +465,7 @@ least_ended(HorizonSlot *slot, int horizon, const View *view)
 	init_local_spin_delay(&delay);
 	for (;;)
 	{
-		/* (5): what was read is whole if it was even before and is the same after */
+		/* (5): what is read is whole if that is even, and the same after */
 		pg_read_barrier();
 		if (changes % 2 == 0)
 		{
@@ -526,7 +526,7 @@ find_horizon(const UuidKind *kind, Snapshot snapshot)
 		uint64		open = pg_atomic_read_u64(&slot->open[kind->horizon]);
 		uint64		ended;
 
-		/* (3): what is no longer open is found in the ring, its own or a later one */
+		/* (3): what is no longer open is found in the ring */
 		pg_read_barrier();
 		ended = least_ended(slot, kind->horizon, &view);
 		if (open != 0)

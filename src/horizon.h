@@ -24,7 +24,7 @@ typedef struct HorizonSlot
 	pg_atomic_uint64 open[UUID_HORIZON_COUNT];
 	pg_atomic_uint64 changes;	/* of what follows; odd while it is changed */
 	UuidEndedRing ended;
-	int			pid;			/* of the last process that has a callback for it */
+	int			pid;			/* of a process with a callback for it */
 } HorizonSlot;
 
 extern Size uuid9562_horizon_size(void);

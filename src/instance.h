@@ -48,7 +48,7 @@ typedef struct InstanceState
 	"Add uuid9562 to shared_preload_libraries, beside what it has already, and restart the server, or set uuid9562.monotonic_scope to session."
 
 extern int	uuid9562_max_ahead; /* seconds */
-extern bool uuid9562_preloaded;	/* with the server, so that all processes know the shared state */
+extern bool uuid9562_preloaded; /* so all processes know the shared state */
 
 extern void uuid9562_instance_init(void);
 extern bool uuid9562_instance_available(void);

@@ -31,7 +31,7 @@ typedef struct UuidKind
 	const char *name;			/* of the SQL function that makes one */
 	int			version;		/* in the octets of a value */
 	UuidClock	clock;			/* of the time field */
-	int			horizon;		/* its place among those that have one, or NO_HORIZON */
+	int			horizon;		/* its place among those, or NO_HORIZON */
 } UuidKind;
 
 /* In a header, so that a row that is known costs nothing to look up. */

@@ -311,6 +311,41 @@ sql('CREATE TABLE many AS SELECT n FROM generate_series(1, 20000) AS n', 'ANALYZ
 	like(sql("SET $force = on", 'SELECT public.uuidv7_horizon()'), qr/^[0-9a-f-]{36}$/, 'and a plan does not make one do so');
 }
 
+# --- plans -------------------------------------------------------------------------------
+
+{
+	sql(q{
+		CREATE TABLE months (id uuid PRIMARY KEY) PARTITION BY RANGE (id);
+		CREATE TABLE months_past PARTITION OF months FOR VALUES FROM (MINVALUE) TO ('01900000-0000-7000-8000-000000000000');
+		CREATE TABLE months_now PARTITION OF months FOR VALUES FROM ('01900000-0000-7000-8000-000000000000') TO ('02900000-0000-7000-8000-000000000000');
+		CREATE TABLE months_to_come PARTITION OF months FOR VALUES FROM ('02900000-0000-7000-8000-000000000000') TO (MAXVALUE);
+		CREATE TABLE planned (id uuid PRIMARY KEY);
+		INSERT INTO planned SELECT public.uuidv7() FROM generate_series(1, 20000);
+		ANALYZE planned});
+	my $plan = sql(q{EXPLAIN (COSTS OFF) SELECT * FROM months WHERE id > '01900000-0000-7000-8000-000000000000' AND id < public.uuidv7_horizon()});
+	like($plan, qr/Subplans Removed: 1/, 'partitions above the horizon are left out');
+	unlike($plan, qr/months_past|months_to_come/, 'and those below the last id');
+	like(sql(q{SET enable_seqscan = off; EXPLAIN (COSTS OFF) SELECT * FROM planned WHERE id < public.uuidv7_horizon()}), qr/Index Cond: \(id < (public\.)?uuidv7_horizon\(\)\)/, 'an index serves it');
+
+	my $holder = session();
+	my $rows = sub { sql(q{EXPLAIN SELECT * FROM planned WHERE id < public.uuidv7_horizon()}) =~ /rows=(\d+)/ ? $1 : die };
+	cmp_ok($rows->(), '>', 19000, 'the estimate knows that all rows are below it');
+	in($holder, 'BEGIN', 'SELECT public.uuidv7()');
+	sql(q{INSERT INTO planned SELECT public.uuidv7() FROM generate_series(1, 20000)}, 'ANALYZE planned');
+	my $held = $rows->();
+	ok($held > 15000 && $held < 25000, "and that half of them are, when an open transaction holds it ($held of 40000)");
+	in($holder, 'ROLLBACK');
+
+	# what was told when a query was planned, is not told to another snapshot
+	my $reader = session();
+	in($reader, 'BEGIN', 'PREPARE read AS SELECT count(*) FROM planned WHERE id < public.uuidv7_horizon()', 'SET plan_cache_mode = force_generic_plan');
+	in($holder, 'BEGIN', 'INSERT INTO planned SELECT public.uuidv7()');
+	is(in($reader, 'EXECUTE read'), '40000', 'a prepared statement is told what its snapshot sees');
+	in($holder, 'COMMIT');
+	is(in($reader, 'EXECUTE read'), '40001', 'each time that it is executed');
+	leave($_) foreach $holder, $reader;
+}
+
 # --- what ends a transaction -----------------------------------------------------------
 
 {
