@@ -147,8 +147,10 @@ split_histogram(PlannerInfo *root, UuidStatistics *statistics)
 
 		if (!is_of_version || statistics->count > 1)
 			all++;
+		if (is_of_version && statistics->count > 1)
+			of_version++;
 		if (is_of_version)
-			add_boundary(statistics, uuid, all, statistics->count > 1 ? ++of_version : 0);
+			add_boundary(statistics, uuid, all, of_version);
 	}
 	statistics->last = statistics->count - 1;
 	last = &statistics->boundaries[statistics->last];
@@ -159,8 +161,7 @@ split_histogram(PlannerInfo *root, UuidStatistics *statistics)
 		set_now(statistics, UUID_V8);
 	if (statistics->last > 0 && memcmp(last->uuid, statistics->now, UUID_LEN) < 0)
 	{
-		statistics->newer = growth(root, statistics->variable.rel) * (nvalues - 1);
-		after_last = statistics->newer;
+		after_last = statistics->newer = growth(root, statistics->variable.rel) * (nvalues - 1);
 		if (all > last->all)
 			after_last += Min(bins_between(statistics, true, last->uuid, statistics->now), 1);
 		add_boundary(statistics, statistics->now, last->all + after_last, of_version + after_last);
@@ -173,7 +174,7 @@ static double
 share_below(const UuidStatistics *statistics, const uint8 *uuid, bool of_version)
 {
 	const Boundary *low = statistics->boundaries;
-	const Boundary *high = low + statistics->count - 1;
+	const Boundary *high = low + Max(statistics->count, 1) - 1;
 	double		common = 0;
 	double		part;
 
@@ -223,10 +224,10 @@ open_statistics(PlannerInfo *root, Node *id, const UuidKind *kind, UuidStatistic
 	if (get_attstatsslot(&statistics->histogram, tuple, STATISTIC_KIND_HISTOGRAM,
 						 uuid9562_operator(BTLessStrategyNumber), ATTSTATSSLOT_VALUES))
 	{
-		double		common = share_below(statistics, max, false);
-
 		split_histogram(root, statistics);
-		statistics->bin = (1 - statistics->nulls - common) / Max(statistics->boundaries[statistics->count - 1].all, 1);
+		/* as long as a bin has no share, those below are the common values */
+		statistics->bin = (1 - statistics->nulls - share_below(statistics, max, false)) /
+			Max(statistics->boundaries[statistics->count - 1].all, 1);
 	}
 	return true;
 }
@@ -266,9 +267,8 @@ answer_for_side(PlannerInfo *root, const UuidStatistics *statistics, const Side 
 }
 
 /*
- * The selectivity of a call with those arguments of uuid_is_v6, uuid_is_v7 or
- * uuid_is_v8: the share of the version in the period that the comparisons of the
- * id with known values set.  These get theirs.
+ * The selectivity of a call of uuid_is_v6, uuid_is_v7 or uuid_is_v8: the share of
+ * the version in the period that comparisons of the id with known values set.
  */
 double
 uuid9562_version_selectivity(PlannerInfo *root, Oid funcid, List *args, const UuidKind *kind)

@@ -215,7 +215,7 @@ uuid_layout_last_time(const uint8_t *octets, int version)
 {
 	uint64_t	time = uuid_layout_unpack(octets, version).time;
 	int			found = octets[6] >> 4;
-	bool		before;			/* is it before all of the version and that time? */
+	bool		before;			/* all of that version and time */
 
 	if (found > version)
 		return time | UUID_SUBTIME_MAX;
