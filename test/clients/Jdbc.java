@@ -61,6 +61,14 @@ class Jdbc {
 		var plan = column(explain.executeQuery());
 		step(plan.toString().matches(".*(Index (Only )?Scan|Bitmap Index Scan).*"), "by the index", plan);
 
+		// reading on
+		var read = new ArrayList<String>();
+		var next = db.prepareStatement("SELECT id FROM orders WHERE id > ? AND id < uuidv7_horizon() ORDER BY id LIMIT 30");
+		next.setObject(1, order);
+		for (List<String> page; !(page = column(next.executeQuery())).isEmpty(); next.setObject(1, UUID.fromString(page.get(page.size() - 1))))
+			read.addAll(page);
+		step(read.equals(bulk), "reading on from the last id", read);
+
 		// a period as text
 		var text = db.prepareStatement("SELECT id, item FROM orders WHERE id <@ ?");
 		text.setString(1, "[2026-03-02 09:00Z,2026-03-02 10:00Z)");

@@ -48,4 +48,14 @@ step(hour.to_a.length == 60, 'an hour by two times', hour.to_a.length)
 plan = hour.explain.inspect
 step(plan =~ /Index (Only )?Scan|Bitmap Index Scan/, 'by the index', plan)
 
+# reading on
+read = []
+last = order.id
+settled = Order.where('id < uuidv7_horizon()').order(:id).limit(30)
+until (page = settled.where('id > ?', last).ids).empty?
+  read += page
+  last = page.last
+end
+step(read == bulk, 'reading on from the last id', read)
+
 puts "1..#{$steps}"

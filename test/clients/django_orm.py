@@ -53,6 +53,11 @@ hour = Order.objects.filter(id__within=TstzRange(start, end))
 step(len(hour) == 60, "an hour by two datetimes", len(hour))
 step(by_index(hour.explain()), "by the index", hour.explain())
 
+# reading on
+settled = Order.objects.filter(id__lt=Func(function="uuidv7_horizon")).order_by("id")
+read = read_on(order.id, lambda last: [row.id for row in settled.filter(id__gt=last)[:30]])
+step(read == bulk, "reading on from the last id", read)
+
 # what goes wrong
 if django.VERSION >= (5, 0):
     [row] = Order.objects.bulk_create([Order(item="tea")])

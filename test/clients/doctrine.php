@@ -79,4 +79,10 @@ step(count($hour) === 60, 'an hour by two times', count($hour));
 $plan = implode("\n", $connection->fetchFirstColumn('EXPLAIN SELECT * FROM orders WHERE id <@ tstzrange(?, ?)', ...$period));
 step(preg_match('/Index (Only )?Scan|Bitmap Index Scan/', $plan) === 1, 'by the index', $plan);
 
+// reading on
+$next = 'SELECT id FROM orders WHERE id > ? AND id < uuidv7_horizon() ORDER BY id LIMIT 30';
+for ($read = [], $last = $order->id; ($page = $connection->fetchFirstColumn($next, [$last])) !== []; $last = end($page))
+	array_push($read, ...$page);
+step($read === $bulk, 'reading on from the last id', $read);
+
 echo "1..$steps\n";

@@ -40,5 +40,11 @@ step(hour.length === 60, 'an hour by two dates', hour.length);
 const { rows: plan } = await db.execute(sql`EXPLAIN ${period.getSQL()}`);
 step(byIndex(plan), 'by the index', plan);
 
+// reading on
+const page = (last) => db.select().from(orders)
+	.where(and(gt(orders.id, last), lt(orders.id, sql`uuidv7_horizon()`))).orderBy(orders.id).limit(30);
+const read = await readOn(order.id, page);
+step(same(read, bulk), 'reading on from the last id', read);
+
 await pool.end();
 done();

@@ -35,5 +35,11 @@ step(hour.length === 60, 'an hour by two dates', hour.length);
 const { rows: plan } = await db.raw('EXPLAIN ?', period);
 step(byIndex(plan), 'by the index', plan);
 
+// reading on
+const page = (last) => db('orders')
+	.where('id', '>', last).where('id', '<', db.raw('uuidv7_horizon()')).orderBy('id').limit(30);
+const read = await readOn(order.id, page);
+step(same(read, bulk), 'reading on from the last id', read);
+
 await db.destroy();
 done();

@@ -35,5 +35,11 @@ step(hour.length === 60, 'an hour by two dates', hour.length);
 const plan = await period.explain();
 step(byIndex(plan), 'by the index', plan);
 
+// reading on
+const page = (last) => db.selectFrom('orders').selectAll()
+	.where('id', '>', last).where('id', '<', sql`uuidv7_horizon()`).orderBy('id').limit(30).execute();
+const read = await readOn(order.id, page);
+step(same(read, bulk), 'reading on from the last id', read);
+
 await db.destroy();
 done();

@@ -39,5 +39,11 @@ step(hour.length === 60, 'an hour by two dates', hour.length);
 const plan = await em.execute('EXPLAIN ' + period.getFormattedQuery());
 step(byIndex(plan), 'by the index', plan);
 
+// reading on
+const page = (last) => em.find(Order,
+	{ id: { $gt: last, $lt: sql`uuidv7_horizon()` } }, { orderBy: { id: 'asc' }, limit: 30 });
+const read = await readOn(order.id, page);
+step(same(read, bulk), 'reading on from the last id', read);
+
 await orm.close();
 done();

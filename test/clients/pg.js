@@ -24,6 +24,12 @@ step(hour.length === 60, 'an hour by two dates', hour.length);
 const { rows: plan } = await client.query('EXPLAIN ' + period, [from, to]);
 step(byIndex(plan), 'by the index', plan);
 
+// reading on
+const next = 'SELECT id, item FROM orders WHERE id > $1 AND id < uuidv7_horizon() ORDER BY id LIMIT 30';
+const page = async (last) => (await client.query(next, [last])).rows;
+const read = await readOn(order.id, page);
+step(same(read, bulk), 'reading on from the last id', read);
+
 // what goes wrong, and the way round
 const first = async (sql, ...values) => Object.values((await client.query(sql, values)).rows[0])[0];
 const error = async (sql, ...values) => first(sql, ...values).catch((e) => e.message);

@@ -74,5 +74,13 @@ func main() {
 	plan := strings.Join(column("EXPLAIN "+period, from, from.Add(time.Hour)), "\n")
 	step(regexp.MustCompile("Index (Only )?Scan|Bitmap Index Scan").MatchString(plan), "by the index", plan)
 
+	// reading on
+	next := "SELECT id FROM orders WHERE id > $1 AND id < uuidv7_horizon() ORDER BY id LIMIT 30"
+	var read []string
+	for page := column(next, order); len(page) > 0; page = column(next, page[len(page)-1]) {
+		read = append(read, page...)
+	}
+	step(strings.Join(read, " ") == strings.Join(bulk, " "), "reading on from the last id", read)
+
 	fmt.Printf("1..%d\n", steps)
 }

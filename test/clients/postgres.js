@@ -22,5 +22,10 @@ step(hour.length === 60, 'an hour by two dates', hour.length);
 const plan = await sql`EXPLAIN SELECT id, item FROM orders WHERE id <@ tstzrange(${from}, ${to})`;
 step(byIndex(plan), 'by the index', plan);
 
+// reading on
+const page = (last) => sql`SELECT id FROM orders WHERE id > ${last} AND id < uuidv7_horizon() ORDER BY id LIMIT 30`;
+const read = await readOn(order.id, page);
+step(same(read, bulk), 'reading on from the last id', read);
+
 await sql.end();
 done();

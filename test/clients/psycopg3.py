@@ -29,4 +29,9 @@ step(by_index(plan), "by the index", plan)
 hour = db.execute("SELECT id, item FROM orders WHERE id <@ tstzrange(%s, %s)", [start, end]).fetchall()
 step(len(hour) == 60, "an hour by two datetimes", len(hour))
 
+# reading on
+next_page = "SELECT id FROM orders WHERE id > %s AND id < uuidv7_horizon() ORDER BY id LIMIT 30"
+read = read_on(order, lambda last: [id for (id,) in db.execute(next_page, [last])])
+step(read == bulk, "reading on from the last id", read)
+
 done()

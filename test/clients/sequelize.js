@@ -32,6 +32,13 @@ step(hour.length === 60, 'an hour by two dates', hour.length);
 const [plan] = await db.query('EXPLAIN ' + statements.at(-1).replace(/^.*?: /, ''));
 step(byIndex(plan), 'by the index', plan);
 
+// reading on
+const page = (last) => Order.findAll({
+	where: { id: { [Op.gt]: last, [Op.lt]: literal('uuidv7_horizon()') } }, order: ['id'], limit: 30
+});
+const read = await readOn(order.id, page);
+step(same(read, bulk), 'reading on from the last id', read);
+
 // what goes wrong, and the way round
 const names = `SELECT public.uuidv5(uuid_namespace('url'), :name) AS text, public.uuidv5(uuid_namespace('url'), :name::bytea) AS bytes`;
 const [[got]] = await db.query(names, { replacements: { name: Buffer.from('tea') } });

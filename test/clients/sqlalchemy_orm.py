@@ -52,4 +52,9 @@ with Session(engine, future=True) as db:
     plan = db.connection().exec_driver_sql(f"EXPLAIN {query}", query.params).all()
     step(by_index(plan), "by the index", plan)
 
+    # reading on
+    page = select(Order.id).where(Order.id < func.uuidv7_horizon()).order_by(Order.id).limit(30)
+    read = read_on(order.id, lambda last: db.scalars(page.where(Order.id > last)).all())
+    step(read == bulk, "reading on from the last id", read)
+
 done()

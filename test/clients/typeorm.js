@@ -39,6 +39,12 @@ const [sql, parameters] = period.getQueryAndParameters();
 const plan = await db.query('EXPLAIN ' + sql, parameters);
 step(byIndex(plan), 'by the index', plan);
 
+// reading on
+const page = (last) => orders.createQueryBuilder('o')
+	.where('o.id > :last AND o.id < uuidv7_horizon()', { last }).orderBy('o.id').limit(30).getMany();
+const read = await readOn(order.id, page);
+step(same(read, bulk), 'reading on from the last id', read);
+
 // what goes wrong: PrimaryGeneratedColumn('uuid'), with any default
 Order.options.columns.id.generated = 'uuid';
 const generated = await connect(Order);

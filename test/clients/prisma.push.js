@@ -1,0 +1,42 @@
+// What "prisma db push" does.  The command fetches its schema engine as a program; this
+// is the engine as npm has it, which reads the catalogs through the client's adapter.
+import { readFileSync } from 'node:fs';
+import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/driver-adapter-utils';
+import { SchemaEngine } from '@prisma/schema-engine-wasm';
+import pg from 'pg';
+
+// The adapter does not know the catalogs' type "char", OID 18: it gets text, OID 25.
+const chars = new Set();
+export const pool = new pg.Pool();
+pool.on('connect', (client) => client.connection.prependListener('rowDescription', ({ fields }) => {
+	for (const field of fields.filter((field) => field.dataTypeID === 18)) {
+		field.dataTypeID = 25;
+		chars.add(field.name);
+	}
+}));
+
+// And the engine gets a character.
+const labelled = (adapter) => ({
+	...adapter,
+	connect: async () => {
+		const connection = await adapter.connect(), queryRaw = connection.queryRaw.bind(connection);
+
+		connection.queryRaw = async (query) => {
+			const result = await queryRaw(query);
+			result.columnTypes = result.columnTypes.map((type, n) => chars.has(result.columnNames[n]) ? ColumnTypeEnum.Character : type);
+			return result;
+		};
+		return connection;
+	}
+});
+
+// How many steps the database lacks to be as the schema is; they are taken.
+export async function push(adapter, path) {
+	const content = readFileSync(path, 'utf8');
+	const engine = await SchemaEngine.new({ datamodels: [[path, content]] }, () => {},
+		bindMigrationAwareSqlAdapterFactory(labelled(adapter)));
+	const { executedSteps } = await engine.schemaPush({
+		schema: { files: [{ path, content }] }, filters: { externalTables: [], externalEnums: [] }, force: false
+	});
+	return executedSteps;
+}
