@@ -84,7 +84,7 @@ uuid9562_uuidv7_batch_support(PG_FUNCTION_ARGS)
 			if (IsA(n, Const))
 			{
 				rows->rows = ((Const *) n)->constisnull ? 0 :
-					Max(DatumGetInt64(((Const *) n)->constvalue), 0);
+					(double) Max(DatumGetInt64(((Const *) n)->constvalue), 0);
 				answer = request;
 			}
 		}

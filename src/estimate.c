@@ -99,7 +99,7 @@ set_now(UuidStatistics *statistics, const UuidKind *kind)
 
 /* How much a table has grown since it was last vacuumed or analysed: new pages for each old one. */
 static double
-growth(PlannerInfo *root, const RelOptInfo *rel)
+table_growth(PlannerInfo *root, const RelOptInfo *rel)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(root->simple_rte_array[rel->relid]->relid));
 	double		pages = 0;
@@ -161,7 +161,7 @@ split_histogram(PlannerInfo *root, UuidStatistics *statistics)
 		set_now(statistics, UUID_V8);
 	if (statistics->last > 0 && memcmp(last->uuid, statistics->now, UUID_LEN) < 0)
 	{
-		after_last = statistics->newer = growth(root, statistics->variable.rel) * (nvalues - 1);
+		after_last = statistics->newer = table_growth(root, statistics->variable.rel) * (nvalues - 1);
 		if (all > last->all)
 			after_last += Min(bins_between(statistics, true, last->uuid, statistics->now), 1);
 		add_boundary(statistics, statistics->now, last->all + after_last, of_version + after_last);

@@ -23,7 +23,7 @@ uuid9562_btree_family(void)
 static inline Oid
 uuid9562_operator(int strategy)
 {
-	return get_opfamily_member(uuid9562_btree_family(), UUIDOID, UUIDOID, strategy);
+	return get_opfamily_member(uuid9562_btree_family(), UUIDOID, UUIDOID, (int16) strategy);
 }
 
 extern double uuid9562_version_selectivity(PlannerInfo *root, Oid funcid, List *args,

@@ -97,7 +97,7 @@ text_named_uuid(int version, const HashAlgorithm *algorithm, const pg_uuid_t *na
 {
 	char	   *octets = VARDATA_ANY(name);
 	size_t		count = VARSIZE_ANY_EXHDR(name);
-	char	   *utf8 = pg_server_to_any(octets, count, PG_UTF8);
+	char	   *utf8 = pg_server_to_any(octets, (int) count, PG_UTF8);
 
 	if (utf8 != octets)
 		count = strlen(utf8);
