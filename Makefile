@@ -21,6 +21,7 @@ OBJS = \
 	src/convert.o \
 	src/estimate.o \
 	src/generate.o \
+	src/hold.o \
 	src/horizon.o \
 	src/inspect.o \
 	src/instance.o \
@@ -29,6 +30,7 @@ OBJS = \
 	src/period.o \
 	src/planner.o \
 	src/session.o \
+	src/shared.o \
 	src/statistics.o \
 	src/uuid9562.o \
 	src/version.o

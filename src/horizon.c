@@ -45,111 +45,16 @@
 
 #include "access/parallel.h"
 #include "access/transam.h"
-#include "access/twophase.h"
 #include "access/xact.h"
 #include "common/hashfn.h"
-#include "miscadmin.h"
 #include "storage/proc.h"
-#include "storage/procarray.h"
 #include "storage/s_lock.h"
-#include "storage/shmem.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "hold.h"
 #include "instance.h"
-
-/* Each in cache lines of its own. */
-typedef union PaddedSlot
-{
-	HorizonSlot slot;
-	char		pad[TYPEALIGN(PG_CACHE_LINE_SIZE, sizeof(HorizonSlot))];
-} PaddedSlot;
-
-/* One for each PGPROC, by its number; those of prepared transactions are last. */
-static PaddedSlot *slots;
-
-HorizonSlot *uuid9562_own_slot;
-
-/* --- slots ------------------------------------------------------------------ */
-
-static int
-first_prepared_slot(void)
-{
-	return MaxBackends + NUM_AUXILIARY_PROCS;
-}
-
-static int
-slot_count(void)
-{
-	return first_prepared_slot() + max_prepared_xacts;
-}
-
-static HorizonSlot *
-slot_of(const PGPROC *proc)
-{
-	return &slots[proc - ProcGlobal->allProcs].slot;
-}
-
-Size
-uuid9562_horizon_size(void)
-{
-	return mul_size(slot_count(), sizeof(PaddedSlot));
-}
-
-/* Make the slots in shared memory that was zeroed. */
-void
-uuid9562_horizon_create(void *memory)
-{
-	PaddedSlot *created = memory;
-
-	for (int i = 0; i < slot_count(); i++)
-	{
-		for (int j = 0; j < UUID_HORIZON_COUNT; j++)
-			pg_atomic_init_u64(&created[i].slot.open[j], 0);
-		pg_atomic_init_u64(&created[i].slot.changes, 0);
-	}
-}
-
-/*
- * From now on this process knows of the slots; where that is the postmaster, all
- * will.
- */
-void
-uuid9562_horizon_attach(void *memory)
-{
-	slots = memory;
-	if (MyProc != NULL && !IsParallelWorker())
-		slot_of(MyProc)->pid = MyProcPid;
-}
-
-/*
- * A parallel worker makes values for a leader that has not loaded the library, and
- * so would not clear what they hold.  That takes a function in another language
- * which calls ours in workers alone.
- */
-void
-uuid9562_refuse_worker(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("a parallel worker makes UUIDs for a session that has not loaded uuid9562"),
-			 errhint("Add uuid9562 to shared_preload_libraries and restart the server, "
-					 "or have the session call uuidv7() first.")));
-}
-
-/* The slot of this process, or of the leader of this parallel worker. */
-HorizonSlot *
-uuid9562_find_own_slot(void)
-{
-	PGPROC	   *owner = MyProc->lockGroupLeader != NULL ? MyProc->lockGroupLeader : MyProc;
-
-	/* it may have been in session scope when it loaded the library */
-	if (IsParallelWorker() && !uuid9562_preloaded && slot_of(owner)->pid != owner->pid)
-		uuid9562_refuse_worker();
-	uuid9562_own_slot = slot_of(owner);
-	return uuid9562_own_slot;
-}
 
 /* --- what was told ---------------------------------------------------------- */
 
@@ -209,6 +114,17 @@ copy_snapshot(const SnapshotData *snapshot)
 	return copy;
 }
 
+/* A transaction has ended, and its memory goes. */
+static void
+forget_told(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT || event == XACT_EVENT_PREPARE)
+	{
+		told = NULL;
+		last_told = NULL;
+	}
+}
+
 /* What was told for that snapshot, or nothing yet. */
 static Told *
 find_told(Snapshot snapshot)
@@ -219,8 +135,12 @@ find_told(Snapshot snapshot)
 		return last_told;
 	if (told == NULL)
 	{
+		static bool registered = false;
 		HASHCTL		control = {0};
 
+		if (!registered)
+			RegisterXactCallback(forget_told, NULL);
+		registered = true;
 		control.keysize = sizeof(Snapshot);
 		control.entrysize = sizeof(Told);
 		control.hash = hash_snapshot;
@@ -238,132 +158,6 @@ find_told(Snapshot snapshot)
 	}
 	last_told = found;
 	return found;
-}
-
-/* The memory goes with the transaction. */
-static void
-forget_told(void)
-{
-	told = NULL;
-	last_told = NULL;
-}
-
-/* --- writers ---------------------------------------------------------------- */
-
-/* Put an ended or prepared transaction into a slot, for readers who look there meanwhile. */
-static void
-push(HorizonSlot *slot, UuidEnded entry)
-{
-	uint64		changes = pg_atomic_read_u64(&slot->changes);
-
-	/* (5): odd before anything is changed, even after all is */
-	pg_atomic_write_u64(&slot->changes, changes + 1);
-	pg_write_barrier();
-	uuid_ended_push(&slot->ended, entry);
-	pg_write_barrier();
-	pg_atomic_write_u64(&slot->changes, changes + 2);
-}
-
-static HorizonSlot *
-slot_of_prepared(FullTransactionId xid)
-{
-#if PG_VERSION_NUM >= 190000
-	return slot_of(TwoPhaseGetDummyProc(xid, false));
-#else
-	return slot_of(TwoPhaseGetDummyProc(XidFromFullTransactionId(xid), false));
-#endif
-}
-
-/*
- * A transaction has ended, or has been prepared.  It was taken from the list of
- * running ones before, or put there under the prepared one's name as well, so who
- * takes a snapshot from now on needs to know of it no more, or finds it prepared.
- *
- * One without a number has written nothing.
- */
-static void
-end_transaction(XactEvent event, void *arg)
-{
-	HorizonSlot *slot;
-	FullTransactionId xid = GetTopFullTransactionIdIfAny();
-	UuidEnded	entry;
-	bool		holds = false;
-
-	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_ABORT && event != XACT_EVENT_PREPARE)
-		return;
-	forget_told();
-	if (slots == NULL)
-		return;
-
-	slot = slot_of(MyProc);
-	for (int i = 0; i < UUID_HORIZON_COUNT; i++)
-	{
-		uint64		open = pg_atomic_read_u64(&slot->open[i]);
-
-		entry.first[i] = open != 0 ? open : UUID_FIRST_NONE;
-		holds |= open != 0;
-	}
-	if (!holds)
-		return;
-	entry.xid = U64FromFullTransactionId(xid);
-	if (event == XACT_EVENT_PREPARE)
-		push(slot_of_prepared(xid), entry);
-	else if (event == XACT_EVENT_COMMIT && FullTransactionIdIsValid(xid))
-		push(slot, entry);
-
-	/* (2): it is in a ring before it is not open */
-	pg_write_barrier();
-	for (int i = 0; i < UUID_HORIZON_COUNT; i++)
-		pg_atomic_write_u64(&slot->open[i], 0);
-}
-
-/*
- * Called by _PG_init: a leader whose workers alone make values needs the callback
- * as well.
- */
-void
-uuid9562_horizon_init(void)
-{
-	RegisterXactCallback(end_transaction, NULL);
-}
-
-/* The same transaction number with its epoch; next is the next one to be assigned. */
-static uint64
-full_xid(TransactionId xid, FullTransactionId next)
-{
-	uint32		epoch = EpochFromFullTransactionId(next);
-
-	/* one of the epoch before */
-	if (xid > XidFromFullTransactionId(next))
-		epoch--;
-	return U64FromFullTransactionId(FullTransactionIdFromEpochAndXid(epoch, xid));
-}
-
-/*
- * The server has started, or has left recovery, and has handed out nothing since.
- * What the transactions have made that were prepared before, nobody knows.  The
- * caller holds the mark's lock.
- */
-void
-uuid9562_horizon_start(void)
-{
-	for (int i = first_prepared_slot(); i < slot_count(); i++)
-	{
-		const UuidEndedRing *ring = &slots[i].slot.ended;
-		TransactionId xid = GetPGProcByNumber(i)->xid;
-		UuidEnded	entry;
-
-		/* the number of one that was finished stays */
-		if (!TransactionIdIsValid(xid) || !TransactionIdIsInProgress(xid))
-			continue;
-		entry.xid = full_xid(xid, ReadNextFullTransactionId());
-		/* it is known, where that is not the first time */
-		if (ring->count[0] > 0 && ring->entries[0][ring->count[0] - 1].xid == entry.xid)
-			continue;
-		for (int j = 0; j < UUID_HORIZON_COUNT; j++)
-			entry.first[j] = UUID_FIRST_UNKNOWN;
-		push(&slots[i].slot, entry);
-	}
 }
 
 /* --- readers ---------------------------------------------------------------- */
@@ -404,7 +198,7 @@ static View
 view_of(Snapshot snapshot)
 {
 	FullTransactionId next = ReadNextFullTransactionId();
-	View		view = {snapshot, full_xid(snapshot->xmin, next), full_xid(snapshot->xmax, next)};
+	View		view = {snapshot, uuid9562_full_xid(snapshot->xmin, next), uuid9562_full_xid(snapshot->xmax, next)};
 
 	return view;
 }
@@ -414,7 +208,7 @@ view_of(Snapshot snapshot)
  * for their subtransactions, which are nothing to us.
  */
 static bool
-sees(const View *view, uint64 xid)
+snapshot_sees(const View *view, uint64 xid)
 {
 	if (xid < view->xmin)
 		return true;
@@ -444,7 +238,7 @@ least_ended_in(const volatile UuidEndedRing *ring, int horizon, const View *view
 		{
 			const volatile UuidEnded *entry = &ring->entries[level][i];
 
-			if (sees(view, entry->xid))
+			if (snapshot_sees(view, entry->xid))
 				return least;
 			least = Min(least, entry->first[horizon]);
 		}
@@ -454,7 +248,7 @@ least_ended_in(const volatile UuidEndedRing *ring, int horizon, const View *view
 
 /* The same of a slot, whose process may go on. */
 static uint64
-least_ended(HorizonSlot *slot, int horizon, const View *view)
+least_ended(HoldSlot *slot, int horizon, const View *view)
 {
 	SpinDelayStatus delay;
 	uint64		changes = pg_atomic_read_u64(&slot->changes);
@@ -520,9 +314,9 @@ find_horizon(const UuidKind *kind, Snapshot snapshot)
 	SpinLockRelease(&shared->lock);
 
 	/* (6): those of prepared transactions come last */
-	for (int i = 0; i < slot_count(); i++)
+	for (int i = 0; i < uuid9562_slot_count(); i++)
 	{
-		HorizonSlot *slot = &slots[i].slot;
+		HoldSlot   *slot = uuid9562_slot(i);
 		uint64		open = pg_atomic_read_u64(&slot->open[kind->horizon]);
 		uint64		ended;
 
@@ -588,19 +382,19 @@ uuid9562_horizon_holder(const UuidKind *kind, TimestampTz *since, int *pid)
 
 	if (kind->horizon == NO_HORIZON)
 		return false;
-	for (int i = 0; i < slot_count(); i++)
+	for (int i = 0; i < uuid9562_slot_count(); i++)
 	{
-		HorizonSlot *slot = &slots[i].slot;
+		HoldSlot   *slot = uuid9562_slot(i);
 		uint64		first = pg_atomic_read_u64(&slot->open[kind->horizon]);
 
-		if (i >= first_prepared_slot())
+		if (i >= uuid9562_first_prepared_slot())
 			first = least_ended(slot, kind->horizon, &view);
 		else if (first == 0)
 			continue;
 		if (first < least)
 		{
 			least = first;
-			*pid = i < first_prepared_slot() ? GetPGProcByNumber(i)->pid : 0;
+			*pid = i < uuid9562_first_prepared_slot() ? GetPGProcByNumber(i)->pid : 0;
 		}
 	}
 	if (least == UUID_FIRST_NONE)

@@ -24,25 +24,14 @@
  * generators step without a limit while theirs is zero, which a raised one ends.
  * So the first value after a promotion, of whichever session, finds no room,
  * reads the mark and goes on above it.
- *
- * Shared memory is reserved as the server starts where the library is in
- * shared_preload_libraries.  Where it is not, PostgreSQL 17 and later have a
- * registry that can be asked at any time; before, there is none.
  */
 #include "instance.h"
 
-#include "access/parallel.h"
 #include "access/xlog.h"
 #include "miscadmin.h"
-#include "storage/ipc.h"
-#include "storage/shmem.h"
-#include "utils/guc.h"
 #include "utils/wait_event.h"
-#if PG_VERSION_NUM >= 170000
-#include "storage/dsm_registry.h"
-#endif
 
-#include "horizon.h"
+#include "hold.h"
 #include "mark.h"
 
 /* How far the mark is moved ahead, and after how much of that it is moved on. */
@@ -51,191 +40,7 @@
 /* How long nobody tries again when it could not be moved, while there is room. */
 #define MARK_RETRY_USECS	(USECS_PER_SEC / 4)
 
-/*
- * The same in all versions of the library, so that a session with an older one and
- * a session with a newer one do not find two instances: they ask for different
- * sizes, and the later one is refused.
- */
-#define SHARED_NAME			"uuid9562 1"
-/* What pg_stat_activity says of a session that waits for the mark. */
-#define WAIT_EVENT_NAME		"Uuid9562Mark"
-
 int			uuid9562_max_ahead;
-bool		uuid9562_preloaded;
-
-/*
- * The shared state; NULL where there is none, and on PostgreSQL 17 and later
- * before this session has asked for it.
- */
-static InstanceState *instance;
-
-static shmem_request_hook_type previous_request_hook;
-static shmem_startup_hook_type previous_startup_hook;
-
-/* --- shared memory ---------------------------------------------------------- */
-
-static Size
-shared_size(void)
-{
-	return add_size(CACHELINEALIGN(sizeof(InstanceState)), uuid9562_horizon_size());
-}
-
-/* The slots of the horizon come after the shared state. */
-static void *
-horizon_of(InstanceState *shared)
-{
-	return (char *) shared + CACHELINEALIGN(sizeof(InstanceState));
-}
-
-static void
-init_shared(InstanceState *shared)
-{
-	memset(shared, 0, shared_size());
-	for (int i = 0; i < UUID_KIND_COUNT; i++)
-	{
-		SpinLockInit(&shared->generators[i].generator.lock);
-		/* where there is no limit, nothing comes near it */
-		shared->generators[i].generator.near = PG_UINT64_MAX;
-	}
-	pg_atomic_init_u64(&shared->mark_writes, 0);
-	pg_atomic_init_u64(&shared->damaged_marks, 0);
-	ConditionVariableInit(&shared->mark_unlocked);
-#if PG_VERSION_NUM >= 190000
-	shared->tranche = LWLockNewTrancheId(WAIT_EVENT_NAME);
-#else
-	shared->tranche = LWLockNewTrancheId();
-#endif
-	LWLockInitialize(&shared->mark_lock, shared->tranche);
-	uuid9562_horizon_create(horizon_of(shared));
-}
-
-/* This process has found the shared state. */
-static void
-attach(void)
-{
-#if PG_VERSION_NUM < 190000
-	LWLockRegisterTranche(instance->tranche, WAIT_EVENT_NAME);
-#endif
-	uuid9562_horizon_attach(horizon_of(instance));
-}
-
-#if PG_VERSION_NUM >= 190000
-static void
-init_segment(void *segment, void *arg)
-{
-	init_shared(segment);
-}
-#elif PG_VERSION_NUM >= 170000
-static void
-init_segment(void *segment)
-{
-	init_shared(segment);
-}
-#endif
-
-static void
-request_shared(void)
-{
-	if (previous_request_hook)
-		previous_request_hook();
-	RequestAddinShmemSpace(shared_size());
-}
-
-static void
-start_shared(void)
-{
-	bool		found;
-
-	if (previous_startup_hook)
-		previous_startup_hook();
-	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	instance = ShmemInitStruct(SHARED_NAME, shared_size(), &found);
-	if (!found)
-		init_shared(instance);
-	LWLockRelease(AddinShmemInitLock);
-	uuid9562_preloaded = true;
-	attach();
-}
-
-#if PG_VERSION_NUM >= 170000
-static void
-explain_refusal(void *arg)
-{
-	errcontext("uuid9562 asking for its shared memory, which after an update of the library takes a restart of the server");
-}
-
-/* Find the shared state where the library was not preloaded. */
-static void
-find_shared(void)
-{
-	ErrorContextCallback context = {error_context_stack, explain_refusal, NULL};
-	bool		found;
-
-	error_context_stack = &context;
-	instance = GetNamedDSMSegment(SHARED_NAME, shared_size(), init_segment, &found
-#if PG_VERSION_NUM >= 190000
-								  ,NULL
-#endif
-		);
-	error_context_stack = context.previous;
-	attach();
-}
-#endif
-
-/* Called by _PG_init. */
-void
-uuid9562_instance_init(void)
-{
-	if (process_shared_preload_libraries_in_progress)
-	{
-		previous_request_hook = shmem_request_hook;
-		shmem_request_hook = request_shared;
-		previous_startup_hook = shmem_startup_hook;
-		shmem_startup_hook = start_shared;
-	}
-#if PG_VERSION_NUM >= 170000
-	else if (IsUnderPostmaster)
-	{
-		const char *scope = GetConfigOption("uuid9562.monotonic_scope", true, false);
-
-		if (scope != NULL && pg_strcasecmp(scope, "instance") == 0)
-		{
-			/* a setting does not reach a worker that loads the library itself */
-			if (IsParallelWorker() && !InitializingParallelWorker)
-				uuid9562_refuse_worker();
-			/* also where none but the workers will make values */
-			find_shared();
-		}
-	}
-#endif
-}
-
-/* Is there shared memory for the instance's generators? */
-bool
-uuid9562_instance_available(void)
-{
-#if PG_VERSION_NUM >= 170000
-	return true;
-#else
-	return instance != NULL;
-#endif
-}
-
-/* The shared state; an error where there is none. */
-InstanceState *
-uuid9562_instance(void)
-{
-#if PG_VERSION_NUM >= 170000
-	if (instance == NULL)
-		find_shared();
-#endif
-	if (instance == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg(NO_SHARED_MEMORY_MESSAGE),
-				 errhint(NO_SHARED_MEMORY_HINT)));
-	return instance;
-}
 
 /* --- the mark --------------------------------------------------------------- */
 
@@ -269,14 +74,14 @@ lock_mark(SharedGenerator *shared, uint64 limit)
 {
 	bool		locked;
 #if PG_VERSION_NUM >= 170000
-	uint32		wait_event = WaitEventExtensionNew(WAIT_EVENT_NAME);
+	uint32		wait_event = WaitEventExtensionNew(MARK_WAIT_EVENT);
 #else
-	uint32		wait_event = PG_WAIT_LWLOCK | instance->tranche;
+	uint32		wait_event = PG_WAIT_LWLOCK | uuid9562_shared->tranche;
 #endif
 
-	while (!(locked = LWLockConditionalAcquire(&instance->mark_lock, LW_EXCLUSIVE)) &&
+	while (!(locked = LWLockConditionalAcquire(&uuid9562_shared->mark_lock, LW_EXCLUSIVE)) &&
 		   (shared == NULL || limit_of(shared) == limit))
-		ConditionVariableSleep(&instance->mark_unlocked, wait_event);
+		ConditionVariableSleep(&uuid9562_shared->mark_unlocked, wait_event);
 	ConditionVariableCancelSleep();
 	return locked;
 }
@@ -284,8 +89,8 @@ lock_mark(SharedGenerator *shared, uint64 limit)
 static void
 unlock_mark(void)
 {
-	LWLockRelease(&instance->mark_lock);
-	ConditionVariableBroadcast(&instance->mark_unlocked);
+	LWLockRelease(&uuid9562_shared->mark_lock);
+	ConditionVariableBroadcast(&uuid9562_shared->mark_unlocked);
 }
 
 /* Do that with the mark, whose lock the caller holds. */
@@ -294,11 +99,11 @@ try_mark(void (*action) (Mark *), Mark *mark)
 {
 	ErrorData  *error = uuid9562_try_mark(action, mark);
 
-	instance->failed_at = error != NULL ? GetCurrentTimestamp() : 0;
+	uuid9562_shared->failed_at = error != NULL ? GetCurrentTimestamp() : 0;
 	if (error == NULL && action != uuid9562_load_mark)
-		pg_atomic_fetch_add_u64(&instance->mark_writes, 1);
+		pg_atomic_fetch_add_u64(&uuid9562_shared->mark_writes, 1);
 	else if (error != NULL && error->sqlerrcode == ERRCODE_DATA_CORRUPTED)
-		pg_atomic_write_u64(&instance->damaged_marks, 1);
+		pg_atomic_write_u64(&uuid9562_shared->damaged_marks, 1);
 	return error;
 }
 
@@ -323,16 +128,16 @@ load_mark(void)
 	Mark		mark;
 	ErrorData  *error;
 
-	if (instance->loaded)
+	if (uuid9562_shared->loaded)
 		return NULL;
 	error = try_mark(uuid9562_load_mark, &mark);
 	if (error != NULL)
 		return error;
 	for (int i = 0; i < UUID_KIND_COUNT; i++)
-		lift_generator(&instance->generators[i].generator, uuid_generator_from(mark.limits[i]));
-	uuid9562_horizon_start();
+		lift_generator(&uuid9562_shared->generators[i].generator, uuid_generator_from(mark.limits[i]));
+	uuid9562_hold_start();
 	pg_write_barrier();
-	instance->loaded = true;
+	uuid9562_shared->loaded = true;
 	return NULL;
 }
 
@@ -354,7 +159,7 @@ move_mark(const UuidKind *kind, uint64 now)
 		return error;
 	for (int i = 0; i < UUID_KIND_COUNT; i++)
 	{
-		SharedGenerator *each = &instance->generators[i].generator;
+		SharedGenerator *each = &uuid9562_shared->generators[i].generator;
 		const UuidClock clock = uuid_kinds[i].clock;
 		uint64		from;
 		uint64		limit;
@@ -378,7 +183,7 @@ move_mark(const UuidKind *kind, uint64 now)
 
 	for (int i = 0; i < UUID_KIND_COUNT; i++)
 	{
-		SharedGenerator *each = &instance->generators[i].generator;
+		SharedGenerator *each = &uuid9562_shared->generators[i].generator;
 
 		if (mark.limits[i] == 0)
 			continue;
@@ -414,7 +219,7 @@ uuid9562_instance_load(void)
 static void
 await_mark(const UuidKind *kind, uint64 limit, uint64 now)
 {
-	SharedGenerator *shared = &instance->generators[kind->number].generator;
+	SharedGenerator *shared = &uuid9562_shared->generators[kind->number].generator;
 	ErrorData  *error = NULL;
 
 	if (lock_mark(shared, limit))
@@ -431,7 +236,7 @@ await_mark(const UuidKind *kind, uint64 limit, uint64 now)
 static bool
 failed_just_now(void)
 {
-	int64		elapsed = GetCurrentTimestamp() - instance->failed_at;
+	int64		elapsed = GetCurrentTimestamp() - uuid9562_shared->failed_at;
 
 	return elapsed >= 0 && elapsed < MARK_RETRY_USECS;
 }
@@ -442,9 +247,9 @@ approach_mark(const UuidKind *kind, uint64 limit)
 {
 	ErrorData  *error = NULL;
 
-	if (!LWLockConditionalAcquire(&instance->mark_lock, LW_EXCLUSIVE))
+	if (!LWLockConditionalAcquire(&uuid9562_shared->mark_lock, LW_EXCLUSIVE))
 		return;
-	if (limit_of(&instance->generators[kind->number].generator) == limit && !failed_just_now())
+	if (limit_of(&uuid9562_shared->generators[kind->number].generator) == limit && !failed_just_now())
 		error = move_mark(kind, 0);
 	unlock_mark();
 	/* there is still room, and a value at hand */
@@ -460,7 +265,7 @@ approach_mark(const UuidKind *kind, uint64 limit)
 static void
 report_ahead(const UuidKind *kind, uint64 time, uint64 now)
 {
-	SharedGenerator *shared = &instance->generators[kind->number].generator;
+	SharedGenerator *shared = &uuid9562_shared->generators[kind->number].generator;
 	int64		ahead = seconds_ahead(kind, time, now);
 	bool		known;
 
@@ -490,16 +295,16 @@ UuidPayload
 uuid9562_instance_next(const UuidKind *kind, UuidMethod method, uint64 now, UuidRandom random)
 {
 	SharedGenerator *shared;
-	HorizonSlot *slot;
+	HoldSlot   *slot;
 	bool		recovery = false;
 	UuidPayload payload;
 	UuidNext	next;
 	uint64		limit;
 	uint64		near;
 
-	if (unlikely(instance == NULL))
+	if (unlikely(uuid9562_shared == NULL))
 		(void) uuid9562_instance();
-	shared = &instance->generators[kind->number].generator;
+	shared = &uuid9562_shared->generators[kind->number].generator;
 	slot = own_slot();
 
 	for (;;)
@@ -559,7 +364,7 @@ uuid9562_instance_advance(const UuidKind *kind, UuidPayload payload)
 
 	(void) uuid9562_instance();
 	lock_mark(NULL, 0);
-	lift_generator(&instance->generators[kind->number].generator, payload);
+	lift_generator(&uuid9562_shared->generators[kind->number].generator, payload);
 	if (XLogInsertAllowed())
 		error = move_mark(kind, 0);
 	unlock_mark();
@@ -579,24 +384,24 @@ uuid9562_instance_reset(void)
 	/* none is handed out until the mark is moved again */
 	for (int i = 0; i < UUID_KIND_COUNT; i++)
 	{
-		SpinLockAcquire(&instance->generators[i].generator.lock);
-		instance->generators[i].generator.limit = 0;
-		SpinLockRelease(&instance->generators[i].generator.lock);
+		SpinLockAcquire(&uuid9562_shared->generators[i].generator.lock);
+		uuid9562_shared->generators[i].generator.limit = 0;
+		SpinLockRelease(&uuid9562_shared->generators[i].generator.lock);
 	}
 	recovery = !XLogInsertAllowed();
 	error = recovery ? NULL : try_mark(uuid9562_replace_mark, &none);
 	for (int i = 0; i < UUID_KIND_COUNT && error == NULL; i++)
 	{
-		SharedGenerator *each = &instance->generators[i].generator;
+		SharedGenerator *each = &uuid9562_shared->generators[i].generator;
 
 		SpinLockAcquire(&each->lock);
 		memset(&each->state.previous, 0, sizeof(UuidPayload));
 		each->reported = 0;
 		SpinLockRelease(&each->lock);
 	}
-	if (!recovery && !instance->loaded)
-		uuid9562_horizon_start();
-	instance->loaded = !recovery && error == NULL;
+	if (!recovery && !uuid9562_shared->loaded)
+		uuid9562_hold_start();
+	uuid9562_shared->loaded = !recovery && error == NULL;
 	unlock_mark();
 	report_error(error, ERROR);
 }

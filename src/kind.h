@@ -12,14 +12,14 @@
 #include "core/clock.h"
 
 /* The number of a kind, and of the generator that makes its values. */
-typedef enum UuidKindNumber
+enum UuidKindNumber
 {
 	UUID_KIND_V1,
 	UUID_KIND_V6,
 	UUID_KIND_V7,
 	UUID_KIND_V8,				/* appendix B.1 */
 	UUID_KIND_V8_NODE			/* v7's time, and a node id (6.4) */
-} UuidKindNumber;
+};
 
 #define UUID_KIND_COUNT	(UUID_KIND_V8_NODE + 1)
 
@@ -27,7 +27,7 @@ typedef enum UuidKindNumber
 
 typedef struct UuidKind
 {
-	int			number;			/* UuidKindNumber */
+	int			number;			/* enum UuidKindNumber */
 	const char *name;			/* of the SQL function that makes one */
 	int			version;		/* in the octets of a value */
 	UuidClock	clock;			/* of the time field */

@@ -24,7 +24,8 @@ typedef struct GeneratorState
 	uint64		generated;		/* values made */
 	uint64		clock_backwards;	/* times the clock was found behind */
 	uint64		ran_ahead;		/* ticks taken ahead of the clock */
-	uint64		last_counted;	/* time of the value last counted as one of these */
+	uint64		last_counted;	/* time of the value last counted as one of
+								 * these */
 } GeneratorState;
 
 /*

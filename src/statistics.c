@@ -75,7 +75,7 @@ uuid9562_uuid_generator_stats(PG_FUNCTION_ARGS)
 
 	InitMaterializedSRF(fcinfo, 0);
 	put_rows(result, NULL);
-	if (uuid9562_instance_available())
+	if (uuid9562_shared_available())
 		put_rows(result, uuid9562_instance());
 	return (Datum) 0;
 }

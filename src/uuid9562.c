@@ -8,7 +8,7 @@
 #include "utils/guc.h"
 
 #include "core/text.h"
-#include "horizon.h"
+#include "hold.h"
 #include "instance.h"
 
 #if PG_VERSION_NUM >= 180000
@@ -55,7 +55,7 @@ check_scope(int *newval, void **extra, GucSource source)
 	if (*newval != SCOPE_INSTANCE || (source != PGC_S_SESSION && source != PGC_S_TEST) ||
 		loading || InitializingParallelWorker)
 		return true;
-	if (uuid9562_instance_available())
+	if (uuid9562_shared_available())
 	{
 		/* so that this session's workers find that it knows of the memory */
 		if (source == PGC_S_SESSION)
@@ -149,8 +149,8 @@ void
 _PG_init(void)
 {
 	/* first what can fail: a setting cannot be defined again */
-	uuid9562_instance_init();
-	uuid9562_horizon_init();
+	uuid9562_shared_init();
+	uuid9562_hold_init();
 	loading = true;
 	DefineCustomEnumVariable("uuid9562.v7_method",
 							 "How values of one moment are ordered by uuidv7().",
