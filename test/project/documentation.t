@@ -32,6 +32,20 @@ foreach my $setting (sort keys %settings)
 	is_deeply([ grep { index($pages, $_) < 0 } sort keys %messages ], [], 'and the manual has each of them');
 }
 
+# A whole statement in a sentence is one that a test runs; test/t/examples.pl runs the blocks.
+{
+	my @pages = ('README.md', glob 'doc/*.md');
+	my @run = (map({ slurp($_) =~ /^```sql\n(.*?)^```/msg } @pages), map { slurp($_) } glob 'sql/*.sql test/*/*.sql test/*/*.pl');
+	my $run = join(' ', @run) =~ s/\s+/ /gr;
+	foreach my $page (@pages)
+	{
+		my $sentences = slurp($page) =~ s/^```.*?^```//msgr;
+		my @statements = grep { !/\.\.\./ && / .* / && /[a-z]/ } map { s/\s+/ /gr =~ s/;$//r }
+		  $sentences =~ /`((?:ALTER|CALL|COPY|CREATE|DELETE|DROP|EXPLAIN|GRANT|INSERT|LOAD|SELECT|SET(?= \w+\.)|SHOW|UPDATE|WITH) [^`]*)`/g;
+		is_deeply([ grep { index($run, $_) < 0 } @statements ], [], "$page: a test runs each statement");
+	}
+}
+
 # Nothing in the manual or the README that the install script does not make.
 foreach my $page ('README.md', glob 'doc/*.md')
 {
