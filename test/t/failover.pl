@@ -67,7 +67,7 @@ sub follow
 	my $node = PostgreSQL::Test::Cluster->new($name);
 
 	$node->init_from_backup($first, 'base', has_streaming => 1);
-	$node->append_conf('postgresql.conf', "primary_conninfo = '" . $of->connstr . " application_name=$name'\n" . ($conf || ''));
+	$node->append_conf('postgresql.conf', "archive_mode = off\nprimary_conninfo = '" . $of->connstr . " application_name=$name'\n" . ($conf || ''));
 	start($node, $offset);
 	return $node;
 }
@@ -191,6 +191,7 @@ $writers->kill_kill;
 
 my $restored = PostgreSQL::Test::Cluster->new('restored');
 $restored->init_from_backup($first, 'under_load');
+$restored->append_conf('postgresql.conf', 'archive_mode = off');
 start($restored, 'by -30');
 fill($restored, 'restored');
 in_order($restored, 'a base backup under load, 30 s behind', 'restored');
@@ -199,7 +200,7 @@ $restored->stop;
 # --- a clock that was ahead once ----------------------------------------------
 
 $world->turn('by 60');
-fill($first, 'first', 1);
+fill($first, 'ahead', 1);
 $world->turn('normal');
 my $corrected = follow('corrected', $first);
 my $throughout_corrected = connect_all($corrected);
@@ -211,8 +212,10 @@ my $segment = sql($first, 'SELECT pg_walfile_name(pg_current_wal_lsn())', 'SELEC
 $first->poll_query_until('postgres', "SELECT last_archived_wal >= '$segment' FROM pg_stat_archiver") or die 'no archive';
 my $archived = PostgreSQL::Test::Cluster->new('archived');
 $archived->init_from_backup($first, 'base', has_restoring => 1, standby => 0);
+$archived->append_conf('postgresql.conf', 'archive_mode = off');
 $world->start($archived);
 $archived->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()') or die 'recovery does not end';
+is(sql($archived, "SELECT count(*) FROM ids WHERE made = 'ahead'"), '1', 'the archive has the row that was ahead');
 fill($archived, 'archived');
 in_order($archived, 'a clock that was 60 s ahead once, restored from backup and archive', 'archived');
 $archived->stop;

@@ -12,6 +12,7 @@ use FindBin;
 use lib $FindBin::Bin;
 use IPC::Open2;
 use IPC::Run ();
+use List::Util qw(shuffle);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -74,6 +75,7 @@ sub make_ids
 				last if $line eq "done\n";
 				printf { $log{$kind} } "%.9f %.9f %s", $began, clock_gettime(CLOCK_MONOTONIC), $line;
 			}
+			sleep 0.001;
 		}
 		close $in;
 		close $out;
@@ -94,8 +96,6 @@ my @pids = map {
 } 1 .. $clients;
 
 # --- what happens to them -----------------------------------------------------
-
-my $clock = 'normal';
 
 # A query by a connection of its own, which may fail.
 sub ask
@@ -119,12 +119,19 @@ sub await_server
 	die 'the server does not come back';
 }
 
+sub set_clock
+{
+	my $clock = rand() < 0.3 ? 'normal' : 'by ' . (int(rand(200)) - 100);
+	$world->turn($clock);
+	return;
+}
+
+# Start with another clock: pg_ctl looks at the time of a start, so it comes after.
 sub start
 {
-	# pg_ctl looks at the time of a start
 	$world->turn('normal');
 	$world->start;
-	$world->turn($clock);
+	set_clock();
 	return;
 }
 
@@ -137,16 +144,19 @@ my %deeds = (
 	'stop at once' => sub { $node->stop('immediate'); start() },
 	'stop' => sub { $node->stop('fast'); start() },
 	'kill the postmaster' => sub { $world->kill; start() },
-	'set the clock' => sub { $clock = rand() < 0.3 ? 'normal' : 'by ' . (int(rand(200)) - 100); $world->turn($clock) });
+	'set the clock' => \&set_clock);
 my %done = map { $_ => 0 } keys %deeds;
+my @next;
 while (clock_gettime(CLOCK_MONOTONIC) < $end)
 {
-	my $deed = (sort keys %deeds)[rand keys %deeds];
+	# each of them comes before one comes again
+	@next = shuffle(sort keys %deeds) unless @next;
+	my $deed = shift @next;
 
 	await_server();
 	$deeds{$deed}->();
 	$done{$deed}++;
-	sleep rand();
+	sleep rand(0.5);
 }
 waitpid $_, 0 foreach @pids;
 await_server();
