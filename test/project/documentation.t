@@ -93,6 +93,8 @@ foreach my $page (glob '*.md doc/*.md')
 	my @rows = grep { /\d\.\d/ } $section =~ /^(\|.*\|)$/mg;
 	cmp_ok(scalar(@rows), '>', 10, 'the README has figures');
 	is_deeply([ grep { index($reports, "$_\n") < 0 } @rows ], [], 'and each of their rows is that of a report');
+	my @said = ($section =~ s/^\|.*\n//mgr) =~ /(?<![\w.])(\d+\.\d+)\b/g;
+	is_deeply([ grep { $reports !~ /\| \Q$_\E \|/ } @said ], [], 'and so is each figure in a sentence');
 }
 
 # doc/rfc9562.md: | id | ... | `file`: `name`; ... |
