@@ -402,14 +402,19 @@ is(sql("SELECT public.uuidv7_timestamp('$out') <= to_timestamp($T + 10)"), 't', 
 cmp_ok(sql('SELECT public.uuidv6()'), 'gt', $tomorrow, 'by the one that had, from there on');
 
 # The end of the field: the mark cannot go further, and is not tried again.
-$world->turn('281474976710 655999999');
-begin_anew();
-$staying = stay();
-$writes = statistic('mark_writes');
-value() foreach 1 .. 4;
-is(statistic('mark_writes'), $writes, 'at the end of the field the mark is not moved again and again');
-$staying->quit;
-$world->turn('normal');
+my $end = '281474976710 655999999';
+SKIP:
+{
+	skip World::NARROW, 1 unless World->can_be($end);
+	$world->turn($end);
+	begin_anew();
+	$staying = stay();
+	$writes = statistic('mark_writes');
+	value() foreach 1 .. 4;
+	is(statistic('mark_writes'), $writes, 'at the end of the field the mark is not moved again and again');
+	$staying->quit;
+	$world->turn('normal');
+}
 
 $node->stop;
 done_testing();
