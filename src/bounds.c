@@ -166,6 +166,8 @@ is_never_null(const Node *expression)
 		case F_DATE_TRUNC_TEXT_TIMESTAMP:
 		case F_TIMEZONE_TEXT_TIMESTAMPTZ:
 		case F_TIMEZONE_TEXT_TIMESTAMP:
+		case F_DATE_PLI:
+		case F_DATE_MII:
 		case F_TIMESTAMPTZ_DATE:
 		case F_TIMESTAMPTZ_TIMESTAMP:
 			break;

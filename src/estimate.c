@@ -279,6 +279,8 @@ uuid9562_version_selectivity(PlannerInfo *root, Oid funcid, List *args, const Uu
 	double		all;
 	double		of_version;
 	double		selectivity = 1;
+	RestrictInfo *asked = NULL;
+	RestrictInfo *again = NULL;
 	ListCell   *cell;
 
 	if (!open_statistics(root, linitial(args), kind, &statistics))
@@ -306,13 +308,14 @@ uuid9562_version_selectivity(PlannerInfo *root, Oid funcid, List *args, const Uu
 			if ((memcmp(DatumGetUUIDP(bound->constvalue), side->bound, UUID_LEN) > 0) == is_lower)
 				side->bound = DatumGetUUIDP(bound->constvalue)->data;
 		}
-		else if (IsA(call, FuncExpr) && call->funcid == funcid && call->args != args &&
-				 equal(call->args, args) && condition->norm_selec < 0)
-			condition->norm_selec = 1;	/* said before, as by a view */
+		else if (IsA(call, FuncExpr) && call->funcid == funcid && equal(call->args, args))
+			*(call->args == args ? &asked : &again) = condition;
 	}
+	/* said twice, as by a view; an arm of an OR says nothing of the others */
+	if (asked != NULL && again != NULL && again->norm_selec < 0)
+		again->norm_selec = 1;
 	answer_for_side(root, &statistics, &lower, &upper, true);
 	answer_for_side(root, &statistics, &lower, &upper, false);
-
 	all = share_below(&statistics, upper.bound, false) - share_below(&statistics, lower.bound, false);
 	of_version = share_below(&statistics, upper.bound, true) - share_below(&statistics, lower.bound, true);
 	if (lower.comparisons == NIL && upper.comparisons == NIL)
@@ -320,9 +323,6 @@ uuid9562_version_selectivity(PlannerInfo *root, Oid funcid, List *args, const Uu
 	else if (all > 0)
 		selectivity = of_version / all;
 	CLAMP_PROBABILITY(selectivity);
-
-	if (statistics.boundaries != NULL)
-		pfree(statistics.boundaries);
 	free_attstatsslot(&statistics.histogram);
 	free_attstatsslot(&statistics.common);
 	ReleaseVariableStats(statistics.variable);

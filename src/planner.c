@@ -1,6 +1,6 @@
 /*
  * planner.c
- *		What the planner asks of "is within".
+ *		Planner support of uuidv7_within, <@ and @>, and of the other kinds'.
  *
  * The planner knows nothing of id <@ period.  It knows all about comparisons
  * of a column with a value: how to use an index, which partitions to skip,

@@ -4,7 +4,7 @@
  *
  * The C function of an SQL function f is uuid9562_f: PostgreSQL 17 and later
  * have C functions named like some of our SQL functions.  It checks its
- * arguments, calls the core and returns a Datum; every bit is the core's.
+ * arguments, calls the core and returns a Datum.
  */
 #ifndef UUID9562_H
 #define UUID9562_H

@@ -1,9 +1,9 @@
 /*
  * version.c
- *		What the planner asks of "is of the version".
+ *		Planner support of uuid_is_v6, uuid_is_v7 and uuid_is_v8.
  *
- * How many rows of a table are (see estimate.c), and whether an index can say
- * so: where a CHECK constraint keeps other versions out, "id is of the version"
+ * How many rows of a table are of the version (see estimate.c), and whether an
+ * index can say so: where a CHECK constraint keeps other versions out, "id is of the version"
  * and "id is not NULL" say the same, and scans of an index on the id need not
  * ask each row for its version.
  */

@@ -9,7 +9,8 @@
  *
  * v7's unit joins the 48-bit milliseconds (5.7) with the 12-bit fraction of
  * 6.2 method 3 into one number, so a later time is a greater number by every
- * clock.  A time outside the field is reported, never wrapped.
+ * clock.  A time outside the field is reported, never wrapped, except in v8,
+ * which B.1 lets wrap.
  *
  * Plain C11: no PostgreSQL, no I/O, no static state.
  */
@@ -103,8 +104,9 @@ uuid_clock_micros_ticks(UuidClock clock, int64_t unix_micros, uint64_t *ticks)
 }
 
 /*
- * Microseconds since 1970-01-01 of a time field by that clock, rounded down.  v7 is read to its millisecond: what its other 12 bits
- * mean is its maker's choice (5.7).  Never fails: every field value has one.
+ * Microseconds since 1970-01-01 of a time field by that clock, rounded down.
+ * v7 is read to its millisecond: what its other 12 bits mean is its maker's
+ * choice (5.7).  Never fails: every field value has one.
  */
 static inline int64_t
 uuid_clock_unix_micros(UuidClock clock, uint64_t ticks)
