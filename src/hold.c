@@ -14,7 +14,6 @@
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "storage/proc.h"
-#include "storage/procarray.h"
 #include "storage/shmem.h"
 
 /* Each in cache lines of its own. */
@@ -144,9 +143,10 @@ slot_of_prepared(FullTransactionId xid)
 }
 
 /*
- * A transaction has ended, or has been prepared.  It was taken from the list of
- * running ones before, or put there under the prepared one's name as well, so who
- * takes a snapshot from now on needs to know of it no more, or finds it prepared.
+ * A transaction has ended, or has been prepared.  PostgreSQL no longer lists it as
+ * running in this process.  A later snapshot sees a committed one as ended, and a
+ * prepared one as running in a PGPROC of its own.  So only snapshots from before
+ * need what is kept here.
  *
  * One without a number has written nothing.
  */
@@ -209,8 +209,11 @@ uuid9562_hold_start(void)
 		TransactionId xid = GetPGProcByNumber(i)->xid;
 		UuidEnded	entry;
 
-		/* the number of one that was finished stays */
-		if (!TransactionIdIsValid(xid) || !TransactionIdIsInProgress(xid))
+		/*
+		 * The number of one that was finished stays.  It is needed as well: a
+		 * snapshot from before takes it to be running.
+		 */
+		if (!TransactionIdIsValid(xid))
 			continue;
 		entry.xid = uuid9562_full_xid(xid, ReadNextFullTransactionId());
 		/* it is known, where that is not the first time */

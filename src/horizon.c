@@ -12,17 +12,15 @@
  * the statement's snapshot takes to be running.  Where none does, the horizon is
  * just above the last value.
  *
- * Why that is enough.  Let a value v be made by a transaction T that commits, and
- * that the snapshot does not see.  Either v is greater than the last value that the
- * reader reads; then it is above the horizon, whatever T does.  Or it was made
- * before.  Then the open value was set before the reader looks for it, since both
- * the making and the reading of the last value are under the generator's lock (1).
- * It stays until T has ended.  T was not ended when the snapshot was taken.  So if
- * the reader finds it no more, T is in the ring, since it was put there before (2),
- * and the reader looks there after (3).  What is before it in the ring began after
- * T had ended, so the snapshot does not see that either, and a reader that goes from
- * the newest to the first that it sees comes to T (4).  A reader that meets a change
- * of the ring reads it again (5).
+ * Why that is enough.  Let transaction T make a value and commit, and let the
+ * snapshot not see T.  If the value is greater than the last one that the reader
+ * reads, it is above the horizon.  Otherwise T's slot had its open value before the
+ * reader looked, since values are made and the last one is read under the generator's
+ * lock (1).  If the reader finds the slot cleared, T is already in the ring (2), and
+ * the reader looks into the ring after the open value (3).  Older entries of the ring
+ * ended before T began, newer ones the snapshot does not see either.  So the first
+ * entry that it sees, from the newest on, is older than T, and the reader may stop
+ * there (4).  A reader that meets a change of the ring reads it again (5).
  *
  * A transaction that is prepared leaves its process and goes to a slot of its own,
  * with the number under which the snapshot takes it to be running.  It is there
@@ -334,7 +332,7 @@ find_horizon(const UuidKind *kind, Snapshot snapshot)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("%s_horizon() cannot tell what a prepared transaction has made", kind->name),
 				 errdetail("It was prepared before the server started, or before UUIDs were made with uuid9562.monotonic_scope = instance since then."),
-				 errhint("End it with COMMIT PREPARED or ROLLBACK PREPARED; pg_prepared_xacts shows such transactions.")));
+				 errhint("End it with COMMIT PREPARED or ROLLBACK PREPARED, if pg_prepared_xacts shows one, and ask in a new transaction.")));
 	if (least - 1 > horizon.time)
 		return just_above(kind, horizon);
 	horizon.time = least - 1;

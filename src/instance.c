@@ -20,10 +20,10 @@
  * unlocked.  Nothing is reported while it is held, since a report may wait for a
  * client that does not read.
  *
- * In recovery WAL cannot be written, and there is no mark.  A standby's
- * generators step without a limit while theirs is zero, which a raised one ends.
- * So the first value after a promotion, of whichever session, finds no room,
- * reads the mark and goes on above it.
+ * In recovery WAL cannot be written, and there is no mark.  All limits are zero
+ * then, and zero means no limit.  After a promotion zero means no room: the first
+ * session that asks for a value, whichever it is, reads the mark, goes on above it
+ * and raises the limit.
  */
 #include "instance.h"
 
@@ -37,6 +37,8 @@
 /* How far the mark is moved ahead, and after how much of that it is moved on. */
 #define MARK_STEP_SECONDS	2
 #define MARK_NEAR_SECONDS	1
+/* How long a session that waits for the mark sleeps at most before it looks. */
+#define MARK_LOOK_MSECS		1000
 /* How long nobody tries again when it could not be moved, while there is room. */
 #define MARK_RETRY_USECS	(USECS_PER_SEC / 4)
 
@@ -81,7 +83,10 @@ lock_mark(SharedGenerator *shared, uint64 limit)
 
 	while (!(locked = LWLockConditionalAcquire(&uuid9562_shared->mark_lock, LW_EXCLUSIVE)) &&
 		   (shared == NULL || limit_of(shared) == limit))
-		ConditionVariableSleep(&uuid9562_shared->mark_unlocked, wait_event);
+	{
+		/* a session that ended with the lock has woken nobody */
+		ConditionVariableTimedSleep(&uuid9562_shared->mark_unlocked, MARK_LOOK_MSECS, wait_event);
+	}
 	ConditionVariableCancelSleep();
 	return locked;
 }
@@ -99,6 +104,9 @@ try_mark(void (*action) (Mark *), Mark *mark)
 {
 	ErrorData  *error = uuid9562_try_mark(action, mark);
 
+	/* which was lost with the error */
+	if (error != NULL)
+		LWLockAcquire(&uuid9562_shared->mark_lock, LW_EXCLUSIVE);
 	uuid9562_shared->failed_at = error != NULL ? GetCurrentTimestamp() : 0;
 	if (error == NULL && action != uuid9562_load_mark)
 		pg_atomic_fetch_add_u64(&uuid9562_shared->mark_writes, 1);
@@ -399,9 +407,14 @@ uuid9562_instance_reset(void)
 		each->reported = 0;
 		SpinLockRelease(&each->lock);
 	}
-	if (!recovery && !uuid9562_shared->loaded)
-		uuid9562_hold_start();
-	uuid9562_shared->loaded = !recovery && error == NULL;
+	/* a reset that failed has forgotten nothing */
+	if (error == NULL)
+	{
+		if (!recovery && !uuid9562_shared->loaded)
+			uuid9562_hold_start();
+		pg_write_barrier();
+		uuid9562_shared->loaded = !recovery;
+	}
 	unlock_mark();
 	report_error(error, ERROR);
 }

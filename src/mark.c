@@ -26,6 +26,7 @@
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
 #include "storage/fd.h"
+#include "storage/lwlock.h"
 #include "storage/smgr.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
@@ -198,7 +199,9 @@ uuid9562_replace_mark(Mark *mark)
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("file \"%s\" belongs to relation %u", MARK_PATH, relation)));
 	write_page(lock_page(RBM_ZERO_AND_LOCK), mark);
-	if (durable_unlink(OLD_MARK_PATH, DEBUG1) != 0 && errno != ENOENT)
+	if (unlink(OLD_MARK_PATH) == 0)
+		fsync_fname(".", true);
+	else if (errno != ENOENT)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not remove file \"%s\": %m", OLD_MARK_PATH)));
@@ -256,7 +259,8 @@ uuid9562_load_mark(Mark *mark)
 /*
  * Do that with the mark, and catch what goes wrong.  The buffer manager needs a
  * ResourceOwner, which the caller may not have, and which lets go of the page
- * after an error.
+ * after an error.  The caller holds one LWLock, that of the mark, and no longer
+ * holds it after an error.
  */
 ErrorData *
 uuid9562_try_mark(void (*action) (Mark *), Mark *mark)
@@ -276,8 +280,13 @@ uuid9562_try_mark(void (*action) (Mark *), Mark *mark)
 	}
 	PG_CATCH();
 	{
-		/* the error has forgotten that our caller holds a lock */
-		InterruptHoldoffCount = holdoff_count;
+		/*
+		 * The buffer manager may hold a lock of another page, which it was
+		 * writing to make room.  The mark's own lock goes with it; the error has
+		 * forgotten all but that one's hold on interrupts.
+		 */
+		LWLockReleaseAll();
+		InterruptHoldoffCount = holdoff_count - 1;
 #if PG_VERSION_NUM < 160000
 		AbortBufferIO();
 #endif

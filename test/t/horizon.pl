@@ -410,6 +410,19 @@ sql('BEGIN', q{INSERT INTO events (note) VALUES ('prepared after')}, q{PREPARE T
 is(sql(q{SELECT count(*) FROM events WHERE note = 'prepared before' AND id < public.uuidv7_horizon()}), '1', 'one that was prepared since is known');
 sql(q{ROLLBACK PREPARED 'after'});
 
+# a snapshot from before its end takes it to be running, however late the first question
+{
+	sql('BEGIN', q{INSERT INTO events (note) VALUES ('prepared early')}, q{PREPARE TRANSACTION 'early'});
+	$node->restart;
+	my $reader = session();
+	in($reader, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT 1');
+	sql(q{COMMIT PREPARED 'early'});
+	$reader->query('SELECT public.uuidv7_horizon()');
+	like($reader->{stderr}, qr/cannot tell what a prepared transaction has made/, 'what was prepared before the start and has ended since is not known to an older snapshot');
+	$reader->quit;
+	is(sql(q{SELECT count(*) FROM events WHERE note = 'prepared early' AND id < public.uuidv7_horizon()}), '1', 'and is there for a new one');
+}
+
 # --- a standby ---------------------------------------------------------------------------
 
 {
