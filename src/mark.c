@@ -282,8 +282,8 @@ uuid9562_try_mark(void (*action) (Mark *), Mark *mark)
 	{
 		/*
 		 * The buffer manager may hold a lock of another page, which it was
-		 * writing to make room.  The mark's own lock goes with it; the error has
-		 * forgotten all but that one's hold on interrupts.
+		 * writing to make room.  The mark's own lock goes with it, and so
+		 * does its hold on interrupts, which the error has forgotten.
 		 */
 		LWLockReleaseAll();
 		InterruptHoldoffCount = holdoff_count - 1;
