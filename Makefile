@@ -13,39 +13,41 @@ EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(SOURCE)/uui
 
 MODULE_big = uuid9562
 OBJS = \
-	src/core/entropy.o \
-	src/aggregate.o \
-	src/batch.o \
-	src/bounds.o \
-	src/constants.o \
-	src/convert.o \
-	src/estimate.o \
-	src/generate.o \
-	src/hold.o \
-	src/horizon.o \
-	src/inspect.o \
-	src/instance.o \
-	src/mark.o \
-	src/named.o \
-	src/period.o \
-	src/planner.o \
-	src/session.o \
-	src/shared.o \
-	src/statistics.o \
+	src/settings.o \
 	src/uuid9562.o \
-	src/version.o
+	src/core/random_buffer.o \
+	src/runtime/runtime.o \
+	src/generate/batch.o \
+	src/generate/generate.o \
+	src/generate/name_based.o \
+	src/value/constants.o \
+	src/value/convert.o \
+	src/value/inspect.o \
+	src/value/min_max.o \
+	src/value/timestamp.o \
+	src/period/bounds.o \
+	src/period/rewrite.o \
+	src/period/selectivity.o \
+	src/period/version.o \
+	src/period/within.o \
+	src/instance/high_water_mark.o \
+	src/instance/horizon.o \
+	src/instance/ordered.o \
+	src/instance/shared_memory.o \
+	src/instance/statistics.o \
+	src/instance/transaction_slot.o
 PGFILEDESC = "uuid9562 - every UUID version of RFC 9562"
 
 DATA = $(call OWN_FILES,uuid9562--*.sql)
 # installed as they lie here, so that they find each other
 MANUAL = $(call OWN_FILES,*.md LICENSE doc/*.md managed/*.sql doc/benchmarks/*/*)
 
-PG_CPPFLAGS = -DUUID9562_VERSION='"$(EXTVERSION)"'
+PG_CPPFLAGS = -I$(SOURCE)/src -DUUID9562_VERSION='"$(EXTVERSION)"'
 
 REGRESS = vectors inspect convert aggregate named custom time node plans settings statistics errors nulls managed
 REGRESS_OPTS = --load-extension=$(EXTENSION)
 
-CORE_TESTS = layout layout_by_octet clock generator entropy text ended horizon
+CORE_TESTS = layout layout_by_octet clock generator random_buffer text transaction_history horizon
 CORE_PROGRAMS = $(CORE_TESTS:%=test/core/%)
 EXTRA_CLEAN = $(CORE_PROGRAMS)
 
@@ -57,12 +59,12 @@ endif
 include $(PGXS)
 
 # the bitcode too: JIT inlines it
-$(OBJS) $(OBJS:.o=.bc): $(call OWN_FILES,src/*.h src/core/*.h) uuid9562.control
+$(OBJS) $(OBJS:.o=.bc): $(call OWN_FILES,src/*.h src/*/*.h) uuid9562.control
 
 ifneq ($(SOURCE),.)
-$(OBJS) $(OBJS:.o=.bc): | $(CURDIR)/src/core
-$(CORE_PROGRAMS): | $(CURDIR)/test/core
-$(CURDIR)/src/core $(CURDIR)/test/core:
+FOLDERS = $(sort $(patsubst %/,$(CURDIR)/%,$(dir $(OBJS) $(CORE_PROGRAMS))))
+$(OBJS) $(OBJS:.o=.bc) $(CORE_PROGRAMS): | $(FOLDERS)
+$(FOLDERS):
 	mkdir -p $@
 endif
 
@@ -103,8 +105,8 @@ server-for-installcheck:
 coretest: $(CORE_PROGRAMS)
 	prove --verbose --exec '' $(CORE_PROGRAMS)
 
-$(CORE_PROGRAMS): %: %.c test/core/layout.c test/core/support.h src/core/entropy.o $(call OWN_FILES,src/core/*.h)
-	$(CC) -std=c11 $(CFLAGS) -I$(SOURCE)/src/core -o $@ $< src/core/entropy.o -lcmocka
+$(CORE_PROGRAMS): %: %.c test/core/layout.c test/core/support.h src/core/random_buffer.o $(call OWN_FILES,src/core/*.h)
+	$(CC) -std=c11 $(CFLAGS) -I$(SOURCE)/src/core -o $@ $< src/core/random_buffer.o -lcmocka
 
 # Properties over generated values, on a running server that has pgTAP.
 pgtap:

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../src/core/entropy.h"
+#include "../src/core/random_buffer.h"
 #include "../src/core/generator.h"
-#include "../src/kind.h"
+#include "../src/core/kind.h"
 
 /* --- the generators --------------------------------------------------------- */
 
@@ -290,7 +290,7 @@ print_worst(void)
 		{"in a second, where the random source gives the same bits each time", of_pairs * rate * in_a_tick},
 		/* value i of both shares a tick at r t / sqrt(4 pi i) */
 		{"between two copies of the running server: `fraction` and `random`",
-		SESSIONS * in_a_tick * sqrt((UUID_ENTROPY_WORDS - 1) / acos(-1))},
+		SESSIONS * in_a_tick * sqrt((UUID_RANDOM_BUFFER_WORDS - 1) / acos(-1))},
 		{"after a promoted standby whose clock was 10 ms behind: `uuidv8_node()`, instance scope",
 		collisions(V8_NODE, 2, RATE, 0.010)},
 		{"a billion rows of one year by `uuidv7_at`, at times in whole seconds", ldexp(1e18 / YEAR, -UUID_TAIL_BITS - 1)},

@@ -13,7 +13,7 @@ BEGIN;
 
 CREATE SCHEMA uuid9562;
 GRANT USAGE ON SCHEMA uuid9562 TO PUBLIC;
-COMMENT ON SCHEMA uuid9562 IS 'the part of the extension uuid9562 1.1 that needs no C';
+COMMENT ON SCHEMA uuid9562 IS 'the part of the extension uuid9562 1.2 that needs no C';
 
 SET LOCAL search_path = uuid9562, pg_catalog;
 
@@ -23,8 +23,7 @@ SET LOCAL search_path = uuid9562, pg_catalog;
 CREATE FUNCTION uuid_is_v7(uuid) RETURNS boolean
 IMMUTABLE PARALLEL SAFE
 RETURN get_byte(uuid_send($1), 6) >> 4 = 7 AND get_byte(uuid_send($1), 8) >> 6 = 2;
-COMMENT ON FUNCTION uuid_is_v7(uuid) IS
-'is it a version 7 UUID (RFC 9562, 5.7)';
+COMMENT ON FUNCTION uuid_is_v7(uuid) IS 'is UUID version 7?';
 
 CREATE FUNCTION uuid_extract_variant(uuid) RETURNS text
 IMMUTABLE PARALLEL SAFE
@@ -32,14 +31,12 @@ RETURN CASE WHEN get_byte(uuid_send($1), 8) < 128 THEN 'ncs'
 			WHEN get_byte(uuid_send($1), 8) < 192 THEN 'rfc9562'
 			WHEN get_byte(uuid_send($1), 8) < 224 THEN 'microsoft'
 			WHEN $1 IS NOT NULL THEN 'reserved' END;
-COMMENT ON FUNCTION uuid_extract_variant(uuid) IS
-'variant of a UUID: ncs, rfc9562, microsoft or reserved (RFC 9562, 4.1)';
+COMMENT ON FUNCTION uuid_extract_variant(uuid) IS 'extract variant from UUID';
 
 CREATE FUNCTION uuid_extract_version(uuid) RETURNS smallint
 IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN get_byte(uuid_send($1), 8) >> 6 = 2 THEN get_byte(uuid_send($1), 6) >> 4 END;
-COMMENT ON FUNCTION uuid_extract_version(uuid) IS
-'version of a UUID, NULL if its variant is not that of RFC 9562 (RFC 9562, 4.2)';
+COMMENT ON FUNCTION uuid_extract_version(uuid) IS 'extract version from RFC 9562 UUID';
 
 -- A time is added as hours and a rest: as one product of its unit and an interval it
 -- would be rounded.  AT TIME ZONE 'UTC' makes it independent of the time zone.  In the
@@ -52,16 +49,14 @@ RETURN CASE WHEN uuid_is_v7($1) THEN
 	 + ('x' || left($1::text, 8) || substr($1::text, 10, 4))::bit(48)::bigint / 3600000 * interval '1 hour'
 	 + ('x' || left($1::text, 8) || substr($1::text, 10, 4))::bit(48)::bigint % 3600000 * interval '1 millisecond')
 	AT TIME ZONE 'UTC' END;
-COMMENT ON FUNCTION uuidv7_timestamp(uuid) IS
-'timestamp of a version 7 UUID to the millisecond, NULL for any other version (RFC 9562, 5.7)';
+COMMENT ON FUNCTION uuidv7_timestamp(uuid) IS 'timestamp of UUID version 7, in milliseconds';
 
 CREATE FUNCTION uuidv7_timestamp_micros(uuid) RETURNS timestamptz
 IMMUTABLE PARALLEL SAFE
 RETURN (uuidv7_timestamp($1) AT TIME ZONE 'UTC'
 		+ ((('x' || substr($1::text, 16, 3))::bit(12)::integer + 1) * 1000 - 1) / 4096 * interval '1 microsecond')
 	   AT TIME ZONE 'UTC';
-COMMENT ON FUNCTION uuidv7_timestamp_micros(uuid) IS
-'timestamp of a version 7 UUID made by method 3, to the microsecond, NULL for any other version (RFC 9562, 6.2)';
+COMMENT ON FUNCTION uuidv7_timestamp_micros(uuid) IS 'timestamp of UUID version 7, in microseconds';
 
 -- The time of v1 and v6 counts 100 ns since 1582-10-15.
 CREATE FUNCTION uuid_extract_timestamp(uuid) RETURNS timestamptz
@@ -78,21 +73,18 @@ RETURN CASE uuid_extract_version($1)
 		 + ('x' || left($1::text, 8) || substr($1::text, 10, 4) || substr($1::text, 16, 3))::bit(60)::bigint % 36000000000 / 10
 		   * interval '1 microsecond') AT TIME ZONE 'UTC'
 	WHEN 7 THEN uuidv7_timestamp($1) END;
-COMMENT ON FUNCTION uuid_extract_timestamp(uuid) IS
-'timestamp of a version 1, 6 or 7 UUID, NULL for any other (RFC 9562, 5.1, 5.6, 5.7)';
+COMMENT ON FUNCTION uuid_extract_timestamp(uuid) IS 'extract timestamp from UUID of version 1, 6 or 7';
 
 CREATE FUNCTION uuid_extract_clock_seq(uuid) RETURNS integer
 IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN uuid_extract_version($1) IN (1, 6)
 	THEN (get_byte(uuid_send($1), 8) & 63) << 8 | get_byte(uuid_send($1), 9) END;
-COMMENT ON FUNCTION uuid_extract_clock_seq(uuid) IS
-'clock sequence of a version 1 or 6 UUID, NULL for any other (RFC 9562, 5.1, 5.6)';
+COMMENT ON FUNCTION uuid_extract_clock_seq(uuid) IS 'extract clock sequence from UUID of version 1 or 6';
 
 CREATE FUNCTION uuid_extract_node(uuid) RETURNS macaddr
 IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN uuid_extract_version($1) IN (1, 6) THEN right($1::text, 12)::macaddr END;
-COMMENT ON FUNCTION uuid_extract_node(uuid) IS
-'node of a version 1 or 6 UUID, NULL for any other (RFC 9562, 5.1, 5.6)';
+COMMENT ON FUNCTION uuid_extract_node(uuid) IS 'extract node from UUID of version 1 or 6';
 
 -- Conversion
 
@@ -125,8 +117,7 @@ BEGIN
 	END IF;
 	RETURN (%3$s || right(hex, 16))::uuid;
 END$body$;
-COMMENT ON FUNCTION uuidv%1$s_to_v%2$s(uuid) IS
-'version %2$s UUID with the time, clock sequence and node of a version %1$s UUID (RFC 9562, 5.6)'
+COMMENT ON FUNCTION uuidv%1$s_to_v%2$s(uuid) IS 'convert UUID version %1$s to version %2$s'
 $format$, given, wanted, octets);
 	END LOOP;
 END$do$;
@@ -142,11 +133,11 @@ DECLARE
 BEGIN
 	FOR name, volatility, rest, comment IN VALUES
 		('at', 'VOLATILE', $$lpad(to_hex(mod(micros, 1000) * 4096 / 1000), 3, '0') || right(translate(gen_random_uuid()::text, '-', ''), 16)$$,
-		 'new version 7 UUID of that time to the microsecond, then random bits (RFC 9562, 5.7)'),
+		 'generate UUID version 7 for a timestamp'),
 		('floor', 'IMMUTABLE', $$'0008000000000000000'$$,
-		 'least version 7 UUID of that millisecond (RFC 9562, 5.7)'),
+		 'smallest UUID version 7 of the timestamp''s millisecond'),
 		('ceil', 'IMMUTABLE', $$'fffbfffffffffffffff'$$,
-		 'greatest version 7 UUID of that millisecond (RFC 9562, 5.7)')
+		 'greatest UUID version 7 of the timestamp''s millisecond')
 	LOOP
 		EXECUTE format($format$
 CREATE FUNCTION uuidv7_%1$s(timestamptz) RETURNS uuid
@@ -183,8 +174,7 @@ BEGIN
 		RETURN (lpad(to_hex(floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint), 12, '0')
 				|| '7' || right(translate(gen_random_uuid()::text, '-', ''), 19))::uuid;
 	END IF;
-	COMMENT ON FUNCTION uuidv7_next() IS
-	'new version 7 UUID (RFC 9562, 5.7)';
+	COMMENT ON FUNCTION uuidv7_next() IS 'generate UUID version 7; same as uuidv7(), for column defaults';
 END$do$;
 
 -- The least and the greatest UUID that a period can hold.  A timestamp is a whole
@@ -201,9 +191,9 @@ DECLARE
 BEGIN
 	FOR name, which, rest, none, comment IN VALUES
 		('lowest', 'first', '70008000000000000000', 'ffffffffffff7fffbfffffffffffffff',
-		 'least version 7 UUID that the period can hold, the last one when it holds none (RFC 9562, 5.7)'),
+		 'smallest UUID version 7 in the period; the greatest one if there is none'),
 		('highest', 'last', '7fffbfffffffffffffff', '00000000000070008000000000000000',
-		 'greatest version 7 UUID that the period can hold, the first one when it holds none (RFC 9562, 5.7)')
+		 'greatest UUID version 7 in the period; the smallest one if there is none')
 	LOOP
 		EXECUTE format($format$
 CREATE FUNCTION uuidv7_%1$s(period tstzrange) RETURNS uuid
@@ -238,24 +228,20 @@ END$do$;
 CREATE FUNCTION uuidv7_within(id uuid, period tstzrange) RETURNS boolean
 IMMUTABLE PARALLEL SAFE
 RETURN (uuid_is_v7(id) OR period IS NULL) AND id >= uuidv7_lowest(period) AND id <= uuidv7_highest(period);
-COMMENT ON FUNCTION uuidv7_within(uuid, tstzrange) IS
-'is it a version 7 UUID whose timestamp lies in the period (RFC 9562, 5.7)';
+COMMENT ON FUNCTION uuidv7_within(uuid, tstzrange) IS 'does the period contain the timestamp of the version 7 UUID?';
 
 CREATE DOMAIN uuidv7_period AS tstzrange;
-COMMENT ON DOMAIN uuidv7_period IS
-'tstzrange as the operators of version 7 UUIDs take it (RFC 9562, 5.7)';
+COMMENT ON DOMAIN uuidv7_period IS 'tstzrange argument of the version 7 UUID operators';
 
 CREATE FUNCTION uuidv7_contained_by_period(id uuid, period uuidv7_period) RETURNS boolean
 IMMUTABLE PARALLEL SAFE
 RETURN (uuid_is_v7(id) OR period IS NULL) AND id >= uuidv7_lowest(period) AND id <= uuidv7_highest(period);
-COMMENT ON FUNCTION uuidv7_contained_by_period(uuid, uuidv7_period) IS
-'implementation of the operator <@ for version 7 UUIDs (RFC 9562, 5.7)';
+COMMENT ON FUNCTION uuidv7_contained_by_period(uuid, uuidv7_period) IS 'implementation of <@ operator';
 
 CREATE FUNCTION period_contains_uuidv7(period uuidv7_period, id uuid) RETURNS boolean
 IMMUTABLE PARALLEL SAFE
 RETURN (uuid_is_v7(id) OR period IS NULL) AND id >= uuidv7_lowest(period) AND id <= uuidv7_highest(period);
-COMMENT ON FUNCTION period_contains_uuidv7(uuidv7_period, uuid) IS
-'implementation of the operator @> for version 7 UUIDs (RFC 9562, 5.7)';
+COMMENT ON FUNCTION period_contains_uuidv7(uuidv7_period, uuid) IS 'implementation of @> operator';
 
 CREATE OPERATOR <@ (
 	LEFTARG = uuid,
@@ -265,8 +251,7 @@ CREATE OPERATOR <@ (
 	RESTRICT = contsel,
 	JOIN = contjoinsel
 );
-COMMENT ON OPERATOR <@ (uuid, uuidv7_period) IS
-'is it a version 7 UUID whose timestamp lies in the period (RFC 9562, 5.7)';
+COMMENT ON OPERATOR <@ (uuid, uuidv7_period) IS 'is contained by';
 
 CREATE OPERATOR @> (
 	LEFTARG = uuidv7_period,
@@ -276,22 +261,19 @@ CREATE OPERATOR @> (
 	RESTRICT = contsel,
 	JOIN = contjoinsel
 );
-COMMENT ON OPERATOR @> (uuidv7_period, uuid) IS
-'does the period hold the timestamp of the version 7 UUID (RFC 9562, 5.7)';
+COMMENT ON OPERATOR @> (uuidv7_period, uuid) IS 'contains';
 
 -- min and max, which PostgreSQL has itself from 20 on.
 
 CREATE FUNCTION uuid_least(uuid, uuid) RETURNS uuid
 IMMUTABLE STRICT PARALLEL SAFE
 RETURN least($1, $2);
-COMMENT ON FUNCTION uuid_least(uuid, uuid) IS
-'lesser of two UUIDs, for min (RFC 9562, 6.11)';
+COMMENT ON FUNCTION uuid_least(uuid, uuid) IS 'smaller of two UUIDs';
 
 CREATE FUNCTION uuid_greatest(uuid, uuid) RETURNS uuid
 IMMUTABLE STRICT PARALLEL SAFE
 RETURN greatest($1, $2);
-COMMENT ON FUNCTION uuid_greatest(uuid, uuid) IS
-'greater of two UUIDs, for max (RFC 9562, 6.11)';
+COMMENT ON FUNCTION uuid_greatest(uuid, uuid) IS 'larger of two UUIDs';
 
 CREATE AGGREGATE min(uuid) (
 	SFUNC = uuid_least,
@@ -300,8 +282,7 @@ CREATE AGGREGATE min(uuid) (
 	SORTOP = OPERATOR(pg_catalog.<),
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE min(uuid) IS
-'least UUID of all input values (RFC 9562, 6.11)';
+COMMENT ON AGGREGATE min(uuid) IS 'minimum value of all uuid input values';
 
 CREATE AGGREGATE max(uuid) (
 	SFUNC = uuid_greatest,
@@ -310,7 +291,6 @@ CREATE AGGREGATE max(uuid) (
 	SORTOP = OPERATOR(pg_catalog.>),
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE max(uuid) IS
-'greatest UUID of all input values (RFC 9562, 6.11)';
+COMMENT ON AGGREGATE max(uuid) IS 'maximum value of all uuid input values';
 
 COMMIT;

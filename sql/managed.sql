@@ -29,7 +29,7 @@ WHERE p.pronamespace = 'uuid9562'::regnamespace
 								= replace(pg_get_function_arguments(p.oid), 'uuid9562.', '')
 							AND pg_get_function_result(c.oid) = pg_get_function_result(p.oid));
 SELECT count(*) FROM pg_proc WHERE pronamespace = 'uuid9562'::regnamespace;
--- and says the same of itself, but for the generator
+-- and has the same comment
 SELECT p.oid::regprocedure, obj_description(p.oid, 'pg_proc')
 FROM pg_proc AS p LEFT JOIN pg_proc AS c
 	 ON c.pronamespace = 'public'::regnamespace AND c.proname = p.proname

@@ -3,7 +3,7 @@
  * a few writers with a reader.
  *
  * A step is what a process does that another can see, and each order that
- * src/horizon.c and src/instance.c argue is a rule here.  With all rules kept, no
+ * src/instance/horizon.c and src/instance/ordered.c argue is a rule here.  With all rules kept, no
  * reader is told of a horizon below which a row is still to come, and nothing holds
  * it when all have ended.  With any one of them broken, the model finds where that
  * goes wrong: so it would find it if the rules were not enough.
@@ -11,11 +11,11 @@
  * Values and transaction numbers count from 1.  A ring remembers by the functions of
  * the server, with two levels, so that joined entries are met.
  */
-#define UUID_ENDED_LEVELS 2
+#define UUID_HISTORY_LEVELS 2
 
 #include "support.h"
 
-#include "ended.h"
+#include "transaction_history.h"
 
 /* What can be broken. */
 typedef enum Rule
@@ -61,7 +61,7 @@ enum
 	PREPARED = WRITERS,
 	ROWS = 10,
 	STEPS = 40,
-	ENTRIES = UUID_ENDED_LEVELS * UUID_ENDED_ON_LEVEL
+	ENTRIES = UUID_HISTORY_LEVELS * UUID_HISTORY_ON_LEVEL
 };
 
 typedef enum Step
@@ -117,7 +117,7 @@ typedef struct State
 	uint8_t		ended[WRITERS]; /* the next value is of another transaction */
 	uint8_t		open[SLOTS];
 	uint8_t		cleared[WRITERS];	/* what was open, where that is not pushed before */
-	uint8_t		count[SLOTS][UUID_ENDED_LEVELS];
+	uint8_t		count[SLOTS][UUID_HISTORY_LEVELS];
 	uint8_t		ring_xid[SLOTS][ENTRIES];
 	uint8_t		ring_first[SLOTS][ENTRIES];
 	uint8_t		changes[SLOTS];
@@ -251,23 +251,23 @@ generate(State *state, int slot, int owner, bool aborts)
 static void
 push(State *state, int slot, uint8_t xid, uint8_t first)
 {
-	UuidEndedRing ring = {0};
-	UuidEnded	entry = {xid, {first, first, first}};
+	UuidHistory ring = {0};
+	UuidHistoryEntry	entry = {xid, {first, first, first}};
 
 	for (int i = 0; i < ENTRIES; i++)
 	{
-		UuidEnded  *to = &ring.entries[i / UUID_ENDED_ON_LEVEL][i % UUID_ENDED_ON_LEVEL];
+		UuidHistoryEntry  *to = &ring.entries[i / UUID_HISTORY_ON_LEVEL][i % UUID_HISTORY_ON_LEVEL];
 
 		to->xid = state->ring_xid[slot][i];
 		to->first[0] = state->ring_first[slot][i];
 	}
 	memcpy(ring.count, state->count[slot], sizeof(ring.count));
-	uuid_ended_push(&ring, entry);
+	uuid_history_add(&ring, entry);
 	memcpy(state->count[slot], ring.count, sizeof(ring.count));
 	for (int i = 0; i < ENTRIES; i++)
 	{
-		const UuidEnded *from = &ring.entries[i / UUID_ENDED_ON_LEVEL][i % UUID_ENDED_ON_LEVEL];
-		bool		used = i % UUID_ENDED_ON_LEVEL < ring.count[i / UUID_ENDED_ON_LEVEL];
+		const UuidHistoryEntry *from = &ring.entries[i / UUID_HISTORY_ON_LEVEL][i % UUID_HISTORY_ON_LEVEL];
+		bool		used = i % UUID_HISTORY_ON_LEVEL < ring.count[i / UUID_HISTORY_ON_LEVEL];
 
 		state->ring_xid[slot][i] = used ? from->xid : 0;
 		state->ring_first[slot][i] = used ? from->first[0] : 0;
@@ -423,8 +423,8 @@ read_step(State *state)
 			break;
 		case RING_LEVEL:
 			{
-				int			slot = of / UUID_ENDED_LEVELS;
-				int			level = of % UUID_ENDED_LEVELS;
+				int			slot = of / UUID_HISTORY_LEVELS;
+				int			level = of % UUID_HISTORY_LEVELS;
 				int			count = state->count[slot][level];
 
 				/* the worst that can be read while it is written */
@@ -432,7 +432,7 @@ read_step(State *state)
 					count = 0;
 				for (int i = 0; i < count && !state->ring_over; i++)
 				{
-					int			entry = level * UUID_ENDED_ON_LEVEL +
+					int			entry = level * UUID_HISTORY_ON_LEVEL +
 						(broken == NEWEST_FIRST ? i : count - 1 - i);
 
 					if (sees(state, state->ring_xid[slot][entry]))
@@ -623,9 +623,9 @@ add_question(int slots)
 		if (broken != OPEN_BEFORE_RING && slot != PREPARED)
 			add(&reader, OPEN, slot);
 		add(&reader, RING_BEGIN, slot);
-		for (int level = 0; level < UUID_ENDED_LEVELS; level++)
-			add(&reader, RING_LEVEL, slot * UUID_ENDED_LEVELS +
-				(broken == NEWEST_FIRST ? UUID_ENDED_LEVELS - 1 - level : level));
+		for (int level = 0; level < UUID_HISTORY_LEVELS; level++)
+			add(&reader, RING_LEVEL, slot * UUID_HISTORY_LEVELS +
+				(broken == NEWEST_FIRST ? UUID_HISTORY_LEVELS - 1 - level : level));
 		add(&reader, RING_END, slot);
 		if (broken == OPEN_BEFORE_RING && slot != PREPARED)
 			add(&reader, OPEN, slot);

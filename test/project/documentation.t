@@ -16,7 +16,7 @@ foreach my $function (sort keys %functions)
 	like($manual, qr/\b\Q$function\E\(/, "the manual has $function");
 }
 
-my %settings = map { $_ => 1 } slurp('src/uuid9562.c') =~ /DefineCustom\w+Variable\("(uuid9562\.\w+)"/g;
+my %settings = map { $_ => 1 } slurp('src/settings.c') =~ /DefineCustom\w+Variable\("(uuid9562\.\w+)"/g;
 cmp_ok(scalar(keys %settings), '>=', 3, 'the module has settings');
 foreach my $setting (sort keys %settings)
 {
@@ -26,7 +26,7 @@ foreach my $setting (sort keys %settings)
 # What the code can say, a reader finds in the manual: each message, up to what varies in it.
 {
 	my $pages = join '', map { slurp($_) } glob 'doc/*.md';
-	my %messages = map { s/ *(?:\\"|%).*//r => 1 } map { slurp($_) =~ /\berrmsg\("((?:[^"\\]|\\.)*)"/g } glob 'src/*.[ch]';
+	my %messages = map { s/ *(?:\\"|%).*//r => 1 } map { slurp($_) =~ /\berrmsg\("((?:[^"\\]|\\.)*)"/g } glob 'src/*.[ch] src/*/*.[ch]';
 	delete $messages{''};
 	cmp_ok(scalar(keys %messages), '>', 10, 'the code has messages');
 	is_deeply([ grep { index($pages, $_) < 0 } sort keys %messages ], [], 'and the manual has each of them');

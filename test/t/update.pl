@@ -10,6 +10,9 @@ use PostgreSQL::Test::Utils;
 use Shop;
 use Test::More;
 
+my @scripts = glob(`$ENV{PG_CONFIG} --sharedir` =~ s/\n//r . '/extension/uuid9562--*--*.sql');
+plan(skip_all => 'there is no earlier version to update from') unless @scripts;
+
 my $node = PostgreSQL::Test::Cluster->new('update');
 $node->init;
 $node->append_conf('postgresql.conf', "timezone = 'UTC'\nshared_preload_libraries = 'uuid9562'\n");
@@ -85,7 +88,6 @@ cmp_ok(scalar(@fresh_answers), '>', 100, 'functions give answers');
 
 my $now = sql('postgres', q{SELECT default_version FROM pg_available_extensions WHERE name = 'uuid9562'});
 my @earlier = split /\n/, sql('postgres', qq{SELECT version FROM pg_available_extension_versions WHERE name = 'uuid9562' AND version <> '$now' ORDER BY 1});
-ok(@earlier > 0, 'there is an earlier version');
 
 foreach my $version (@earlier)
 {

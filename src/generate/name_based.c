@@ -1,0 +1,169 @@
+/*
+ * name_based.c
+ *		Name-based UUIDs: the same namespace and name always give the same
+ *		UUID (RFC 9562, 5.3, 5.5, 6.5 and appendix B.2).
+ */
+#include "value/value.h"
+
+#include "common/cryptohash.h"
+#include "common/md5.h"
+#include "common/sha1.h"
+#include "common/sha2.h"
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+
+PG_FUNCTION_INFO_V1(uuid9562_uuidv3_text);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv3_bytea);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv5_text);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv5_bytea);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv8_name_text);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv8_name_bytea);
+
+typedef struct HashAlgorithm
+{
+	const char *name;
+	pg_cryptohash_type type;
+	size_t		digest_octets;	/* at least 16 */
+} HashAlgorithm;
+
+static const HashAlgorithm md5 = {"md5", PG_MD5, MD5_DIGEST_LENGTH};
+static const HashAlgorithm sha1 = {"sha1", PG_SHA1, SHA1_DIGEST_LENGTH};
+
+/* For version 8: MD5 and SHA-1 have versions of their own (5.5). */
+static const HashAlgorithm v8_algorithms[] = {
+	{"sha224", PG_SHA224, PG_SHA224_DIGEST_LENGTH},
+	{"sha256", PG_SHA256, PG_SHA256_DIGEST_LENGTH},
+	{"sha384", PG_SHA384, PG_SHA384_DIGEST_LENGTH},
+	{"sha512", PG_SHA512, PG_SHA512_DIGEST_LENGTH},
+};
+
+/* The algorithm of version 8 with that name, in upper or lower case. */
+static const HashAlgorithm *
+v8_algorithm(text *name)
+{
+	char	   *wanted = text_to_cstring(name);
+
+	for (size_t i = 0; i < lengthof(v8_algorithms); i++)
+	{
+		if (pg_strcasecmp(wanted, v8_algorithms[i].name) == 0)
+			return &v8_algorithms[i];
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unrecognized hash algorithm: \"%s\"", wanted),
+			 errhint("Use sha224, sha256, sha384 or sha512; "
+					 "a hash made elsewhere goes through uuidv8_custom(bytea).")));
+}
+
+/*
+ * The UUID of that version from the first 16 octets of the hash of namespace
+ * and name, with version and variant set over them.
+ */
+static Datum
+named_uuid(int version, const HashAlgorithm *algorithm, const pg_uuid_t *namespace,
+		   const char *name, size_t name_octets)
+{
+	uint8		digest[PG_SHA512_DIGEST_LENGTH];
+	pg_uuid_t  *uuid;
+	pg_cryptohash_ctx *context = pg_cryptohash_create(algorithm->type);
+
+	if (context == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	if (pg_cryptohash_init(context) < 0 ||
+		pg_cryptohash_update(context, namespace->data, UUID_LEN) < 0 ||
+		pg_cryptohash_update(context, (const uint8 *) name, name_octets) < 0 ||
+		pg_cryptohash_final(context, digest, algorithm->digest_octets) < 0)
+	{
+		/* the reason is a string constant, or belongs to the library */
+		const char *reason = pg_cryptohash_error(context);
+
+		pg_cryptohash_free(context);
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not compute %s hash: %s", algorithm->name, reason)));
+	}
+	pg_cryptohash_free(context);
+
+	uuid = new_uuid();
+	uuid_layout_pack_octets(uuid->data, version, digest);
+	PG_RETURN_UUID_P(uuid);
+}
+
+/* A text name is hashed as UTF-8, whatever the database's encoding (6.5). */
+static Datum
+text_named_uuid(int version, const HashAlgorithm *algorithm, const pg_uuid_t *namespace, text *name)
+{
+	char	   *octets = VARDATA_ANY(name);
+	size_t		count = VARSIZE_ANY_EXHDR(name);
+	char	   *utf8 = pg_server_to_any(octets, (int) count, PG_UTF8);
+
+	if (utf8 != octets)
+		count = strlen(utf8);
+	return named_uuid(version, algorithm, namespace, utf8, count);
+}
+
+/* A bytea name is hashed as it is. */
+static Datum
+bytea_named_uuid(int version, const HashAlgorithm *algorithm, const pg_uuid_t *namespace, bytea *name)
+{
+	return named_uuid(version, algorithm, namespace, VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name));
+}
+
+/*
+ * uuidv3(namespace uuid, name text) returns uuid
+ *
+ * MD5 (5.3).
+ */
+Datum
+uuid9562_uuidv3_text(PG_FUNCTION_ARGS)
+{
+	return text_named_uuid(3, &md5, PG_GETARG_UUID_P(0), PG_GETARG_TEXT_PP(1));
+}
+
+/* uuidv3(namespace uuid, name bytea) returns uuid */
+Datum
+uuid9562_uuidv3_bytea(PG_FUNCTION_ARGS)
+{
+	return bytea_named_uuid(3, &md5, PG_GETARG_UUID_P(0), PG_GETARG_BYTEA_PP(1));
+}
+
+/*
+ * uuidv5(namespace uuid, name text) returns uuid
+ *
+ * SHA-1 (5.5).
+ */
+Datum
+uuid9562_uuidv5_text(PG_FUNCTION_ARGS)
+{
+	return text_named_uuid(5, &sha1, PG_GETARG_UUID_P(0), PG_GETARG_TEXT_PP(1));
+}
+
+/* uuidv5(namespace uuid, name bytea) returns uuid */
+Datum
+uuid9562_uuidv5_bytea(PG_FUNCTION_ARGS)
+{
+	return bytea_named_uuid(5, &sha1, PG_GETARG_UUID_P(0), PG_GETARG_BYTEA_PP(1));
+}
+
+/*
+ * uuidv8_name(namespace uuid, name text, algorithm text) returns uuid
+ *
+ * SHA-224, SHA-256, SHA-384 or SHA-512 (appendix B.2); another algorithm is
+ * an error.
+ */
+Datum
+uuid9562_uuidv8_name_text(PG_FUNCTION_ARGS)
+{
+	return text_named_uuid(8, v8_algorithm(PG_GETARG_TEXT_PP(2)),
+						   PG_GETARG_UUID_P(0), PG_GETARG_TEXT_PP(1));
+}
+
+/* uuidv8_name(namespace uuid, name bytea, algorithm text) returns uuid */
+Datum
+uuid9562_uuidv8_name_bytea(PG_FUNCTION_ARGS)
+{
+	return bytea_named_uuid(8, v8_algorithm(PG_GETARG_TEXT_PP(2)),
+							PG_GETARG_UUID_P(0), PG_GETARG_BYTEA_PP(1));
+}

@@ -1,0 +1,29 @@
+/*
+ * period.h
+ *		The UUIDs of a time and of a period.
+ */
+#ifndef UUID9562_PERIOD_H
+#define UUID9562_PERIOD_H
+
+#include "value/value.h"
+
+#include "utils/rangetypes.h"
+#include "utils/typcache.h"
+
+/* The least and the greatest UUID that a period can hold. */
+typedef struct UuidBounds
+{
+	pg_uuid_t	lowest;
+	pg_uuid_t	highest;
+	bool		begins;			/* does the lowest exclude any of the kind? */
+	bool		ends;			/* does the highest? */
+} UuidBounds;
+
+extern UuidBounds uuid9562_period_bounds(const UuidKind *kind, TypeCacheEntry *typcache,
+										 const RangeType *period);
+
+/* The bounds of one side, for any time. */
+extern pg_uuid_t uuid9562_lower_bound(const UuidKind *kind, TimestampTz time, bool inclusive);
+extern pg_uuid_t uuid9562_upper_bound(const UuidKind *kind, TimestampTz time, bool inclusive);
+
+#endif							/* UUID9562_PERIOD_H */

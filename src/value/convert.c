@@ -1,0 +1,142 @@
+/*
+ * convert.c
+ *		The same UUID in another form: v1 as v6 and back, as a URN, and as
+ *		base32hex.
+ */
+#include "value/value.h"
+
+#include "utils/builtins.h"
+
+#include "core/text.h"
+
+PG_FUNCTION_INFO_V1(uuid9562_uuidv1_to_v6);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv6_to_v1);
+PG_FUNCTION_INFO_V1(uuid9562_uuid_to_urn);
+PG_FUNCTION_INFO_V1(uuid9562_uuid_from_urn);
+PG_FUNCTION_INFO_V1(uuid9562_uuid_to_base32hex);
+PG_FUNCTION_INFO_V1(uuid9562_uuid_from_base32hex);
+
+/* RFC 9562, 4, figure 4. */
+#define URN_PREFIX			"urn:uuid:"
+#define URN_PREFIX_LENGTH	(sizeof(URN_PREFIX) - 1)
+
+/* Complain that a UUID of that version, -1 for none, is not of the one it must be. */
+pg_noreturn static pg_noinline void
+wrong_version(int version, int from, int to)
+{
+	if (version < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("UUID has no version, so it cannot be converted to version %d", to),
+				 errdetail("Its variant is not that of RFC 9562."),
+				 errhint("Only version %d converts to version %d.", from, to)));
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("UUID has version %d, not version %d", version, from),
+			 errhint("Only version %d converts to version %d.", from, to)));
+}
+
+/* Lay the payload of a UUID of one version out as another version. */
+static pg_attribute_always_inline Datum
+convert_version(const pg_uuid_t *given, int from, int to)
+{
+	int			version = uuid_layout_version(given->data);
+	pg_uuid_t  *uuid;
+
+	if (unlikely(version != from))
+		wrong_version(version, from, to);
+	uuid = new_uuid();
+	uuid_layout_convert(uuid->data, to, given->data, from);
+	PG_RETURN_UUID_P(uuid);
+}
+
+/*
+ * uuidv1_to_v6(uuid) returns uuid
+ *
+ * The same time, clock sequence and node as version 6 (5.6); an error for any
+ * version but 1.
+ */
+Datum
+uuid9562_uuidv1_to_v6(PG_FUNCTION_ARGS)
+{
+	return convert_version(PG_GETARG_UUID_P(0), 1, 6);
+}
+
+/*
+ * uuidv6_to_v1(uuid) returns uuid
+ *
+ * The inverse of uuidv1_to_v6; an error for any version but 6.
+ */
+Datum
+uuid9562_uuidv6_to_v1(PG_FUNCTION_ARGS)
+{
+	return convert_version(PG_GETARG_UUID_P(0), 6, 1);
+}
+
+/*
+ * uuid_to_urn(uuid) returns text
+ *
+ * urn:uuid: and the text form in lower case (4, figure 4).
+ */
+Datum
+uuid9562_uuid_to_urn(PG_FUNCTION_ARGS)
+{
+	char	   *uuid = DatumGetCString(DirectFunctionCall1(uuid_out, PG_GETARG_DATUM(0)));
+
+	PG_RETURN_TEXT_P(cstring_to_text(psprintf(URN_PREFIX "%s", uuid)));
+}
+
+/*
+ * uuid_from_urn(urn text) returns uuid
+ *
+ * urn:uuid: and the hex-and-dash form, each in upper or lower case
+ * (RFC 9562, 4; RFC 8141, 3.1); an error for anything else.
+ */
+Datum
+uuid9562_uuid_from_urn(PG_FUNCTION_ARGS)
+{
+	char	   *urn = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	pg_uuid_t  *uuid = new_uuid();
+
+	if (pg_strncasecmp(urn, URN_PREFIX, URN_PREFIX_LENGTH) != 0 ||
+		!uuid_text_read(UUID_TEXT_HEX_AND_DASH, urn + URN_PREFIX_LENGTH, uuid->data))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("invalid input syntax for UUID URN: \"%s\"", urn),
+				 errhint("A UUID URN looks like \"urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6\".")));
+	PG_RETURN_UUID_P(uuid);
+}
+
+/*
+ * uuid_to_base32hex(uuid) returns text
+ *
+ * 26 characters in lower case, without padding, that sort as the UUID does
+ * (4; RFC 4648, 7).
+ */
+Datum
+uuid9562_uuid_to_base32hex(PG_FUNCTION_ARGS)
+{
+	char		string[UUID_TEXT_BASE32HEX_LENGTH + 1];
+
+	uuid_text_write_base32hex(PG_GETARG_UUID_P(0)->data, string);
+	PG_RETURN_TEXT_P(cstring_to_text(string));
+}
+
+/*
+ * uuid_from_base32hex(base32hex text) returns uuid
+ *
+ * The inverse, of upper or lower case; an error for anything else.
+ */
+Datum
+uuid9562_uuid_from_base32hex(PG_FUNCTION_ARGS)
+{
+	char	   *string = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	pg_uuid_t  *uuid = new_uuid();
+
+	if (!uuid_text_read_base32hex(string, uuid->data))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("invalid input syntax for a UUID in base32hex: \"%s\"", string),
+				 errhint("It has 26 characters, 0 to 9 and a to v, the last of them one of 0, 4, 8, c, g, k, o and s.")));
+	PG_RETURN_UUID_P(uuid);
+}

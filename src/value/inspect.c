@@ -1,0 +1,315 @@
+/*
+ * inspect.c
+ *		What a UUID says of itself.
+ *
+ * Each reads any UUID and returns NULL where the field does not exist in it.
+ * None that takes a uuid raises an error, so all of them are leakproof.
+ */
+#include "value/value.h"
+
+#include "access/htup_details.h"
+#include "funcapi.h"
+#include "utils/builtins.h"
+#include "utils/inet.h"
+
+PG_FUNCTION_INFO_V1(uuid9562_uuid_extract_version);
+PG_FUNCTION_INFO_V1(uuid9562_uuid_extract_variant);
+PG_FUNCTION_INFO_V1(uuid9562_uuid_extract_timestamp);
+PG_FUNCTION_INFO_V1(uuid9562_uuid_extract_clock_seq);
+PG_FUNCTION_INFO_V1(uuid9562_uuid_extract_node);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_id);
+PG_FUNCTION_INFO_V1(uuid9562_uuid_inspect);
+
+static const NullableDatum null_datum = {0, true};
+
+static inline NullableDatum
+not_null(Datum value)
+{
+	NullableDatum result = {value, false};
+
+	return result;
+}
+
+static inline Datum
+return_nullable(FunctionCallInfo fcinfo, NullableDatum result)
+{
+	fcinfo->isnull = result.isnull;
+	return result.value;
+}
+
+/* The version, or NULL where the variant is not RFC 9562's (4.2). */
+static NullableDatum
+version_of(const pg_uuid_t *uuid)
+{
+	int			version = uuid_layout_version(uuid->data);
+
+	return version < 0 ? null_datum : not_null(Int16GetDatum(version));
+}
+
+/* The name of the variant (4.1). */
+static const char *
+variant_name(const pg_uuid_t *uuid)
+{
+	switch (uuid_layout_variant(uuid->data))
+	{
+		case UUID_VARIANT_NCS:
+			return "ncs";
+		case UUID_VARIANT_RFC9562:
+			return "rfc9562";
+		case UUID_VARIANT_MICROSOFT:
+			return "microsoft";
+		case UUID_VARIANT_RESERVED:
+			break;
+	}
+	return "reserved";
+}
+
+/* The timestamp of a UUID of that kind; NULL for another version. */
+static inline NullableDatum
+timestamp_of_kind(const pg_uuid_t *uuid, const UuidKind *kind)
+{
+	if (uuid_layout_version(uuid->data) != kind->version)
+		return null_datum;
+	return not_null(TimestampTzGetDatum(uuid_timestamp(kind, uuid)));
+}
+
+/* The timestamp of the versions whose time RFC 9562 defines: 1, 6 and 7. */
+static NullableDatum
+timestamp_of(const pg_uuid_t *uuid)
+{
+	switch (uuid_layout_version(uuid->data))
+	{
+		case 1:
+			return timestamp_of_kind(uuid, UUID_V1);
+		case 6:
+			return timestamp_of_kind(uuid, UUID_V6);
+		case 7:
+			return timestamp_of_kind(uuid, UUID_V7);
+		default:
+			return null_datum;
+	}
+}
+
+/* Does it have a clock sequence and a node: is it v1 or v6 (5.1, 5.6)? */
+static bool
+has_node(const pg_uuid_t *uuid)
+{
+	int			version = uuid_layout_version(uuid->data);
+
+	return version == 1 || version == 6;
+}
+
+static NullableDatum
+clock_seq_of(const pg_uuid_t *uuid)
+{
+	if (!has_node(uuid))
+		return null_datum;
+	return not_null(Int32GetDatum(uuid_layout_clock_seq(uuid_layout_unpack(uuid->data, 6))));
+}
+
+static NullableDatum
+node_of(const pg_uuid_t *uuid)
+{
+	macaddr    *node;
+
+	StaticAssertStmt(sizeof(macaddr) == UUID_NODE_OCTETS, "a MAC address is six octets");
+
+	if (!has_node(uuid))
+		return null_datum;
+	node = (macaddr *) palloc(sizeof(macaddr));
+	uuid_layout_node_octets(uuid_layout_unpack(uuid->data, 6), (uint8 *) node);
+	return not_null(MacaddrPGetDatum(node));
+}
+
+/*
+ * uuid_extract_version(uuid) returns smallint
+ *
+ * 0 to 15; NULL where the variant is not RFC 9562's (4.2).
+ */
+Datum
+uuid9562_uuid_extract_version(PG_FUNCTION_ARGS)
+{
+	return return_nullable(fcinfo, version_of(PG_GETARG_UUID_P(0)));
+}
+
+/*
+ * uuid_extract_variant(uuid) returns text
+ *
+ * ncs, rfc9562, microsoft or reserved (4.1, table 1).
+ */
+Datum
+uuid9562_uuid_extract_variant(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_TEXT_P(cstring_to_text(variant_name(PG_GETARG_UUID_P(0))));
+}
+
+/*
+ * uuid_extract_timestamp(uuid) returns timestamptz
+ *
+ * v1 and v6 to the microsecond, v7 to the millisecond; NULL for the rest.
+ */
+Datum
+uuid9562_uuid_extract_timestamp(PG_FUNCTION_ARGS)
+{
+	return return_nullable(fcinfo, timestamp_of(PG_GETARG_UUID_P(0)));
+}
+
+/*
+ * uuid_extract_clock_seq(uuid) returns integer
+ *
+ * 0 to 16383 for v1 and v6; NULL for the rest (5.1, 5.6).
+ */
+Datum
+uuid9562_uuid_extract_clock_seq(PG_FUNCTION_ARGS)
+{
+	return return_nullable(fcinfo, clock_seq_of(PG_GETARG_UUID_P(0)));
+}
+
+/*
+ * uuid_extract_node(uuid) returns macaddr
+ *
+ * For v1 and v6; NULL for the rest (5.1, 5.6).
+ */
+Datum
+uuid9562_uuid_extract_node(PG_FUNCTION_ARGS)
+{
+	return return_nullable(fcinfo, node_of(PG_GETARG_UUID_P(0)));
+}
+
+/*
+ * uuidv1_timestamp(uuid) returns timestamptz
+ * uuidv6_timestamp(uuid) returns timestamptz
+ * uuidv7_timestamp(uuid) returns timestamptz
+ * uuidv8_timestamp(uuid) returns timestamptz
+ * uuidv8_node_timestamp(uuid) returns timestamptz
+ *
+ * To the microsecond, or the millisecond where the time is v7's (5.1, 5.6,
+ * 5.7); NULL for another version.  What made a v8 cannot be known: the one
+ * function reads it as appendix B.1 does, the other as uuidv8_node() writes it.
+ */
+static Datum
+kind_timestamp(FunctionCallInfo fcinfo, const UuidKind *kind)
+{
+	return return_nullable(fcinfo, timestamp_of_kind(PG_GETARG_UUID_P(0), kind));
+}
+
+KIND_FUNCTION(uuid9562_uuidv1_timestamp, UUID_V1, kind_timestamp)
+KIND_FUNCTION(uuid9562_uuidv6_timestamp, UUID_V6, kind_timestamp)
+KIND_FUNCTION(uuid9562_uuidv7_timestamp, UUID_V7, kind_timestamp)
+KIND_FUNCTION(uuid9562_uuidv8_timestamp, UUID_V8, kind_timestamp)
+KIND_FUNCTION(uuid9562_uuidv8_node_timestamp, UUID_V8_NODE, kind_timestamp)
+
+/*
+ * uuidv7_timestamp_micros(uuid) returns timestamptz
+ * uuidv8_node_timestamp_micros(uuid) returns timestamptz
+ *
+ * With the 12 bits after the milliseconds read as a fraction of one, for UUIDs
+ * made by method 3 (6.2), as all of uuidv8_node() are; NULL for another
+ * version.
+ */
+static Datum
+kind_timestamp_micros(FunctionCallInfo fcinfo, const UuidKind *kind)
+{
+	pg_uuid_t  *uuid = PG_GETARG_UUID_P(0);
+	UuidPayload payload;
+
+	if (uuid_layout_version(uuid->data) != kind->version)
+		PG_RETURN_NULL();
+	payload = uuid_layout_unpack(uuid->data, kind->version);
+	PG_RETURN_TIMESTAMPTZ(unix_micros_to_timestamptz(uuid_clock_v7_unix_micros(payload.time)));
+}
+
+KIND_FUNCTION(uuid9562_uuidv7_timestamp_micros, UUID_V7, kind_timestamp_micros)
+KIND_FUNCTION(uuid9562_uuidv8_node_timestamp_micros, UUID_V8_NODE, kind_timestamp_micros)
+
+/*
+ * uuidv6_timestamp_from_text(text) returns timestamptz
+ * uuidv7_timestamp_from_text(text) returns timestamptz
+ * uuidv8_node_timestamp_from_text(text) returns timestamptz
+ *
+ * The time at which a UUID stands in the order of the kind's: that of the last
+ * one of the kind that is not greater, and before all of them that of the
+ * first.  So a UUID of the kind has its own timestamp, every other one has one
+ * too, and a greater UUID never an earlier one.  For tools that know the bounds
+ * of partitions as text.  What is no UUID is the error of PostgreSQL's uuid
+ * input.
+ */
+static Datum
+kind_timestamp_from_text(FunctionCallInfo fcinfo, const UuidKind *kind)
+{
+	char	   *string = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	pg_uuid_t  *uuid = DatumGetUUIDP(DirectFunctionCall1(uuid_in, CStringGetDatum(string)));
+	uint64		time = uuid_layout_last_time(uuid->data, kind->version);
+
+	PG_RETURN_TIMESTAMPTZ(unix_micros_to_timestamptz(uuid_clock_unix_micros(kind->clock, time)));
+}
+
+KIND_FUNCTION(uuid9562_uuidv6_timestamp_from_text, UUID_V6, kind_timestamp_from_text)
+KIND_FUNCTION(uuid9562_uuidv7_timestamp_from_text, UUID_V7, kind_timestamp_from_text)
+KIND_FUNCTION(uuid9562_uuidv8_node_timestamp_from_text, UUID_V8_NODE, kind_timestamp_from_text)
+
+/*
+ * uuid_is_v6(uuid) returns boolean
+ * uuid_is_v7(uuid) returns boolean
+ * uuid_is_v8(uuid) returns boolean
+ *
+ * Is it of the version, whatever made it?  That remains to be asked of an id
+ * between the bounds of a period.
+ */
+static Datum
+uuid_is_version(FunctionCallInfo fcinfo, const UuidKind *kind)
+{
+	PG_RETURN_BOOL(uuid_layout_version(PG_GETARG_UUID_P(0)->data) == kind->version);
+}
+
+KIND_FUNCTION(uuid9562_uuid_is_v6, UUID_V6, uuid_is_version)
+KIND_FUNCTION(uuid9562_uuid_is_v7, UUID_V7, uuid_is_version)
+KIND_FUNCTION(uuid9562_uuid_is_v8, UUID_V8, uuid_is_version)
+
+/*
+ * uuidv8_node_id(uuid) returns integer
+ *
+ * The 16 bits where uuidv8_node() puts the node id, whatever made the UUID;
+ * NULL for another version.
+ */
+Datum
+uuid9562_uuidv8_node_id(PG_FUNCTION_ARGS)
+{
+	pg_uuid_t  *uuid = PG_GETARG_UUID_P(0);
+
+	if (uuid_layout_version(uuid->data) != 8)
+		PG_RETURN_NULL();
+	PG_RETURN_INT32(uuid_layout_node_id(uuid_layout_unpack(uuid->data, 8)));
+}
+
+/*
+ * uuid_inspect(uuid) returns (variant text, version smallint,
+ * timestamp timestamptz, clock_seq integer, node macaddr)
+ *
+ * All of the above in one row.
+ */
+Datum
+uuid9562_uuid_inspect(PG_FUNCTION_ARGS)
+{
+	pg_uuid_t  *uuid = PG_GETARG_UUID_P(0);
+	NullableDatum fields[5];
+	Datum		values[lengthof(fields)];
+	bool		nulls[lengthof(fields)];
+	TupleDesc	tupdesc;
+
+	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	tupdesc = BlessTupleDesc(tupdesc);
+
+	fields[0] = not_null(CStringGetTextDatum(variant_name(uuid)));
+	fields[1] = version_of(uuid);
+	fields[2] = timestamp_of(uuid);
+	fields[3] = clock_seq_of(uuid);
+	fields[4] = node_of(uuid);
+	for (size_t i = 0; i < lengthof(fields); i++)
+	{
+		values[i] = fields[i].value;
+		nulls[i] = fields[i].isnull;
+	}
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls)));
+}

@@ -1,0 +1,84 @@
+/*
+ * timestamp.c
+ *		The time field of a timestamp, and the smallest and the greatest UUID of it.
+ */
+#include "value/value.h"
+
+/* Complain about a timestamp that the time field cannot hold (6.1). */
+void
+uuid9562_timestamp_out_of_range(const UuidKind *kind)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+			 errmsg("timestamp out of range for UUID version %d", kind->version),
+			 kind->version == 7 ?
+			 errdetail("UUID version 7 supports timestamps from 1970-01-01 to approximately year 10889.") :
+			 kind->version == 8 ?
+			 errdetail("UUID version 8 with a node id supports timestamps from 1970-01-01 to approximately year 10889.") :
+			 errdetail("UUID version %d supports timestamps from 1582-10-15 to approximately year 5236.", kind->version)));
+}
+
+/* The time field of a timestamp; an error outside the field. */
+uint64
+uuid9562_timestamp_ticks(const UuidKind *kind, TimestampTz timestamp)
+{
+	uint64_t	ticks;
+
+	if (!uuid_clock_micros_ticks(kind->clock, timestamptz_to_unix_micros(timestamp), &ticks))
+		uuid9562_timestamp_out_of_range(kind);
+	return ticks;
+}
+
+/*
+ * The time fields from *lowest to *highest that read as the timestamp: in v7
+ * those of its millisecond.  An error outside the field.
+ */
+static void
+timestamp_span(const UuidKind *kind, TimestampTz timestamp, uint64_t *lowest, uint64_t *highest)
+{
+	int64		reading = uuid_clock_unix_micros(kind->clock, uuid9562_timestamp_ticks(kind, timestamp));
+
+	if (!uuid_clock_span(kind->clock, reading, reading, lowest, highest))
+		uuid9562_timestamp_out_of_range(kind);
+}
+
+/*
+ * uuidv6_floor(timestamptz) returns uuid: the least v6 of that microsecond
+ * uuidv7_floor(timestamptz) returns uuid: the least v7 of that millisecond
+ * uuidv8_node_floor(timestamptz) returns uuid: the same, with a node id
+ *
+ * 1582-10-15 to 5236 for v6, 1970-01-01 to 10889 for the others; an error
+ * outside (6.1).
+ */
+static Datum
+uuid_floor(FunctionCallInfo fcinfo, const UuidKind *kind)
+{
+	UuidPayload payload = {0};
+	uint64_t	highest;
+
+	timestamp_span(kind, PG_GETARG_TIMESTAMPTZ(0), &payload.time, &highest);
+	return return_uuid(kind->version, payload);
+}
+
+KIND_FUNCTION(uuid9562_uuidv6_floor, UUID_V6, uuid_floor)
+KIND_FUNCTION(uuid9562_uuidv7_floor, UUID_V7, uuid_floor)
+KIND_FUNCTION(uuid9562_uuidv8_node_floor, UUID_V8_NODE, uuid_floor)
+
+/*
+ * uuidv6_ceil, uuidv7_ceil, uuidv8_node_ceil: the greatest UUID instead of the
+ * least.
+ */
+static Datum
+uuid_ceil(FunctionCallInfo fcinfo, const UuidKind *kind)
+{
+	UuidPayload payload;
+	uint64_t	lowest;
+
+	timestamp_span(kind, PG_GETARG_TIMESTAMPTZ(0), &lowest, &payload.time);
+	payload.tail = UUID_TAIL_MAX;
+	return return_uuid(kind->version, payload);
+}
+
+KIND_FUNCTION(uuid9562_uuidv6_ceil, UUID_V6, uuid_ceil)
+KIND_FUNCTION(uuid9562_uuidv7_ceil, UUID_V7, uuid_ceil)
+KIND_FUNCTION(uuid9562_uuidv8_node_ceil, UUID_V8_NODE, uuid_ceil)

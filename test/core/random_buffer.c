@@ -1,0 +1,212 @@
+/*
+ * The pool of random octets: fetched 16384 at a time, handed out once, erased
+ * as used, never shared over a fork, never replaced by something weaker.
+ */
+#include "support.h"
+
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "random_buffer.h"
+
+#define OWNER 4711
+
+static int	source_calls;
+static size_t source_octets;
+static uint64_t source_words[UUID_RANDOM_BUFFER_WORDS];
+
+/* Pseudorandom octets, remembered, none of them a zero word. */
+static bool
+recording_source(void *octets, size_t count)
+{
+	source_calls++;
+	source_octets = count;
+	for (size_t i = 0; i < UUID_RANDOM_BUFFER_WORDS; i++)
+		source_words[i] = test_bits() | 1;
+	memcpy(octets, source_words, count);
+	return true;
+}
+
+/* Writes all of the pool before it fails. */
+static bool
+failing_source(void *octets, size_t count)
+{
+	source_calls++;
+	memset(octets, 0xa5, count);
+	return false;
+}
+
+static void
+assert_erased(const uint64_t *words, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++)
+		assert_true(words[i] == 0);
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	uint64_t	x = *(const uint64_t *) a;
+	uint64_t	y = *(const uint64_t *) b;
+
+	return (x > y) - (x < y);
+}
+
+static void
+asks_the_source_once_per_16384_octets(void **state)
+{
+	UuidRandomBuffer pool = {0};
+	uint64_t	word;
+
+	(void) state;
+	source_calls = 0;
+	for (int i = 0; i < 10 * 16384 / 8; i++)
+		assert_true(uuid_random_buffer_take(&pool, OWNER, recording_source, &word));
+	assert_int_equal(source_calls, 10);
+	assert_int_equal(source_octets, 16384);
+	assert_true(uuid_random_buffer_take(&pool, OWNER, recording_source, &word));
+	assert_int_equal(source_calls, 11);
+}
+
+/* What is handed out is what the source gave, each octet once. */
+static void
+hands_out_every_octet_once(void **state)
+{
+	UuidRandomBuffer pool = {0};
+	uint64_t	taken[UUID_RANDOM_BUFFER_WORDS];
+
+	(void) state;
+	for (size_t i = 0; i < UUID_RANDOM_BUFFER_WORDS; i++)
+		assert_true(uuid_random_buffer_take(&pool, OWNER, recording_source, &taken[i]));
+	qsort(taken, UUID_RANDOM_BUFFER_WORDS, sizeof(uint64_t), by_value);
+	qsort(source_words, UUID_RANDOM_BUFFER_WORDS, sizeof(uint64_t), by_value);
+	assert_memory_equal(taken, source_words, sizeof(taken));
+}
+
+static void
+erases_what_it_hands_out(void **state)
+{
+	UuidRandomBuffer pool = {0};
+	uint64_t	word;
+
+	(void) state;
+	for (size_t taken = 1; taken <= UUID_RANDOM_BUFFER_WORDS; taken++)
+	{
+		assert_true(uuid_random_buffer_take(&pool, OWNER, recording_source, &word));
+		assert_true(word != 0);
+		for (size_t i = 0; i < UUID_RANDOM_BUFFER_WORDS; i++)
+			assert_true(pool.words[i] != word);
+		assert_erased(pool.words, UUID_RANDOM_BUFFER_WORDS - taken, UUID_RANDOM_BUFFER_WORDS);
+	}
+	assert_erased(pool.words, 0, UUID_RANDOM_BUFFER_WORDS);
+}
+
+static void
+hands_out_nothing_when_the_source_fails(void **state)
+{
+	UuidRandomBuffer pool = {0};
+	uint64_t	word = 42;
+
+	(void) state;
+	source_calls = 0;
+	for (int i = 1; i <= 3; i++)
+	{
+		assert_false(uuid_random_buffer_take(&pool, OWNER, failing_source, &word));
+		assert_true(word == 42);
+		assert_erased(pool.words, 0, UUID_RANDOM_BUFFER_WORDS);
+		assert_int_equal(source_calls, i);
+	}
+	/* and recovers when the source does */
+	assert_true(uuid_random_buffer_take(&pool, OWNER, recording_source, &word));
+	assert_true(word != 42);
+}
+
+static void
+another_owner_gets_no_octet_of_the_pool(void **state)
+{
+	UuidRandomBuffer pool = {0};
+	uint64_t	word;
+	uint64_t	left[UUID_RANDOM_BUFFER_WORDS];
+
+	(void) state;
+	assert_true(uuid_random_buffer_take(&pool, OWNER, recording_source, &word));
+	memcpy(left, pool.words, sizeof(left));
+	assert_true(uuid_random_buffer_take(&pool, OWNER + 1, recording_source, &word));
+	for (size_t i = 0; i < UUID_RANDOM_BUFFER_WORDS; i++)
+		assert_true(left[i] != word);
+
+	/* not even when the source fails just then */
+	word = 42;
+	assert_false(uuid_random_buffer_take(&pool, OWNER, failing_source, &word));
+	assert_true(word == 42);
+	assert_erased(pool.words, 0, UUID_RANDOM_BUFFER_WORDS);
+}
+
+static bool
+urandom_source(void *octets, size_t count)
+{
+	FILE	   *file = fopen("/dev/urandom", "rb");
+	bool		ok = file != NULL && fread(octets, 1, count, file) == count;
+
+	if (file != NULL)
+		fclose(file);
+	return ok;
+}
+
+/* A child of fork inherits the pool; all of what it takes is its own. */
+static void
+parent_and_child_of_a_fork_differ(void **state)
+{
+	enum
+	{
+		TAKEN = 64
+	};
+	UuidRandomBuffer pool = {0};
+	uint64_t	parents[TAKEN];
+	uint64_t	childs[TAKEN];
+	uint64_t	word;
+	int			ends[2];
+	pid_t		child;
+	int			status;
+
+	(void) state;
+	assert_true(uuid_random_buffer_take(&pool, getpid(), urandom_source, &word));
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+	{
+		for (int i = 0; i < TAKEN; i++)
+		{
+			if (!uuid_random_buffer_take(&pool, getpid(), urandom_source, &childs[i]))
+				_exit(1);
+		}
+		_exit(write(ends[1], childs, sizeof(childs)) == sizeof(childs) ? 0 : 1);
+	}
+	assert_true(waitpid(child, &status, 0) == child && status == 0);
+	assert_int_equal(read(ends[0], childs, sizeof(childs)), sizeof(childs));
+	close(ends[0]);
+	close(ends[1]);
+
+	for (int i = 0; i < TAKEN; i++)
+		assert_true(uuid_random_buffer_take(&pool, getpid(), urandom_source, &parents[i]));
+	for (int i = 0; i < TAKEN; i++)
+		for (int j = 0; j < TAKEN; j++)
+			assert_true(parents[i] != childs[j]);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(asks_the_source_once_per_16384_octets),
+		cmocka_unit_test(hands_out_every_octet_once),
+		cmocka_unit_test(erases_what_it_hands_out),
+		cmocka_unit_test(hands_out_nothing_when_the_source_fails),
+		cmocka_unit_test(another_owner_gets_no_octet_of_the_pool),
+		cmocka_unit_test(parent_and_child_of_a_fork_differ),
+	};
+
+	return run_core_tests(tests);
+}

@@ -1,0 +1,574 @@
+/* uuid9562--1.2.sql */
+
+-- complain if script is sourced in psql, rather than via CREATE EXTENSION
+\echo Use "CREATE EXTENSION uuid9562" to load this file. \quit
+
+-- PostgreSQL 17, 18 and 20 have functions and aggregates of their own under
+-- seven of these names. A plain name in this script would mean PostgreSQL's, so
+-- those seven are created and commented under a temporary name.
+
+-- ------------------------------------------------------------------------
+-- Generation
+-- ------------------------------------------------------------------------
+
+CREATE FUNCTION uuidv1() RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv1'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv1() IS 'generate UUID version 1';
+
+CREATE FUNCTION uuidv3(namespace uuid, name text) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv3_text'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv3(uuid, text) IS 'generate UUID version 3: MD5 of namespace and name in UTF-8';
+
+CREATE FUNCTION uuidv3(namespace uuid, name bytea) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv3_bytea'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv3(uuid, bytea) IS 'generate UUID version 3: MD5 of namespace and the bytes of the name';
+
+CREATE FUNCTION uuid9562_uuidv4() RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv4'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuid9562_uuidv4() IS 'generate UUID version 4';
+ALTER FUNCTION uuid9562_uuidv4() RENAME TO uuidv4;
+
+CREATE FUNCTION uuidv5(namespace uuid, name text) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv5_text'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv5(uuid, text) IS 'generate UUID version 5: SHA-1 of namespace and name in UTF-8';
+
+CREATE FUNCTION uuidv5(namespace uuid, name bytea) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv5_bytea'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv5(uuid, bytea) IS 'generate UUID version 5: SHA-1 of namespace and the bytes of the name';
+
+CREATE FUNCTION uuidv6() RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv6() IS 'generate UUID version 6';
+
+CREATE FUNCTION uuid9562_uuidv7() RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuid9562_uuidv7() IS 'generate UUID version 7';
+ALTER FUNCTION uuid9562_uuidv7() RENAME TO uuidv7;
+
+CREATE FUNCTION uuid9562_uuidv7(shift interval) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_shift'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuid9562_uuidv7(interval) IS 'generate UUID version 7 with a timestamp shifted by specified interval';
+ALTER FUNCTION uuid9562_uuidv7(interval) RENAME TO uuidv7;
+
+-- PostgreSQL has no function of this name, so a default that calls it means ours.
+CREATE FUNCTION uuidv7_next() RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_next() IS 'generate UUID version 7; same as uuidv7(), for column defaults';
+
+CREATE FUNCTION uuidv7_batch_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_batch_support'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_batch_support(internal) IS 'planner support for uuidv7_batch';
+
+CREATE FUNCTION uuidv7_batch(n bigint) RETURNS SETOF uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_batch'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE SUPPORT uuidv7_batch_support;
+COMMENT ON FUNCTION uuidv7_batch(bigint) IS 'generate several UUIDs of version 7, in ascending order';
+
+CREATE FUNCTION uuidv8() RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8() IS 'generate UUID version 8 with a timestamp in 10-ns units';
+
+CREATE FUNCTION uuidv8_name(namespace uuid, name text, algorithm text DEFAULT 'sha256') RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_name_text'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_name(uuid, text, text) IS 'generate UUID version 8: SHA-2 of namespace and name in UTF-8';
+
+CREATE FUNCTION uuidv8_name(namespace uuid, name bytea, algorithm text DEFAULT 'sha256') RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_name_bytea'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_name(uuid, bytea, text) IS 'generate UUID version 8: SHA-2 of namespace and the bytes of the name';
+
+CREATE FUNCTION uuidv8_custom(custom_a bigint, custom_b integer, custom_c bigint) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_custom_fields'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_custom(bigint, integer, bigint) IS 'build UUID version 8 from fields of 48, 12 and 62 bits';
+
+CREATE FUNCTION uuidv8_custom(octets bytea) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_custom_octets'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_custom(bytea) IS 'build UUID version 8 from the first 16 bytes';
+
+CREATE FUNCTION uuidv8_node() RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node() IS 'generate UUID version 8 with a timestamp and the node ID of this server';
+
+CREATE FUNCTION uuidv8_node(node_id integer) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_arg'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node(integer) IS 'generate UUID version 8 with a timestamp and a node ID';
+
+-- ------------------------------------------------------------------------
+-- Inspection
+-- ------------------------------------------------------------------------
+
+CREATE FUNCTION uuid9562_uuid_extract_version(uuid) RETURNS smallint
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_extract_version'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuid9562_uuid_extract_version(uuid) IS 'extract version from RFC 9562 UUID';
+ALTER FUNCTION uuid9562_uuid_extract_version(uuid) RENAME TO uuid_extract_version;
+
+CREATE FUNCTION uuid9562_uuid_extract_timestamp(uuid) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_extract_timestamp'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuid9562_uuid_extract_timestamp(uuid) IS 'extract timestamp from UUID of version 1, 6 or 7';
+ALTER FUNCTION uuid9562_uuid_extract_timestamp(uuid) RENAME TO uuid_extract_timestamp;
+
+CREATE FUNCTION uuid_extract_variant(uuid) RETURNS text
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_extract_variant'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_extract_variant(uuid) IS 'extract variant from UUID';
+
+CREATE FUNCTION uuid_extract_clock_seq(uuid) RETURNS integer
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_extract_clock_seq'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_extract_clock_seq(uuid) IS 'extract clock sequence from UUID of version 1 or 6';
+
+CREATE FUNCTION uuid_extract_node(uuid) RETURNS macaddr
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_extract_node'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_extract_node(uuid) IS 'extract node from UUID of version 1 or 6';
+
+CREATE FUNCTION uuidv1_timestamp(uuid) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv1_timestamp'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv1_timestamp(uuid) IS 'timestamp of UUID version 1';
+
+CREATE FUNCTION uuidv6_timestamp(uuid) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_timestamp'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv6_timestamp(uuid) IS 'timestamp of UUID version 6';
+
+CREATE FUNCTION uuidv7_timestamp(uuid) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_timestamp'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_timestamp(uuid) IS 'timestamp of UUID version 7, in milliseconds';
+
+CREATE FUNCTION uuidv7_timestamp_micros(uuid) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_timestamp_micros'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_timestamp_micros(uuid) IS 'timestamp of UUID version 7, in microseconds';
+
+CREATE FUNCTION uuidv8_timestamp(uuid) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_timestamp'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_timestamp(uuid) IS 'timestamp of UUID generated by uuidv8()';
+
+CREATE FUNCTION uuidv8_node_id(uuid) RETURNS integer
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_id'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_id(uuid) IS 'node ID of UUID generated by uuidv8_node()';
+
+CREATE FUNCTION uuidv8_node_timestamp(uuid) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_timestamp'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_timestamp(uuid) IS 'timestamp of UUID generated by uuidv8_node(), in milliseconds';
+
+CREATE FUNCTION uuidv8_node_timestamp_micros(uuid) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_timestamp_micros'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_timestamp_micros(uuid) IS 'timestamp of UUID generated by uuidv8_node(), in microseconds';
+
+CREATE FUNCTION uuid_inspect(uuid, OUT variant text, OUT version smallint,
+							 OUT "timestamp" timestamptz, OUT clock_seq integer, OUT node macaddr)
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_inspect'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_inspect(uuid) IS 'fields of a UUID as a row';
+
+CREATE FUNCTION uuid_is_v6_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_is_v6_support'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_is_v6_support(internal) IS 'planner support for uuid_is_v6';
+
+CREATE FUNCTION uuid_is_v7_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_is_v7_support'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_is_v7_support(internal) IS 'planner support for uuid_is_v7';
+
+CREATE FUNCTION uuid_is_v8_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_is_v8_support'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_is_v8_support(internal) IS 'planner support for uuid_is_v8';
+
+-- More expensive than a comparison, so that the planner compares bounds first.
+CREATE FUNCTION uuid_is_v6(uuid) RETURNS boolean
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_is_v6'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 2 SUPPORT uuid_is_v6_support;
+COMMENT ON FUNCTION uuid_is_v6(uuid) IS 'is UUID version 6?';
+
+CREATE FUNCTION uuid_is_v7(uuid) RETURNS boolean
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_is_v7'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 2 SUPPORT uuid_is_v7_support;
+COMMENT ON FUNCTION uuid_is_v7(uuid) IS 'is UUID version 7?';
+
+CREATE FUNCTION uuid_is_v8(uuid) RETURNS boolean
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_is_v8'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 2 SUPPORT uuid_is_v8_support;
+COMMENT ON FUNCTION uuid_is_v8(uuid) IS 'is UUID version 8?';
+
+-- ------------------------------------------------------------------------
+-- Conversion and constants
+-- ------------------------------------------------------------------------
+
+CREATE FUNCTION uuidv1_to_v6(uuid) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv1_to_v6'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv1_to_v6(uuid) IS 'convert UUID version 1 to version 6';
+
+CREATE FUNCTION uuidv6_to_v1(uuid) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_to_v1'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv6_to_v1(uuid) IS 'convert UUID version 6 to version 1';
+
+CREATE FUNCTION uuid_to_urn(uuid) RETURNS text
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_to_urn'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_to_urn(uuid) IS 'convert UUID to URN';
+
+CREATE FUNCTION uuid_from_urn(urn text) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_from_urn'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_from_urn(text) IS 'convert URN to UUID';
+
+CREATE FUNCTION uuid_to_base32hex(uuid) RETURNS text
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_to_base32hex'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_to_base32hex(uuid) IS 'convert UUID to base32hex';
+
+CREATE FUNCTION uuid_from_base32hex(base32hex text) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_from_base32hex'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_from_base32hex(text) IS 'convert base32hex to UUID';
+
+CREATE FUNCTION nil_uuid() RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_nil_uuid'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION nil_uuid() IS 'nil UUID, all bits zero';
+
+CREATE FUNCTION max_uuid() RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_max_uuid'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION max_uuid() IS 'max UUID, all bits one';
+
+CREATE FUNCTION uuid_namespace(name text) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_namespace'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_namespace(text) IS 'namespace UUID of a well-known name: dns, url, oid or x500';
+
+CREATE FUNCTION uuid_least(uuid, uuid) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_least'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_least(uuid, uuid) IS 'smaller of two UUIDs';
+
+CREATE FUNCTION uuid_greatest(uuid, uuid) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_greatest'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_greatest(uuid, uuid) IS 'larger of two UUIDs';
+
+CREATE AGGREGATE uuid9562_min(uuid) (
+	SFUNC = uuid_least,
+	STYPE = uuid,
+	COMBINEFUNC = uuid_least,
+	SORTOP = OPERATOR(pg_catalog.<),
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE uuid9562_min(uuid) IS 'minimum value of all uuid input values';
+ALTER AGGREGATE uuid9562_min(uuid) RENAME TO min;
+
+CREATE AGGREGATE uuid9562_max(uuid) (
+	SFUNC = uuid_greatest,
+	STYPE = uuid,
+	COMBINEFUNC = uuid_greatest,
+	SORTOP = OPERATOR(pg_catalog.>),
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE uuid9562_max(uuid) IS 'maximum value of all uuid input values';
+ALTER AGGREGATE uuid9562_max(uuid) RENAME TO max;
+
+-- ------------------------------------------------------------------------
+-- Time
+-- ------------------------------------------------------------------------
+
+CREATE FUNCTION uuidv6_at(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_at'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv6_at(timestamptz) IS 'generate UUID version 6 for a timestamp';
+
+CREATE FUNCTION uuidv7_at(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_at'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_at(timestamptz) IS 'generate UUID version 7 for a timestamp';
+
+CREATE FUNCTION uuidv8_node_at(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_at'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_at(timestamptz) IS 'generate UUID version 8 for a timestamp, with the node ID of this server';
+
+CREATE FUNCTION uuidv8_node_at(timestamptz, node_id integer) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_at_arg'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_at(timestamptz, integer) IS 'generate UUID version 8 for a timestamp, with a node ID';
+
+CREATE FUNCTION uuidv6_floor(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_floor'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv6_floor(timestamptz) IS 'smallest UUID version 6 of the timestamp''s microsecond';
+
+CREATE FUNCTION uuidv6_ceil(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_ceil'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv6_ceil(timestamptz) IS 'greatest UUID version 6 of the timestamp''s microsecond';
+
+CREATE FUNCTION uuidv7_floor(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_floor'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_floor(timestamptz) IS 'smallest UUID version 7 of the timestamp''s millisecond';
+
+CREATE FUNCTION uuidv7_ceil(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_ceil'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_ceil(timestamptz) IS 'greatest UUID version 7 of the timestamp''s millisecond';
+
+CREATE FUNCTION uuidv8_node_floor(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_floor'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_floor(timestamptz) IS 'smallest uuidv8_node() UUID of the timestamp''s millisecond';
+
+CREATE FUNCTION uuidv8_node_ceil(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_ceil'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_ceil(timestamptz) IS 'greatest uuidv8_node() UUID of the timestamp''s millisecond';
+
+CREATE FUNCTION uuidv6_timestamp_from_text(text) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_timestamp_from_text'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv6_timestamp_from_text(text) IS 'timestamp of a text UUID''s position in version 6 order';
+
+CREATE FUNCTION uuidv7_timestamp_from_text(text) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_timestamp_from_text'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_timestamp_from_text(text) IS 'timestamp of a text UUID''s position in version 7 order';
+
+CREATE FUNCTION uuidv8_node_timestamp_from_text(text) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_timestamp_from_text'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_timestamp_from_text(text) IS 'timestamp of a text UUID''s position in uuidv8_node() order';
+
+-- ------------------------------------------------------------------------
+-- Periods
+--
+-- id <@ period becomes comparisons of the id with the bounds of the period, which
+-- PostgreSQL can use with an index and for partition pruning.
+-- ------------------------------------------------------------------------
+
+CREATE FUNCTION uuidv6_lowest(period tstzrange) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_lowest'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv6_lowest(tstzrange) IS 'smallest UUID version 6 in the period; the greatest one if there is none';
+
+CREATE FUNCTION uuidv6_highest(period tstzrange) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_highest'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv6_highest(tstzrange) IS 'greatest UUID version 6 in the period; the smallest one if there is none';
+
+CREATE FUNCTION uuidv7_lowest(period tstzrange) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_lowest'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_lowest(tstzrange) IS 'smallest UUID version 7 in the period; the greatest one if there is none';
+
+CREATE FUNCTION uuidv7_highest(period tstzrange) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_highest'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_highest(tstzrange) IS 'greatest UUID version 7 in the period; the smallest one if there is none';
+
+CREATE FUNCTION uuidv8_node_lowest(period tstzrange) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_lowest'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_lowest(tstzrange) IS 'smallest uuidv8_node() UUID in the period; the greatest one if there is none';
+
+CREATE FUNCTION uuidv8_node_highest(period tstzrange) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_highest'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_highest(tstzrange) IS 'greatest uuidv8_node() UUID in the period; the smallest one if there is none';
+
+CREATE FUNCTION uuidv6_lowest_from(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_lowest_from'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv6_lowest_from(timestamptz) IS 'smallest UUID version 6 at the timestamp or later';
+
+CREATE FUNCTION uuidv6_lowest_after(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_lowest_after'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv6_lowest_after(timestamptz) IS 'smallest UUID version 6 after the timestamp';
+
+CREATE FUNCTION uuidv6_highest_until(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_highest_until'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv6_highest_until(timestamptz) IS 'greatest UUID version 6 at the timestamp or earlier';
+
+CREATE FUNCTION uuidv6_highest_before(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_highest_before'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv6_highest_before(timestamptz) IS 'greatest UUID version 6 before the timestamp';
+
+CREATE FUNCTION uuidv7_lowest_from(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_lowest_from'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_lowest_from(timestamptz) IS 'smallest UUID version 7 at the timestamp or later';
+
+CREATE FUNCTION uuidv7_lowest_after(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_lowest_after'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_lowest_after(timestamptz) IS 'smallest UUID version 7 after the timestamp';
+
+CREATE FUNCTION uuidv7_highest_until(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_highest_until'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_highest_until(timestamptz) IS 'greatest UUID version 7 at the timestamp or earlier';
+
+CREATE FUNCTION uuidv7_highest_before(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_highest_before'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_highest_before(timestamptz) IS 'greatest UUID version 7 before the timestamp';
+
+CREATE FUNCTION uuidv8_node_lowest_from(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_lowest_from'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_lowest_from(timestamptz) IS 'smallest uuidv8_node() UUID at the timestamp or later';
+
+CREATE FUNCTION uuidv8_node_lowest_after(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_lowest_after'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_lowest_after(timestamptz) IS 'smallest uuidv8_node() UUID after the timestamp';
+
+CREATE FUNCTION uuidv8_node_highest_until(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_highest_until'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_highest_until(timestamptz) IS 'greatest uuidv8_node() UUID at the timestamp or earlier';
+
+CREATE FUNCTION uuidv8_node_highest_before(timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_highest_before'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_highest_before(timestamptz) IS 'greatest uuidv8_node() UUID before the timestamp';
+
+CREATE FUNCTION uuidv6_within_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_within_support'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv6_within_support(internal) IS 'planner support for uuidv6_within';
+
+CREATE FUNCTION uuidv6_within(id uuid, period tstzrange) RETURNS boolean
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_within'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT uuidv6_within_support;
+COMMENT ON FUNCTION uuidv6_within(uuid, tstzrange) IS 'does the period contain the timestamp of the version 6 UUID?';
+
+CREATE FUNCTION uuidv7_within_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_within_support'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_within_support(internal) IS 'planner support for uuidv7_within and its operators';
+
+CREATE FUNCTION uuidv7_within(id uuid, period tstzrange) RETURNS boolean
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_within'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT uuidv7_within_support;
+COMMENT ON FUNCTION uuidv7_within(uuid, tstzrange) IS 'does the period contain the timestamp of the version 7 UUID?';
+
+CREATE FUNCTION uuidv8_node_within_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_within_support'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_within_support(internal) IS 'planner support for uuidv8_node_within';
+
+CREATE FUNCTION uuidv8_node_within(id uuid, period tstzrange) RETURNS boolean
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_within'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT uuidv8_node_within_support;
+COMMENT ON FUNCTION uuidv8_node_within(uuid, tstzrange) IS 'does the period contain the timestamp of the uuidv8_node() UUID?';
+
+-- With operators on tstzrange itself, PostgreSQL would take
+-- period @> '[2026-01-01,2026-02-01)' for ours instead of its own. A domain is
+-- the better match only if the other argument is a uuid.
+CREATE DOMAIN uuidv7_period AS tstzrange;
+COMMENT ON DOMAIN uuidv7_period IS 'tstzrange argument of the version 7 UUID operators';
+
+CREATE FUNCTION uuidv7_contained_by_period(id uuid, period uuidv7_period) RETURNS boolean
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_contained_by_period'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT uuidv7_within_support;
+COMMENT ON FUNCTION uuidv7_contained_by_period(uuid, uuidv7_period) IS 'implementation of <@ operator';
+
+CREATE FUNCTION period_contains_uuidv7(period uuidv7_period, id uuid) RETURNS boolean
+AS 'MODULE_PATHNAME', 'uuid9562_period_contains_uuidv7'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT uuidv7_within_support;
+COMMENT ON FUNCTION period_contains_uuidv7(uuidv7_period, uuid) IS 'implementation of @> operator';
+
+CREATE OPERATOR <@ (
+	LEFTARG = uuid,
+	RIGHTARG = uuidv7_period,
+	FUNCTION = uuidv7_contained_by_period,
+	COMMUTATOR = @>,
+	RESTRICT = contsel,
+	JOIN = contjoinsel
+);
+COMMENT ON OPERATOR <@ (uuid, uuidv7_period) IS 'is contained by';
+
+CREATE OPERATOR @> (
+	LEFTARG = uuidv7_period,
+	RIGHTARG = uuid,
+	FUNCTION = period_contains_uuidv7,
+	COMMUTATOR = <@,
+	RESTRICT = contsel,
+	JOIN = contjoinsel
+);
+COMMENT ON OPERATOR @> (uuidv7_period, uuid) IS 'contains';
+
+-- ------------------------------------------------------------------------
+-- Incremental reads
+-- ------------------------------------------------------------------------
+
+CREATE FUNCTION uuidv6_horizon() RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_horizon'
+LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION uuidv6_horizon() IS 'ID below which no further uuidv6() values can become visible';
+
+CREATE FUNCTION uuidv7_horizon() RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_horizon'
+LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION uuidv7_horizon() IS 'ID below which no further uuidv7() values can become visible';
+
+CREATE FUNCTION uuidv8_node_horizon() RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_horizon'
+LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION uuidv8_node_horizon() IS 'ID below which no further uuidv8_node() values can become visible';
+
+-- ------------------------------------------------------------------------
+-- Administration
+-- ------------------------------------------------------------------------
+
+CREATE FUNCTION uuid_generator_stats(OUT scope text, OUT generator text, OUT version smallint, OUT method text,
+									 OUT last_timestamp timestamptz, OUT generated bigint, OUT clock_backwards bigint,
+									 OUT ran_ahead bigint, OUT mark_writes bigint, OUT damaged_marks bigint,
+									 OUT held_since timestamptz, OUT held_by integer)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_stats'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION uuid_generator_stats() IS 'statistics of the time-based UUID generators';
+
+CREATE FUNCTION uuid_generator_advance(id uuid) RETURNS void
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_advance'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION uuid_generator_advance(uuid) IS 'make the corresponding generator continue after a UUID';
+REVOKE EXECUTE ON FUNCTION uuid_generator_advance(uuid) FROM PUBLIC;
+
+CREATE FUNCTION uuid_generator_reset() RETURNS void
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_reset'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION uuid_generator_reset() IS 'restart instance-scope generators at the current time, losing order with earlier values';
+REVOKE EXECUTE ON FUNCTION uuid_generator_reset() FROM PUBLIC;
