@@ -30,11 +30,12 @@ OBJS = \
 	src/period/selectivity.o \
 	src/period/version.o \
 	src/period/within.o \
+	src/instance/administration.o \
 	src/instance/high_water_mark.o \
 	src/instance/horizon.o \
+	src/instance/horizon_cache.o \
 	src/instance/ordered.o \
 	src/instance/shared_memory.o \
-	src/instance/statistics.o \
 	src/instance/transaction_slot.o
 PGFILEDESC = "uuid9562 - every UUID version of RFC 9562"
 
