@@ -117,8 +117,9 @@ foreach my $how ('an immediate shutdown', 'a kill of the postmaster')
 	my @psql = map { $node->background_psql('postgres', on_error_stop => 0) } 1 .. 3;
 
 	$server->sql('TRUNCATE numbered');
-	Ordered::send_to($_, q{DO $$BEGIN LOOP INSERT INTO numbered (v7) SELECT public.uuidv7_ordered() FROM generate_series(1, 100); COMMIT; END LOOP; END$$}) foreach @psql;
-	$node->poll_query_until('postgres', 'SELECT count(*) > 10000 FROM numbered') or die 'nobody generates';
+	# a backend notices the end of the postmaster between statements
+	Ordered::send_to($_, join ";\n", ('INSERT INTO numbered (v7) SELECT public.uuidv7_ordered() FROM generate_series(1, 100)') x 5000) foreach @psql;
+	$node->poll_query_until('postgres', 'SELECT count(*) > 5000 FROM numbered') or die 'nobody generates';
 	$stop{$how}->();
 	$server->turn(hour_ago());
 	$server->start;
@@ -155,7 +156,7 @@ $server->turn(hour_ago());
 ok(all_greater(\%before, \%after), 'values stay in order when the clock goes back under the server');
 is($server->statistic('clock_backwards'), '1', 'a clock that went back is counted');
 values_of() foreach 1 .. 3;
-is($server->statistic('clock_backwards'), '1', 'it is counted once until it has caught up');
+is($server->statistic('clock_backwards'), '1', 'it is not counted again until the clock has caught up');
 $server->turn('normal');
 
 # --- a standby and a backup -----------------------------------------------------
@@ -172,7 +173,7 @@ $node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
 $node->stop('immediate');
 $server->turn('by -3600', $standby);
 $standby->promote;
-cmp_ok($connected->query_safe('SELECT public.uuidv7_ordered()') =~ s/\s+//gr, 'gt', $before{'uuidv7_ordered()'},
+cmp_ok($connected->query('SELECT public.uuidv7_ordered()') =~ s/\s+//gr, 'gt', $before{'uuidv7_ordered()'},
 	'a session that was connected to the standby continues after the old primary');
 %after = values_of($standby);
 ok(all_greater(\%before, \%after), 'a promoted standby whose clock is an hour behind continues after the old primary');
@@ -181,8 +182,9 @@ $standby->stop;
 
 my $restored = PostgreSQL::Test::Cluster->new('restored');
 $restored->init_from_backup($node, 'base');
-$server->turn('by -3600', $restored);
+$server->turn('normal', $restored);	# pg_ctl looks at the time of a start
 $server->start($restored);
+$server->turn('by -3600', $restored);
 my $last = $restored->safe_psql('postgres', 'SELECT id FROM chain ORDER BY id DESC LIMIT 1');
 cmp_ok($restored->safe_psql('postgres', 'SELECT public.uuidv7_ordered()'), 'gt', $last, 'a restored backup continues after the values that it contains');
 $restored->stop;
