@@ -107,6 +107,18 @@ $server->turn('normal');
 $server->sql("SELECT public.uuid_generator_advance('$before')");
 cmp_ok($server->value, 'gt', $before, 'an advance restores the order');
 
+# Replay restores a file that was removed, and needs one that it can open.
+$before = $server->value;
+$node->stop('immediate');
+chmod 0, $mark or die;
+$server->turn((time - 3600) . ' 0');
+ok(!$node->start(fail_ok => 1), 'a server whose file cannot be opened does not recover');
+like(slurp_file($node->logfile), qr/FATAL:  could not (?:create|open) file "global\/9562"/, 'its log says which file');
+unlink $mark or die;
+$server->start;
+cmp_ok($server->value, 'gt', $before, 'recovery restores a file that was removed after a crash');
+$server->turn('normal');
+
 # PostgreSQL's checksum finds the damage first.
 $node->stop;
 system_or_bail('pg_checksums', '--enable', '--pgdata', $node->data_dir);

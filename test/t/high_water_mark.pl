@@ -148,22 +148,26 @@ like($first, qr/^[0-9a-f]{8}-/, 'a value waits for a disk that takes longer than
 cmp_ok($server->value, 'gt', $first, 'so does the next one');
 $server->turn('normal');
 
-# A disk that stalls delays the session that extends, as it does a COMMIT.
+# A disk that stalls delays the session that extends, as it does a COMMIT.  Others
+# continue until no value is reserved.
+clock(0);
+$server->sql('SELECT public.uuid_generator_reset()');
 {
-	my @waiting = ($server->stay, $server->stay);
+	my ($extends, $waits) = ($server->stay, $server->stay);
 
-	sleep 3;
-	$server->turn('stalled');
-	Ordered::send_to($waiting[0], q{SELECT 'extends', public.uuidv7_ordered()});
+	$server->turn($T + 1 . ' 0 stalled');
+	Ordered::send_to($extends, q{SELECT 'extends', public.uuidv7_ordered()});
 	$server->wait_for(q{query LIKE '%extends%' AND wait_event IN ('WALSync', 'WalSync', 'WALWrite', 'WalWrite')});
-	sleep 3;
-	Ordered::send_to($waiting[1], q{SELECT 'waits', public.uuidv7_ordered()});
+	like($waits->query_safe('SELECT public.uuidv7_ordered()'), qr/^[0-9a-f-]{36}$/m, 'another session generates reserved values while the disk stalls');
+	$server->turn($T + 2 . ' 0 stalled');
+	Ordered::send_to($waits, q{SELECT 'waits', public.uuidv7_ordered()});
 	$server->wait_for(q{query LIKE '%waits%' AND wait_event = 'Uuid9562HighWaterMark'});
+	ok(1, 'it waits when no value is reserved');
 	is($server->sql('SELECT count(*) FROM public.uuid_generator_stats()'), '3', 'the statistics do not wait for a disk that stalls');
 	like($server->sql('SELECT public.uuidv7_horizon()'), qr/^[0-9a-f-]{36}$/, 'neither does the horizon');
-	$server->turn('normal');
-	like($_->query_safe('SELECT 1'), qr/1/, 'a session that waited continues with the disk') foreach @waiting;
-	$_->quit foreach @waiting;
+	clock(2);
+	like($_->query_safe('SELECT 1'), qr/1/, 'a session that waited continues with the disk') foreach $extends, $waits;
+	$_->quit foreach $extends, $waits;
 }
 
 # --- a client that does not read its error ------------------------------------------
@@ -173,7 +177,7 @@ $server->turn('normal');
 {
 	my @clients;
 
-	sleep 3;
+	clock(4);
 	$server->block;
 	for (my $length = 100000; $length < 300000; $length += 2500)
 	{

@@ -68,7 +68,7 @@ is($standby->safe_psql('postgres', 'SELECT public.uuidv7() IS NOT NULL, public.u
 my $slot;
 SKIP:
 {
-	skip 'PostgreSQL 15 has no logical slots on a standby', 3 if $node->pg_version < 16;
+	skip 'PostgreSQL 15 has no logical slots on a standby', 2 if $node->pg_version < 16;
 	$slot = $standby->background_psql('postgres', on_error_stop => 0, extra_params => [ '-d', $standby->connstr('postgres') . ' replication=database' ]);
 	Ordered::send_to($slot, q{BEGIN ISOLATION LEVEL REPEATABLE READ; CREATE_REPLICATION_SLOT s TEMPORARY LOGICAL pgoutput (SNAPSHOT 'use')} =~ s/; /;\n/r);
 	for (1 .. 300)

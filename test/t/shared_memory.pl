@@ -10,7 +10,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use World;
 
-my $quiet = "autovacuum = off\ncheckpoint_timeout = '1 d'\nbgwriter_lru_maxpages = 0\nwal_level = minimal\nmax_wal_senders = 0\nuuid9562.node_id = 7\n";
+my $quiet = "dynamic_shared_memory_type = mmap\nautovacuum = off\ncheckpoint_timeout = '1 d'\nbgwriter_lru_maxpages = 0\nwal_level = minimal\nmax_wal_senders = 0\nuuid9562.node_id = 7\n";
 my $world = World->new('bare', "session_preload_libraries = 'uuid9562'\n$quiet") or plan skip_all => World::REASON;
 my $node = $world->node;
 my $version = $node->pg_version;
@@ -28,13 +28,10 @@ sub try
 
 # --- where nobody uses it -----------------------------------------------------------
 
-# The names of the server's shared memory, and its WAL position.
+# The server's shared memory, dynamic too, and its WAL position.
 sub state_of
 {
-	my $registry = $version >= 18 ? 'UNION ALL SELECT name FROM pg_dsm_registry_allocations' : '';
-
-	return $node->safe_psql('postgres', "SELECT string_agg(name, ',' ORDER BY name) FILTER (WHERE name ~ 'uuid9562' OR name ~ 'dsm'), pg_current_wal_insert_lsn() FROM (SELECT name FROM pg_shmem_allocations $registry) AS names",
-		extra_params => ['--quiet']);
+	return sql(q{SELECT count(*) FILTER (WHERE name ~ 'uuid9562'), (SELECT count(*) FROM pg_ls_dir('pg_dynshmem')), pg_current_wal_insert_lsn() FROM pg_shmem_allocations});
 }
 # a scan of a page with dead rows would write WAL
 sql('VACUUM FREEZE');
@@ -46,6 +43,7 @@ is(sql('BEGIN', $all, 'SELECT count(*) FROM public.uuidv7_batch(100)', 'SAVEPOIN
 	'session generators generate');
 ok(!-e $mark, 'they create no file');
 is(state_of(), $before, 'they create no shared memory and write no WAL');
+like($before, qr/^0\|/, 'there is none');
 
 # --- without preloading -------------------------------------------------------------
 
@@ -69,8 +67,15 @@ if ($version < 17)
 	exit;
 }
 
+sql('SELECT public.uuidv7_ordered()');
+isnt(state_of() =~ s/\|[^|]*$//r, $before =~ s/\|[^|]*$//r, 'an ordered function creates shared memory');
+ok(-f $mark, 'it creates the file');
+
 # --- no room ------------------------------------------------------------------------
 
+sql('ALTER SYSTEM SET dynamic_shared_memory_type = posix');
+$node->stop;
+$world->start;
 $world->turn('full');
 try('SELECT public.uuidv4() IS NOT NULL', 'SELECT public.uuidv7() IS NOT NULL');
 is($out, "t\nt", 'connections and session generators work without room for shared memory');
@@ -101,7 +106,7 @@ $session->quit;
 my $source = "$FindBin::Bin/../uuid9562";
 my %other = (
 	layout => [ 's/\bSHARED_LAYOUT\b/(SHARED_LAYOUT + 1)/g', qr/ERROR:  55000: uuid9562 shared memory has layout \d+ instead of \d+\nDETAIL:  Another version of the library created it\.\nHINT:  Restart the server\./ ],
-	size => [ 's/return add_size\(offsetof/return 8192 + add_size(offsetof/', qr/ERROR:  XX000: requested DSM segment size does not match.*HINT:  If the library was updated, restart the server\.\nCONTEXT:  while attaching to uuid9562 shared memory/s ]);
+	size => [ 's/return add_size\(offsetof/return 8192 + add_size(offsetof/', qr/ERROR:  XX000: requested DSM segment size does not match.*?\nHINT:  If the library was updated, restart the server\.\nCONTEXT:  while attaching to uuid9562 shared memory/ ]);
 foreach my $what (sort keys %other)
 {
 	my ($change, $error) = @{ $other{$what} };

@@ -9,6 +9,7 @@
  *	stalled		to bring WAL to disk takes until this is no longer said
  *	full		there is no room for dynamic shared memory
  *	SEC NSEC	the clock stands still at that moment
+ *	SEC NSEC stalled	both
  *	by SEC		the clock is so many seconds ahead, or behind if it is negative
  *
  * Without the file, all are as they are.
@@ -121,7 +122,7 @@ fdatasync(int file)
 	world(what, sizeof(what));
 	if (strcmp(what, "slow") == 0)
 		usleep(2200000);
-	while (strcmp(what, "stalled") == 0)
+	while (strstr(what, "stalled") != NULL)
 	{
 		usleep(10000);
 		world(what, sizeof(what));
