@@ -68,9 +68,14 @@ with_mark_lock(MarkAction action, const UuidKind *kind, UuidPayload payload, boo
 
 /* Make a generator continue after a payload, if it is not there yet. */
 static void
-advance(OrderedGenerator *generator, UuidPayload payload)
+advance(const UuidKind *kind, UuidPayload payload)
 {
+	OrderedGenerator *generator = generator_of(kind);
+
 	SpinLockAcquire(&generator->lock);
+	/* if it then is ahead of the clock, the clock has not gone back */
+	if (payload.time > generator->previous.time)
+		generator->last_counted = uuid_generator_clock_part(kind->clock, payload.time);
 	uuid_generator_advance(&generator->previous, payload);
 	SpinLockRelease(&generator->lock);
 }
@@ -120,7 +125,7 @@ load_mark(void)
 
 		/* true at first only, unless something else has written the page */
 		if (mark.reserved_until[i] > state_of(generator).reserved_until)
-			advance(generator, uuid_generator_from(mark.reserved_until[i]));
+			advance(uuid9562_ordered_kinds[i], uuid_generator_from(mark.reserved_until[i]));
 	}
 	set_loaded();
 	return mark;
@@ -180,7 +185,7 @@ static void
 advance_and_extend(const UuidKind *kind, UuidPayload payload)
 {
 	(void) load_mark();
-	advance(generator_of(kind), payload);
+	advance(kind, payload);
 	extend(kind, payload);
 }
 
@@ -304,6 +309,23 @@ check_clock(const UuidKind *kind, uint64 time)
 }
 
 /*
+ * Count a tick that a generator takes ahead of the clock.  The caller holds the
+ * generator's lock, and replaces the previous value afterwards.
+ */
+static void
+count_ahead(OrderedGenerator *generator, UuidClock clock, uint64 time, uint64 now)
+{
+	const uint64 previous = generator->previous.time;
+
+	generator->ran_ahead++;
+	/* unless the clock went back before, which check_clock() counts */
+	if (uuid_generator_is_behind(clock, time, now) &&
+		(!uuid_generator_is_behind(clock, previous, now) ||
+		 uuid_generator_clock_part(clock, previous) == generator->last_counted))
+		generator->last_counted = uuid_generator_clock_part(clock, time);
+}
+
+/*
  * Take one step of a generator; return false if its value is not reserved.  The
  * value is then in *payload all the same.
  */
@@ -323,14 +345,10 @@ step(const UuidKind *kind, uint64 now, UuidRandom random, UuidPayload *payload, 
 	{
 		/* (1): before another session can see the value */
 		record_value(kind, payload->time);
+		if (unlikely(next == UUID_NEXT_AHEAD))
+			count_ahead(generator, kind->clock, payload->time, now);
 		generator->previous = *payload;
 		generator->generated++;
-		if (unlikely(next == UUID_NEXT_AHEAD))
-		{
-			generator->ran_ahead++;
-			if (uuid_generator_is_behind(kind->clock, payload->time, now))
-				generator->last_counted = uuid_generator_clock_part(kind->clock, payload->time);
-		}
 	}
 	SpinLockRelease(&generator->lock);
 	if (unlikely(next == UUID_NEXT_EXHAUSTED))

@@ -48,6 +48,18 @@ $server->turn(($T - 3600) . ' 0');
 $server->value;
 is($server->statistic('generated'), '45', 'values are counted when the clock goes back again');
 is($server->statistic('clock_backwards'), '2', 'a clock that goes back again is counted again');
+foreach my $times (1 .. 20)
+{
+	$server->turn($T + 3600 + $times . ' 0');
+	# so many values that the counter of the tick is full by chance
+	$server->sql('SELECT public.uuidv7_ordered() FROM generate_series(1, 12)');
+	$server->turn(($T - 3600) . ' 0');
+	$server->sql('SELECT public.uuidv7_ordered() FROM generate_series(1, 100)');
+}
+is($server->statistic('clock_backwards'), '22', 'a clock that goes back is counted, also when the counter of the tick is full');
+my $ahead_of_clock = $server->sql("SELECT public.uuidv7_at(to_timestamp($T - 3600 + 50))");
+$server->sql('SELECT public.uuid_generator_reset()', "SELECT public.uuid_generator_advance('$ahead_of_clock')", 'SELECT public.uuidv7_ordered() FROM generate_series(1, 100)');
+is($server->statistic('clock_backwards'), '22', 'an advance ahead of the clock is not counted as a clock that goes back');
 $server->crash;
 is($server->sql('SELECT generated, last_timestamp FROM public.uuid_generator_stats()'), "0|\n0|\n0|", 'a start begins the statistics');
 
@@ -125,6 +137,13 @@ is($server->sql("SELECT public.uuidv7_timestamp(public.uuidv7_ordered()) = to_ti
 my $value = $server->value;
 $server->crash;
 cmp_ok($server->value, 'gt', $value, 'values after a reset stay in order over a crash');
+
+$server->sql('SELECT public.uuid_generator_reset()');
+$value = $server->value;
+$server->turn(($T + 9) . ' 0');
+$server->crash;
+cmp_ok($server->value, 'gt', $value, 'the first value after a reset is reserved');
+$server->turn(($T + 10) . ' 0');
 
 # A reset that cannot write the mark changes nothing.
 $value = $server->sql('SELECT public.uuidv7_ordered()');
