@@ -6,6 +6,10 @@
 # "make -f .../uuid9562/Makefile" builds there and leaves the source as it is.
 
 SOURCE := $(patsubst %/,%,$(or $(VPATH),$(dir $(firstword $(MAKEFILE_LIST)))))
+# A PostgreSQL that was configured in its own source folder does not set it.
+ifneq ($(SOURCE),.)
+VPATH = $(SOURCE)
+endif
 OWN_FILES = $(patsubst $(SOURCE)/%,%,$(wildcard $(addprefix $(SOURCE)/,$(1))))
 
 EXTENSION = uuid9562
