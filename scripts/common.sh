@@ -126,7 +126,7 @@ need() {
 			[ "${1:-}" != test ] || has_pgtap || packages+=("postgresql-$major-pgtap")
 		fi
 		[ "${1:-}" != test ] ||
-			packages+=(perl libtap-parser-sourcehandler-pgtap-perl libcmocka-dev libipc-run-perl)
+			packages+=(perl python3 libtap-parser-sourcehandler-pgtap-perl libcmocka-dev libipc-run-perl)
 		install_packages "${packages[@]}"
 		# which the tests can do without; not to be started by the next boot either
 		if [ "${1:-}" = test ] && ! installed pgbouncer && may_be_root &&
