@@ -184,7 +184,7 @@ copy_checkout() {
 	rm -rf "$1"
 	mkdir -p "$1"
 	tar cf - -C "$root" --exclude=./.git --exclude='*.o' --exclude='*.so' --exclude='*.bc' \
-		--exclude=./bench/results --exclude=./packages . | tar xf - --no-same-owner -C "$1"
+		--exclude=./packages . | tar xf - --no-same-owner -C "$1"
 	find "$1/test/core" -type f ! -name '*.[ch]' -delete
 }
 
