@@ -49,7 +49,7 @@ MANUAL = $(call OWN_FILES,*.md LICENSE doc/*.md managed/*.sql doc/benchmarks/*/*
 
 PG_CPPFLAGS = -I$(SOURCE)/src -DUUID9562_VERSION='"$(EXTVERSION)"'
 
-REGRESS = vectors inspect convert aggregate named custom time node plans settings statistics errors nulls managed
+REGRESS = vectors inspect convert aggregate named time node plans settings errors managed
 REGRESS_OPTS = --load-extension=$(EXTENSION)
 
 CORE_TESTS = layout layout_by_octet clock generator random_buffer text transaction_history horizon
