@@ -188,6 +188,21 @@ copy_checkout() {
 	find "$1/test/core" -type f ! -name '*.[ch]' -delete
 }
 
+# Run git in the repository of the checkout.
+repository=$root
+in_git() { git -C "$repository" -c "safe.directory=$repository" "$@"; }
+
+# need_repository FOLDER: where the checkout is not a git repository, as after unpacking a
+# release tarball, commit its files to a new repository in FOLDER.
+need_repository() {
+	[ ! -e "$root/.git" ] || return 0
+	repository=$1
+	copy_checkout "$repository"
+	in_git init -q -b release
+	in_git add -A
+	in_git -c user.name=uuid9562 -c user.email=uuid9562@localhost commit -qm 'Files of the release tarball'
+}
+
 # private_copy FOLDER: the PostgreSQL of PG_CONFIG once more, in that folder, so that
 # something can be installed into it; sets PG_CONFIG to the copy's.  PostgreSQL finds
 # its files from where its programs are.  So these are copies, and the rest is links.
