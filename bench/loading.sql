@@ -1,8 +1,38 @@
--- Fill the table "loaded" with so many rows, and print what it took.  Run by
--- scripts/bench.
-SELECT pg_current_wal_insert_lsn() AS lsn, extract(epoch FROM clock_timestamp()) AS began, floor.cpu() AS cpu \gset
-INSERT INTO loaded (n) SELECT generate_series(1, :rows);
-SELECT 's of CPU time', (floor.cpu() - :cpu) / 1000;
-SELECT 's', extract(epoch FROM clock_timestamp()) - :began;
-SELECT 'octets of WAL a row', (pg_current_wal_insert_lsn() - :'lsn')::float8 / :rows;
-SELECT 'octets of index a row', pg_relation_size('loaded_pkey')::float8 / :rows;
+-- Seconds of CPU time to load :rows rows, by kind of key, and what a row takes of WAL and
+-- of the index.
+CREATE SEQUENCE cached CACHE 100;
+CREATE TABLE loaded ();
+CREATE TABLE keys (no int, side text, key text, setting text);
+INSERT INTO keys VALUES
+	(1, 'bigint identity', 'bigint GENERATED ALWAYS AS IDENTITY', NULL),
+	(2, 'bigint of a sequence with CACHE 100', $$bigint DEFAULT nextval('cached')$$, NULL),
+	(3, 'uuidv7()', 'uuid DEFAULT public.uuidv7()', NULL),
+	(4, 'uuidv7(), instance scope', 'uuid DEFAULT public.uuidv7()', 'uuid9562.monotonic_scope=instance'),
+	(5, 'uuidv7_ordered()', 'uuid DEFAULT public.uuidv7_ordered()', NULL),
+	(6, 'uuidv4()', 'uuid DEFAULT public.uuidv4()', NULL),
+	(7, 'PostgreSQL''s gen_random_uuid()', 'uuid DEFAULT pg_catalog.gen_random_uuid()', NULL),
+	(8, 'PostgreSQL''s uuidv7()', 'uuid DEFAULT pg_catalog.uuidv7()', NULL),
+	(9, 'pg_uuidv7: uuid_generate_v7()', 'uuid DEFAULT pg_uuidv7.uuid_generate_v7()', NULL);
+
+INSERT INTO sides (measure, side, statement, setting, runs, scale, before)
+SELECT 's, loading ' || :rows || ' rows', side, format('INSERT INTO loaded (n) SELECT generate_series(1, %s)', :rows), setting, 1, 0.001,
+	   'DROP TABLE loaded; CREATE TABLE loaded (id ' || key || ' PRIMARY KEY, n int NOT NULL); CHECKPOINT'
+FROM keys ORDER BY no;
+
+CREATE PROCEDURE size_of_rows() LANGUAGE plpgsql AS $$
+DECLARE
+	s record;
+	lsn pg_lsn;
+BEGIN
+	FOR s IN SELECT * FROM sides WHERE before <> '' ORDER BY no
+	LOOP
+		PERFORM set_config(split_part(setting, '=', 1), split_part(setting, '=', 2), true) FROM (SELECT s.setting) AS a WHERE setting IS NOT NULL;
+		EXECUTE s.before;
+		lsn := pg_current_wal_insert_lsn();
+		EXECUTE s.statement;
+		INSERT INTO figures (measure, side, round, value)
+		SELECT measure, s.side, 1, bytes / (SELECT count(*) FROM loaded)
+		FROM (VALUES ('bytes of WAL a row', pg_current_wal_insert_lsn() - lsn), ('bytes of index a row', pg_relation_size('loaded_pkey'))) AS a (measure, bytes);
+		COMMIT;
+	END LOOP;
+END$$;

@@ -1,32 +1,79 @@
--- How the sides of a query are timed: they take turns, each so many times in a
--- round.  Run by scripts/bench before queries.sql, periods.sql and planning.sql.
-CREATE TABLE sides (measure text, side text, query text, times int);
-CREATE TABLE timings (measure text, side text, round int, ms float8);
+-- What scripts/bench times, and how.  Run in the database of each suite.
+CREATE SCHEMA floor;
+CREATE FUNCTION floor.allocate() RETURNS uuid LANGUAGE c AS :'floor', 'floor_allocate';
+CREATE FUNCTION floor.clock() RETURNS uuid LANGUAGE c AS :'floor', 'floor_clock';
+CREATE FUNCTION floor.copy(uuid) RETURNS uuid LANGUAGE c STRICT AS :'floor', 'floor_copy';
+CREATE FUNCTION floor.read(uuid) RETURNS bigint LANGUAGE c STRICT AS :'floor', 'floor_read';
+CREATE FUNCTION floor.cpu() RETURNS float8 LANGUAGE c AS :'floor', 'floor_cpu';
 
--- The CPU time of each query, or with "planning" the time that the planner says it took.
-CREATE PROCEDURE measure(rounds int, planning boolean DEFAULT false) LANGUAGE plpgsql AS $$
+-- The statements to time.  A figure is the CPU time of the fastest of some runs, less
+-- that of another statement; or the time that the planner takes.
+CREATE TABLE sides (
+	no int GENERATED ALWAYS AS IDENTITY, measure text, side text, statement text, setting text,
+	runs int DEFAULT 5, scale float8 DEFAULT 1, before text DEFAULT '', less text, planning boolean DEFAULT false
+);
+CREATE TABLE figures (no int GENERATED ALWAYS AS IDENTITY, measure text, side text, round int, value float8);
+CREATE TABLE figures_against (LIKE figures);
+
+CREATE FUNCTION fastest(statement text, runs int, before text, planning boolean) RETURNS float8 LANGUAGE plpgsql STRICT AS $$
 DECLARE
-	s record;
 	began float8;
 	plan json;
+	best float8 := 'infinity';
 BEGIN
-	TRUNCATE timings;
-	-- round 0 warms the caches
-	FOR round IN 0 .. rounds
+	FOR run IN 1 .. runs
 	LOOP
-		FOR s IN SELECT sides.* FROM generate_series(1, 20) AS turn JOIN sides ON turn <= times ORDER BY measure, turn, side
-		LOOP
-			IF planning THEN
-				EXECUTE 'EXPLAIN (SUMMARY, FORMAT JSON) ' || s.query INTO plan;
-				INSERT INTO timings VALUES (s.measure, s.side, round, (plan -> 0 ->> 'Planning Time')::float8);
-			ELSE
-				began := floor.cpu();
-				EXECUTE s.query;
-				INSERT INTO timings VALUES (s.measure, s.side, round, floor.cpu() - began);
+		EXECUTE before;
+		IF planning THEN
+			EXECUTE 'EXPLAIN (SUMMARY, FORMAT JSON) ' || statement INTO plan;
+			best := least(best, (plan -> 0 ->> 'Planning Time')::float8);
+		ELSE
+			began := floor.cpu();
+			EXECUTE statement;
+			best := least(best, floor.cpu() - began);
+		END IF;
+	END LOOP;
+	RETURN best;
+END$$;
+
+-- Each side takes its turn, another one first in each round.  Round 0 warms the caches,
+-- and removes the sides that are not available here.
+CREATE PROCEDURE time_sides(round int) LANGUAGE plpgsql AS $$
+DECLARE
+	s record;
+BEGIN
+	FOR s IN
+		SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY measure ORDER BY no) AS turn, count(*) OVER (PARTITION BY measure) AS turns FROM sides) AS a
+		ORDER BY measure, (turn - round + turns * 100) % turns
+	LOOP
+		BEGIN
+			IF s.setting IS NOT NULL THEN
+				PERFORM set_config(split_part(s.setting, '=', 1), split_part(s.setting, '=', 2), true);
 			END IF;
-		END LOOP;
+			INSERT INTO figures (measure, side, round, value)
+			SELECT s.measure, s.side, round,
+				   s.scale * (fastest(s.statement, runs, s.before, s.planning) - coalesce(fastest(s.less, runs, '', false), 0))
+			FROM (SELECT CASE WHEN round = 0 THEN 1 ELSE s.runs END) AS a (runs);
+		EXCEPTION WHEN OTHERS THEN
+			RAISE NOTICE 'not measured, %: %', s.side, SQLERRM;
+			DELETE FROM sides WHERE no = s.no;
+		END;
 		COMMIT;
 	END LOOP;
-	DELETE FROM timings WHERE round = 0;
-	TRUNCATE sides;
+	DELETE FROM figures WHERE figures.round = 0;
 END$$;
+
+-- To four digits.
+CREATE FUNCTION digits(value float8) RETURNS text LANGUAGE sql RETURN
+	round(value::numeric, greatest(0, 3 - floor(log(greatest(abs(value), 0.0001)))::int));
+
+-- The figures, beside those of a measure's first side; where another commit is
+-- measured, the median of the ratios of each round to those of that commit.
+CREATE VIEW report AS
+SELECT format('| %s | %s | %s | %s | %s | %s | %s |', measure, side, digits(median), digits(least), digits(most),
+			  digits(median / nullif(first_value(median) OVER of_measure, 0)), digits(against)) AS line
+FROM (SELECT measure, side, min(f.no) AS no, percentile_cont(0.5) WITHIN GROUP (ORDER BY f.value) AS median, min(f.value) AS least,
+			 max(f.value) AS most, percentile_cont(0.5) WITHIN GROUP (ORDER BY f.value / nullif(a.value, 0)) AS against
+	  FROM figures AS f LEFT JOIN figures_against AS a USING (measure, side, round) GROUP BY measure, side) AS medians
+WINDOW of_measure AS (PARTITION BY measure ORDER BY no)
+ORDER BY min(no) OVER (PARTITION BY measure), no;

@@ -1,43 +1,61 @@
--- One day of a year of orders, by the time in the key and by the alternatives,
--- on a table of so many rows.  Run by scripts/bench; prints its figures as CSV.
+-- Milliseconds of time queries on a year of :rows rows: CPU time, and the planner's.
 SET TimeZone = 'UTC';
 
--- The same rows twice, once known to be all of version 7.
-CREATE TABLE orders (
-	id uuid PRIMARY KEY,
-	created_at timestamptz NOT NULL,
-	customer integer NOT NULL,
-	amount numeric NOT NULL
-);
+-- The same rows: by time, by ID, known to be of version 7, without an index, and in a
+-- partition for each day.
+SELECT date_trunc('day', now()) + interval '1 day' AS tomorrow \gset
+CREATE TABLE orders (id uuid PRIMARY KEY, created_at timestamptz NOT NULL, amount numeric NOT NULL);
 INSERT INTO orders
-SELECT public.uuidv7_at(made), made, n % 1000, n % 100
-FROM (SELECT n, '2025-01-01'::timestamptz + n * (interval '365 days' / :rows) AS made
-	  FROM generate_series(0, :rows - 1) AS n) AS a;
+SELECT public.uuidv7_at(made), made, n % 100
+FROM (SELECT n, :'tomorrow'::timestamptz - n * (interval '365 days' / :rows) AS made FROM generate_series(1, :rows) AS n) AS a;
 CREATE INDEX ON orders (created_at);
-CREATE TABLE checked_orders (LIKE orders, PRIMARY KEY (id), CHECK (public.uuid_is_v7(id)));
-INSERT INTO checked_orders SELECT * FROM orders;
-VACUUM ANALYZE orders, checked_orders;
+CREATE TABLE checked (LIKE orders, PRIMARY KEY (id), CHECK (public.uuid_is_v7(id)));
+CREATE TABLE plain (LIKE orders);
+CREATE TABLE days_by_id (LIKE orders) PARTITION BY RANGE (id);
+CREATE TABLE days_by_time (LIKE orders) PARTITION BY RANGE (created_at);
+SELECT format('CREATE TABLE by_id_%s PARTITION OF days_by_id FOR VALUES FROM (%L) TO (%L)', n, public.uuidv7_floor(day), public.uuidv7_floor(day + interval '1 day')),
+	   format('CREATE TABLE by_time_%s PARTITION OF days_by_time FOR VALUES FROM (%L) TO (%L)', n, day, day + interval '1 day')
+FROM generate_series(1, 365) AS n, LATERAL (SELECT :'tomorrow'::timestamptz - n * interval '1 day' AS day) AS a \gexec
+SELECT format('INSERT INTO %s SELECT * FROM orders', name) FROM unnest('{checked,plain,days_by_id,days_by_time}'::text[]) AS name \gexec
+CREATE TABLE sync_state AS SELECT now() - interval '1 day' AS last_run;
+VACUUM ANALYZE;
 
-INSERT INTO sides
-SELECT format('one day, %s', what), side, format(query, source, condition), times
-FROM (VALUES ('count(*)', 'SELECT count(*) FROM %s WHERE %s'),
-			 ('sum of a column', 'SELECT sum(amount) FROM %s WHERE %s'),
-			 ('rows as text', 'COPY (SELECT * FROM %s WHERE %s) TO ''/dev/null''')) AS a (what, query),
-	 (VALUES ('id <@ period', 'orders', $$id <@ '[2025-03-01,2025-03-02)'$$, 10),
-			 ('id <@ period, with CHECK', 'checked_orders', $$id <@ '[2025-03-01,2025-03-02)'$$, 10),
-			 ('bounds by hand', 'orders',
-			  format('id >= %L AND id < %L', public.uuidv7_floor('2025-03-01'), public.uuidv7_floor('2025-03-02')), 10),
-			 ('bounds by hand, with CHECK', 'checked_orders',
-			  format('id >= %L AND id < %L', public.uuidv7_floor('2025-03-01'), public.uuidv7_floor('2025-03-02')), 10),
-			 ('bounds by hand and the version', 'orders',
-			  format('id >= %L AND id < %L AND public.uuid_extract_version(id) = 7', public.uuidv7_floor('2025-03-01'), public.uuidv7_floor('2025-03-02')), 10),
-			 ('created_at with an index of its own', 'orders',
-			  $$created_at >= '2025-03-01' AND created_at < '2025-03-02'$$, 10),
-			 ('extracted timestamp', 'orders',
-			  $$public.uuidv7_timestamp(id) >= '2025-03-01' AND public.uuidv7_timestamp(id) < '2025-03-02'$$, 1)) AS b (side, source, condition, times);
-CALL measure(:rounds);
+SELECT date_trunc('day', now()) - interval '90 days' AS day, date_trunc('day', now()) - interval '89 days' AS next \gset
+CREATE TABLE queries (measure text, side text, source text, condition text);
+INSERT INTO queries VALUES
+	('one day', 'bounds by hand', 'orders', format('id >= %L AND id < %L', public.uuidv7_floor(:'day'), public.uuidv7_floor(:'next'))),
+	('one day', 'id <@ period', 'orders', format('id <@ %L', tstzrange(:'day', :'next'))),
+	('one day', 'id <@ period, with CHECK', 'checked', format('id <@ %L', tstzrange(:'day', :'next'))),
+	('one day', 'created_at with an index of its own', 'orders', format('created_at >= %L AND created_at < %L', :'day', :'next')),
+	('one day', 'extracted timestamp', 'orders', format('public.uuidv7_timestamp(id) >= %L AND public.uuidv7_timestamp(id) < %L', :'day', :'next')),
+	('300 days without an index', 'created_at', 'plain', $$created_at >= now() - interval '300 days'$$),
+	('300 days without an index', 'id <@ period', 'plain', $$id <@ tstzrange(now() - interval '300 days', NULL)$$),
+	('300 days without an index', 'id <@ period, a constant', 'plain', format('id <@ %L', tstzrange(now() - interval '300 days', NULL))),
+	('300 days of 365 partitions', 'created_at', 'days_by_time', $$created_at >= now() - interval '300 days'$$),
+	('300 days of 365 partitions', 'id <@ period', 'days_by_id', $$id <@ tstzrange(now() - interval '300 days', NULL)$$),
+	('300 days of 365 partitions', 'id <@ period, a constant', 'days_by_id', format('id <@ %L', tstzrange(now() - interval '300 days', NULL))),
+	('since the last run', 'created_at', 'orders', 'created_at >= (SELECT last_run FROM sync_state)'),
+	('since the last run', 'id <@ period', 'orders', 'id <@ tstzrange((SELECT last_run FROM sync_state), NULL)');
+INSERT INTO sides (measure, side, statement)
+SELECT 'ms, ' || measure, side, format('SELECT sum(amount) FROM %s WHERE %s', source, condition) FROM queries;
 
-COPY (SELECT 'queries', measure, side, (SELECT count(*) FROM orders), round, ms FROM timings) TO STDOUT CSV;
-COPY (SELECT 'queries', 'octets of index a row', 'created_at with an index of its own', count(*), 1,
-			 pg_relation_size('orders_created_at_idx')::float8 / count(*) FROM orders) TO STDOUT CSV;
-DROP TABLE orders, checked_orders;
+CREATE TABLE bins (id uuid PRIMARY KEY);
+ALTER TABLE bins ALTER id SET STATISTICS 10000;
+INSERT INTO bins SELECT public.uuidv7_at('2025-01-01'::timestamptz + n * interval '1 minute') FROM generate_series(0, 100000) AS n;
+VACUUM ANALYZE bins;
+TRUNCATE queries;
+INSERT INTO queries VALUES
+	('one table, a constant', 'bounds by hand', 'orders', format('id >= %L AND id < %L', public.uuidv7_floor(:'day'), public.uuidv7_floor(:'next'))),
+	('one table, a constant', 'id <@ period', 'orders', format('id <@ %L', tstzrange(:'day', :'next'))),
+	('one table, now()', 'bounds by hand', 'orders', $$id >= public.uuidv7_floor(now() - interval '1 day') AND id < public.uuidv7_floor(now())$$),
+	('one table, now()', 'id <@ period', 'orders', $$id <@ tstzrange(now() - interval '1 day', now())$$),
+	('365 partitions, now()', 'bounds by hand', 'days_by_id', $$id >= public.uuidv7_floor(now() - interval '40 years')$$),
+	('365 partitions, now()', 'id <@ period', 'days_by_id', $$id <@ tstzrange(now() - interval '40 years', NULL)$$);
+INSERT INTO queries
+SELECT 'ten NOT over 10,000 bins', side, 'bins', string_agg(condition, ' AND ')
+FROM generate_series(1, 10) AS n, LATERAL (SELECT '2025-02-01'::timestamptz + n * interval '1 day' AS day) AS a,
+	 LATERAL (VALUES ('bounds by hand', format('NOT (id >= %L AND id < %L)', public.uuidv7_floor(day), public.uuidv7_floor(day + interval '1 day'))),
+					 ('id <@ period', format('NOT (id <@ %L)', tstzrange(day, day + interval '1 day')))) AS b (side, condition)
+GROUP BY side ORDER BY side;
+INSERT INTO sides (measure, side, statement, planning)
+SELECT 'ms, planning ' || measure, side, format('SELECT * FROM %s WHERE %s', source, condition), true FROM queries;

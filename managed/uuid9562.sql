@@ -1,13 +1,15 @@
--- uuid9562 in SQL and PL/pgSQL, for PostgreSQL 15 and later where no C extension
--- can be installed.
+-- uuid9562 in SQL and PL/pgSQL, for PostgreSQL 15 and later where C extensions cannot
+-- be installed.
 --
 --	psql --set ON_ERROR_STOP=1 --file uuid9562.sql
 --
--- as the owner of the database, or anybody who may create a schema in it.  Every
--- function has the name, the arguments, the results and the errors of the one of
--- the C extension, so a database can move to that later; see doc/managed.md.
+-- Run it as a role with the CREATE privilege on the database.  Each function has the
+-- name, arguments, results and errors of the extension's, so that a database can switch
+-- to the extension later; see doc/managed.md.
 --
--- The functions do not depend on the search path, and the schema may be renamed.
+-- Neither this script nor its functions use the caller's search path: SQL functions are
+-- parsed when they are created, and PL/pgSQL functions set the path.  The schema can be
+-- renamed.
 
 BEGIN;
 
@@ -15,7 +17,7 @@ CREATE SCHEMA uuid9562;
 GRANT USAGE ON SCHEMA uuid9562 TO PUBLIC;
 COMMENT ON SCHEMA uuid9562 IS 'the part of the extension uuid9562 1.2 that needs no C';
 
-SET LOCAL search_path = uuid9562, pg_catalog;
+SET LOCAL search_path = uuid9562, pg_catalog, pg_temp;
 
 -- Inspection.  Each of these functions is one expression, which the planner puts in
 -- the place of a call.  STRICT would keep it from that; NULL gives NULL all the same.
@@ -100,7 +102,7 @@ BEGIN
 	LOOP
 		EXECUTE format($format$
 CREATE FUNCTION uuidv%1$s_to_v%2$s(uuid) RETURNS uuid
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $body$
 DECLARE
 	hex text := translate($1::text, '-', '');
@@ -141,7 +143,7 @@ BEGIN
 	LOOP
 		EXECUTE format($format$
 CREATE FUNCTION uuidv7_%1$s(timestamptz) RETURNS uuid
-LANGUAGE plpgsql %2$s STRICT PARALLEL SAFE
+LANGUAGE plpgsql %2$s STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $body$
 DECLARE
 	micros bigint;
@@ -177,9 +179,9 @@ BEGIN
 	COMMENT ON FUNCTION uuidv7_next() IS 'generate UUID version 7; same as uuidv7(), for column defaults';
 END$do$;
 
--- The least and the greatest UUID that a period can hold.  A timestamp is a whole
--- number of microseconds, so an exclusive bound is the next one, inclusive.  Of a period
--- that holds none they are the last one and the first one.
+-- The smallest and the greatest UUID in a period.  Timestamps are whole microseconds, so
+-- an exclusive bound equals an inclusive one a microsecond further in.  An empty period
+-- gets inverted bounds: the greatest UUID as the lower one, the smallest as the upper one.
 
 DO $do$
 DECLARE
@@ -197,25 +199,15 @@ BEGIN
 	LOOP
 		EXECUTE format($format$
 CREATE FUNCTION uuidv7_%1$s(period tstzrange) RETURNS uuid
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $body$
 DECLARE
-	first numeric := 0;			-- milliseconds since 1970-01-01
-	last numeric := 281474976710655;
+	-- milliseconds since 1970-01-01; greatest and least ignore the NULL of an infinite bound
+	first numeric := greatest(0, ceil((extract(epoch FROM lower(period)) * 1000000 + (NOT lower_inc(period))::int) / 1000));
+	last numeric := least(281474976710655, floor((extract(epoch FROM upper(period)) * 1000000 - (NOT upper_inc(period))::int) / 1000));
 BEGIN
-	IF isempty(period) THEN
-		RETURN '%4$s';
-	END IF;
-	IF NOT lower_inf(period) THEN
-		first := greatest(first, ceil((extract(epoch FROM lower(period)) * 1000000 + (NOT lower_inc(period))::int) / 1000));
-	END IF;
-	IF NOT upper_inf(period) THEN
-		last := least(last, floor((extract(epoch FROM upper(period)) * 1000000 - (NOT upper_inc(period))::int) / 1000));
-	END IF;
-	IF first > last THEN
-		RETURN '%4$s';
-	END IF;
-	RETURN (lpad(to_hex(%2$s::bigint), 12, '0') || '%3$s')::uuid;
+	RETURN CASE WHEN isempty(period) OR first > last THEN '%4$s'
+		   ELSE (lpad(to_hex(%2$s::bigint), 12, '0') || '%3$s')::uuid END;
 END$body$;
 COMMENT ON FUNCTION uuidv7_%1$s(tstzrange) IS %5$L
 $format$, name, which, rest, none, comment);

@@ -126,7 +126,7 @@ need() {
 			[ "${1:-}" != test ] || has_pgtap || packages+=("postgresql-$major-pgtap")
 		fi
 		[ "${1:-}" != test ] ||
-			packages+=(perl libtap-parser-sourcehandler-pgtap-perl libcmocka-dev libipc-run-perl)
+			packages+=(perl python3 libtap-parser-sourcehandler-pgtap-perl libcmocka-dev libipc-run-perl)
 		install_packages "${packages[@]}"
 		# which the tests can do without; not to be started by the next boot either
 		if [ "${1:-}" = test ] && ! installed pgbouncer && may_be_root &&
@@ -184,8 +184,23 @@ copy_checkout() {
 	rm -rf "$1"
 	mkdir -p "$1"
 	tar cf - -C "$root" --exclude=./.git --exclude='*.o' --exclude='*.so' --exclude='*.bc' \
-		--exclude=./bench/results --exclude=./packages . | tar xf - --no-same-owner -C "$1"
+		--exclude=./packages . | tar xf - --no-same-owner -C "$1"
 	find "$1/test/core" -type f ! -name '*.[ch]' -delete
+}
+
+# Run git in the repository of the checkout.
+repository=$root
+in_git() { git -C "$repository" -c "safe.directory=$repository" "$@"; }
+
+# need_repository FOLDER: where the checkout is not a git repository, as after unpacking a
+# release tarball, commit its files to a new repository in FOLDER.
+need_repository() {
+	[ ! -e "$root/.git" ] || return 0
+	repository=$1
+	copy_checkout "$repository"
+	in_git init -q -b release
+	in_git add -A
+	in_git -c user.name=uuid9562 -c user.email=uuid9562@localhost commit -qm 'Files of the release tarball'
 }
 
 # private_copy FOLDER: the PostgreSQL of PG_CONFIG once more, in that folder, so that

@@ -1,22 +1,16 @@
 -- min and max of UUIDs.
 SET max_parallel_workers_per_gather = 0;
-SET enable_seqscan = off;
-
 CREATE TABLE event (id uuid PRIMARY KEY, n int);
 INSERT INTO event SELECT md5(n::text)::uuid, n FROM generate_series(1, 1000) AS n;
 ANALYZE event;
 
-SELECT public.min(id) = (SELECT id FROM event ORDER BY id LIMIT 1) AS min,
-	   public.max(id) = (SELECT id FROM event ORDER BY id DESC LIMIT 1) AS max
-FROM event;
 -- by another order of input, and grouped
-SELECT n % 2 AS odd, public.min(id ORDER BY n) = public.min(id ORDER BY n DESC) AS min,
-	   public.max(id) = (array_agg(id ORDER BY id DESC))[1] AS max
+SELECT n % 2 AS odd, public.min(id ORDER BY n) = (array_agg(id ORDER BY id))[1] AS min,
+	   public.max(id ORDER BY n) = (array_agg(id ORDER BY id DESC))[1] AS max
 FROM event GROUP BY n % 2 ORDER BY 1;
 
 -- NULL is no value, and no value gives NULL
 SELECT public.min(id), public.max(id) FROM event WHERE false;
-SELECT public.min(id), public.max(id) FROM (VALUES (NULL::uuid), (NULL)) AS none (id);
 SELECT public.min(id), public.max(id)
 FROM (VALUES (NULL::uuid), ('019535d9-3df7-79fb-b466-fa907fa17f9e'), (NULL)) AS one (id);
 
@@ -32,11 +26,12 @@ BEGIN
 		END IF;
 	END LOOP;
 END$$;
+SET enable_seqscan = off;
 SELECT scans('SELECT public.min(id) FROM event');
 SELECT scans($$SELECT public.max(id) FROM event WHERE id < '80000000-0000-0000-0000-000000000000'$$);
+RESET enable_seqscan;
 
 -- a part of the rows in each worker
-SET enable_seqscan = on;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
@@ -46,8 +41,7 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 EXPLAIN (COSTS OFF) SELECT public.min(id), public.max(id), count(*) FROM event;
 SELECT public.min(id), public.max(id), count(*) FROM event;
-SELECT id FROM event ORDER BY id LIMIT 1;
-SELECT id FROM event ORDER BY id DESC LIMIT 1;
+SELECT (array_agg(id ORDER BY id))[1] AS min, (array_agg(id ORDER BY id DESC))[1] AS max FROM event;
 
 DROP FUNCTION scans(text);
 DROP TABLE event;

@@ -4,19 +4,76 @@ SET TimeZone = 'UTC';
 SET DateStyle = 'ISO';
 SET max_parallel_workers_per_gather = 0;
 SET enable_bitmapscan = off;
--- by somebody who may create a schema, and nothing else
+-- Fill a schema with traps: functions, operators and types with the names that the file
+-- uses.  A trap has the arguments of PostgreSQL's own function or operator, or any one or
+-- two of the types below.  The latter match calls like mod(bigint, integer) better than
+-- PostgreSQL's own function does, even after pg_catalog in the search path.
 SELECT current_database() AS database \gset
-CREATE ROLE regress_uuid9562_owner;
-GRANT CREATE ON DATABASE :database TO regress_uuid9562_owner;
-SET ROLE regress_uuid9562_owner;
-SET client_min_messages = warning;
+CREATE SCHEMA trap;
 \set ECHO none
 \getenv folder PG_ABS_SRCDIR
 \set script :folder '/managed/uuid9562.sql'
+\lo_import :script
+\set object :LASTOID
+CREATE TEMPORARY TABLE words AS
+SELECT DISTINCT word[1] FROM regexp_matches(convert_from(lo_get(:object), 'UTF8'), '\w+|[-+*/<>=~!@#%^&|?]+', 'g') AS word;
+\lo_unlink :object
+CREATE TEMPORARY TABLE pairs AS
+SELECT a, b FROM unnest('{int,bigint,numeric,text,interval,timestamptz,tstzrange}'::regtype[]) AS a,
+				 unnest('{int,bigint,numeric,text,interval,timestamptz,tstzrange}'::regtype[]) AS b;
+CREATE TEMPORARY TABLE functions AS
+SELECT proname, pronargs, oidvectortypes(proargtypes) AS arguments FROM pg_proc JOIN words ON proname = word WHERE prokind = 'f';
+CREATE TEMPORARY TABLE operators AS
+SELECT oprname, NULLIF(oprleft, 0)::regtype AS a, oprright::regtype AS b FROM pg_operator JOIN words ON oprname = word
+UNION SELECT oprname, a, b FROM pg_operator JOIN words ON oprname = word, pairs;
+SELECT format('CREATE FUNCTION trap.%I(%s) RETURNS boolean LANGUAGE plpgsql AS %L', proname, arguments, 'BEGIN RAISE ''trap''; END')
+FROM (SELECT proname, arguments FROM functions
+	  UNION SELECT proname, a::text FROM functions, pairs WHERE pronargs = 1
+	  UNION SELECT proname, concat_ws(', ', a, b) FROM functions, pairs WHERE pronargs = 2
+	  UNION SELECT 'spring', concat_ws(', ', a, b) FROM operators) AS traps
+WHERE arguments !~ '"any"|cstring|internal|record' \gexec
+SELECT format('CREATE OPERATOR trap.%s (%s RIGHTARG = %s, FUNCTION = trap.spring)', oprname, 'LEFTARG = ' || a || ',', b)
+FROM operators WHERE 'record'::regtype NOT IN (a, b) \gexec
+SELECT format('CREATE DOMAIN trap.%I AS pg_catalog.%I CHECK (false)', typname, typname) FROM pg_type JOIN words ON typname = word
+WHERE typnamespace = 'pg_catalog'::regnamespace \gexec
+\set ECHO all
+
+-- Run the file with the traps before PostgreSQL's own functions, as a role that may
+-- create a schema and do nothing else.
+CREATE ROLE regress_uuid9562_owner;
+GRANT CREATE ON DATABASE :database TO regress_uuid9562_owner;
+GRANT USAGE ON SCHEMA trap TO regress_uuid9562_owner;
+SET ROLE regress_uuid9562_owner;
+SET client_min_messages = warning;
+SET search_path = trap, pg_catalog;
+\set ECHO none
 \i :script
 \set ECHO all
 RESET client_min_messages;
 RESET ROLE;
+RESET search_path;
+
+-- no function calls a trap
+PREPARE every_function (uuid, uuid, timestamptz, tstzrange) AS
+SELECT uuid9562.uuidv7_timestamp_micros($1) AS micros, uuid9562.uuid_extract_timestamp($1) AS "timestamp",
+	   uuid9562.uuid_extract_variant($1) AS variant, uuid9562.uuid_extract_clock_seq($2) AS clock_seq, uuid9562.uuid_extract_node($2) AS node,
+	   uuid9562.uuidv6_to_v1($2) AS v1, uuid9562.uuidv1_to_v6(uuid9562.uuidv6_to_v1($2)) AS v6,
+	   uuid9562.uuidv7_floor($3) AS floor, uuid9562.uuidv7_ceil($3) AS ceil, uuid9562.uuidv7_timestamp_micros(uuid9562.uuidv7_at($3)) AS at,
+	   uuid9562.uuidv7_lowest($4) AS lowest, uuid9562.uuidv7_highest($4) AS highest, uuid9562.uuidv7_within($1, $4) AS within,
+	   $1 OPERATOR(uuid9562.<@) $4 AS contained, $4 OPERATOR(uuid9562.@>) $1 AS contains,
+	   uuid9562.uuid_is_v7(uuid9562.uuidv7_next()) AS next, uuid9562.min($1) AS min, uuid9562.max($2) AS max;
+SET search_path = trap, pg_catalog;
+\x on
+EXECUTE every_function ('01a2027b-dc23-7cc4-94d1-c5a6203e5be8', '1ec9414c-232a-6b00-b3c8-9f6bdeced846', '2026-03-01 12:34:56.789012',
+						'(2026-01-01,2027-01-01]');
+\x off
+SELECT mod(1::bigint, 1) AS trap;
+SELECT 1::numeric * 1 AS trap;
+SELECT lower('[2026-01-01,2026-02-01)'::pg_catalog.tstzrange) AS trap;
+RESET search_path;
+SET client_min_messages = warning;
+DROP SCHEMA trap CASCADE;
+RESET client_min_messages;
 
 -- each function is one of the extension's, with its arguments and its result
 SELECT p.oid::regprocedure, pg_get_function_arguments(p.oid) AS arguments

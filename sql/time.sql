@@ -3,43 +3,29 @@ SET TimeZone = 'UTC';
 SET DateStyle = 'ISO';
 \pset null NULL
 
--- The first and the last of a time: v7 of its millisecond, v6 of its microsecond.
-SELECT public.uuidv7_floor('2022-02-22 19:22:22+00'), public.uuidv7_ceil('2022-02-22 19:22:22+00');
-SELECT public.uuidv7_floor('2022-02-22 19:22:22.000999+00'), public.uuidv7_ceil('2022-02-22 19:22:22.000999+00');
-SELECT public.uuidv7_floor('2022-02-22 19:22:22.001+00'), public.uuidv7_ceil('2022-02-22 19:22:22.001+00');
-SELECT public.uuidv6_floor('2022-02-22 19:22:22+00'), public.uuidv6_ceil('2022-02-22 19:22:22+00');
-SELECT public.uuidv6_floor('2022-02-22 19:22:22.000001+00'), public.uuidv6_ceil('2022-02-22 19:22:22.000001+00');
-
--- and at both ends of each field
-SELECT public.uuidv7_floor('1970-01-01 00:00:00+00'), public.uuidv7_ceil('10889-08-02 05:31:50.655999+00');
-SELECT public.uuidv6_floor('1582-10-15 00:00:00+00'), public.uuidv6_ceil('5236-03-31 21:21:00.684697+00');
-
--- The tick after the last of a time is the first of the next.
-SELECT public.uuidv7_ceil('2022-02-22 19:22:22.000+00') < public.uuidv7_floor('2022-02-22 19:22:22.001+00') AS v7,
-	   public.uuidv6_ceil('2022-02-22 19:22:22.000+00') < public.uuidv6_floor('2022-02-22 19:22:22.000001+00') AS v6;
+-- The first and the last of a time, v7 of its millisecond, v6 of its microsecond: of two
+-- in a row, and at both ends of each field.
+SELECT t, public.uuidv7_floor(t), public.uuidv7_ceil(t)
+FROM (VALUES ('1970-01-01 00:00:00+00'::timestamptz), ('2022-02-22 19:22:22.000999+00'), ('2022-02-22 19:22:22.001+00'), ('10889-08-02 05:31:50.655999+00')) AS a (t);
+SELECT t, public.uuidv6_floor(t), public.uuidv6_ceil(t)
+FROM (VALUES ('1582-10-15 00:00:00+00'::timestamptz), ('2022-02-22 19:22:22+00'), ('2022-02-22 19:22:22.000001+00'), ('5236-03-31 21:21:00.684697+00')) AS a (t);
 
 -- A new one at a time: that time to the microsecond, the rest random.
 SELECT public.uuidv7_timestamp_micros(id) AS v7, public.uuid_extract_version(id) AS version, public.uuid_extract_variant(id) AS variant
-FROM (VALUES (public.uuidv7_at('2022-02-22 19:22:22.123456+00')),
-			 (public.uuidv7_at('1970-01-01 00:00:00+00')),
-			 (public.uuidv7_at('10889-08-02 05:31:50.655999+00'))) AS made (id);
+FROM unnest('{1970-01-01 00:00:00+00,2022-02-22 19:22:22.123456+00,10889-08-02 05:31:50.655999+00}'::timestamptz[]) AS t, LATERAL public.uuidv7_at(t) AS id;
 SELECT public.uuidv6_timestamp(id) AS v6, public.uuid_extract_version(id) AS version, public.uuid_extract_variant(id) AS variant
-FROM (VALUES (public.uuidv6_at('2022-02-22 19:22:22.123456+00')),
-			 (public.uuidv6_at('1582-10-15 00:00:00+00')),
-			 (public.uuidv6_at('5236-03-31 21:21:00.684697+00'))) AS made (id);
+FROM unnest('{1582-10-15 00:00:00+00,2022-02-22 19:22:22.123456+00,5236-03-31 21:21:00.684697+00}'::timestamptz[]) AS t, LATERAL public.uuidv6_at(t) AS id;
 SELECT public.uuidv7_at(t) <> public.uuidv7_at(t) AS v7, public.uuidv6_at(t) <> public.uuidv6_at(t) AS v6
 FROM (VALUES ('2022-02-22 19:22:22+00'::timestamptz)) AS a (t);
 
 -- v6 has the node of the setting; a random one has the multicast bit
-SET uuid9562.node = '02:00:5e:10:00:01';
-SELECT public.uuid_extract_node(public.uuidv6_at('2022-02-22 19:22:22+00'));
-SELECT right(public.uuidv7_at('2022-02-22 19:22:22+00')::text, 12) = '02005e100001' AS in_v7;
-RESET uuid9562.node;
-SELECT trunc(public.uuid_extract_node(public.uuidv6_at('2022-02-22 19:22:22+00')))::text ~ '^.[13579bdf]' AS multicast;
+SELECT set_config('uuid9562.node', node, false) AS node, public.uuid_extract_node(public.uuidv6_at(now())) = '02:00:5e:10:00:01' AS set,
+	   trunc(public.uuid_extract_node(public.uuidv6_at(now())))::text ~ '^.[13579bdf]' AS multicast,
+	   right(public.uuidv7_at(now())::text, 12) = '02005e100001' AS in_v7
+FROM unnest('{02:00:5e:10:00:01,""}'::text[]) AS node;
 
 -- No generator knows of it: the next value is at the time of the clock.
-SELECT public.uuidv7_at('2222-02-22 19:22:22+00') > public.uuidv7() AS v7,
-	   public.uuidv6_at('2222-02-22 19:22:22+00') > public.uuidv6() AS v6;
+SELECT public.uuidv7_at('2222-02-22 19:22:22+00') > public.uuidv7() AS v7, public.uuidv6_at('2222-02-22 19:22:22+00') > public.uuidv6() AS v6;
 
 -- Bounds of a period: v7 to the millisecond, v6 to the microsecond.
 SELECT period, public.uuidv7_lowest(period), public.uuidv7_highest(period)
@@ -50,72 +36,40 @@ FROM (VALUES ('[2022-02-22 19:22:22, 2022-02-22 19:22:23)'::tstzrange),
 			 ('[2022-02-22 19:22:22.0001, 2022-02-22 19:22:22.0009]'),
 			 ('[2022-02-22 19:22:22,)'),
 			 ('(,2022-02-22 19:22:22)'),
-			 ('(,)'),
-			 ('[-infinity,infinity]'),
-			 ('[infinity,)'),
-			 ('(,-infinity]'),
-			 ('[1582-01-01,1969-12-31 23:59:59.999999]'),
-			 ('[1582-01-01,1970-01-01]'),
-			 ('[10889-08-02 05:31:50.655,infinity)'),
-			 ('[10889-08-02 05:31:50.656,infinity)'),
-			 ('[294276-12-31 23:59:59.999999,infinity)'),
+			 ('[-infinity,infinity]'), ('[infinity,)'), ('(,-infinity]'),
+			 ('[1582-01-01,1969-12-31 23:59:59.999999]'), ('[1582-01-01,1970-01-01]'),
+			 ('[10889-08-02 05:31:50.655,infinity)'), ('[10889-08-02 05:31:50.656,infinity)'),
 			 ('empty')) AS a (period);
 SELECT period, public.uuidv6_lowest(period), public.uuidv6_highest(period)
 FROM (VALUES ('[2022-02-22 19:22:22, 2022-02-22 19:22:23)'::tstzrange),
 			 ('(2022-02-22 19:22:22, 2022-02-22 19:22:23]'),
 			 ('(2022-02-22 19:22:22, 2022-02-22 19:22:22.000001)'),
-			 ('(,)'),
-			 ('[1000-01-01,1582-10-15)'),
-			 ('[1000-01-01,1582-10-15]'),
-			 ('[5236-03-31 21:21:00.684697,)'),
-			 ('[5236-03-31 21:21:00.684698,)'),
-			 ('empty')) AS a (period);
+			 ('(,)'), ('[1000-01-01,1582-10-15)'), ('[1000-01-01,1582-10-15]'),
+			 ('[5236-03-31 21:21:00.684697,)'), ('[5236-03-31 21:21:00.684698,)')) AS a (period);
 
 -- Within: the bounds as the range says.  From one row, where the functions are
 -- called, and from two, where the planner rewrites them.
 CREATE TEMP TABLE instant AS SELECT public.uuidv7_floor('2022-02-22 19:22:22.001+00') AS id;
 CREATE TEMP TABLE periods (bounds, period) AS
-VALUES ('[', '[2022-02-22 19:22:22.001,)'::tstzrange),
-	   ('(', '(2022-02-22 19:22:22.001,)'),
-	   (']', '(,2022-02-22 19:22:22.001]'),
-	   (')', '(,2022-02-22 19:22:22.001)'),
-	   ('[ .0005', '[2022-02-22 19:22:22.0005,)'),
-	   ('[ .001001', '[2022-02-22 19:22:22.001001,)'),
+VALUES ('[', '[2022-02-22 19:22:22.001,)'::tstzrange), ('(', '(2022-02-22 19:22:22.001,)'),
+	   (']', '(,2022-02-22 19:22:22.001]'), (')', '(,2022-02-22 19:22:22.001)'),
+	   ('[ .0005', '[2022-02-22 19:22:22.0005,)'), ('[ .001001', '[2022-02-22 19:22:22.001001,)'),
 	   (') .001001', '(,2022-02-22 19:22:22.001001)'),
 	   ('inside the millisecond', '[2022-02-22 19:22:22.0011,2022-02-22 19:22:22.0019]'),
-	   ('unbounded', '(,)'),
-	   ('infinite', '[-infinity,infinity]'),
-	   ('empty', 'empty'),
-	   ('NULL', NULL);
-SELECT bounds, public.uuidv7_within(id, period), id <@ period AS contained_by, period @> id AS contains
-FROM (SELECT * FROM instant, periods OFFSET 0) AS one_row;
-SELECT bounds, public.uuidv7_within(id, period), id <@ period AS contained_by, period @> id AS contains
-FROM instant, periods;
+	   ('unbounded', '(,)'), ('infinite', '[-infinity,infinity]'), ('empty', 'empty'), ('NULL', NULL);
+SELECT bounds, called.*, public.uuidv7_within(id, period) AS rewritten, id <@ period AS contained_by, period @> id AS contains
+FROM (SELECT bounds AS name, public.uuidv7_within(id, period) AS called, id <@ period AS contained_by, period @> id AS contains
+	  FROM (SELECT * FROM instant, periods OFFSET 0) AS one_row OFFSET 0) AS called, instant, periods WHERE name = bounds;
 DROP TABLE instant, periods;
 
--- Any other version is not, also when its octets are between the bounds.
-SELECT public.uuid_extract_version(id) AS version, id >= public.uuidv7_lowest(period) AND id <= public.uuidv7_highest(period) AS between,
-	   id <@ period AS v7, public.uuidv6_within(id, period) AS v6
-FROM (VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::uuid),
-			 ('017f22e2-79b0-4cc3-98c4-dc0c0c07398f'),
-			 ('017f22e2-79b0-6cc3-98c4-dc0c0c07398f'),
-			 ('017f22e2-79b0-8cc3-98c4-dc0c0c07398f'),
-			 ('017f22e2-79b0-7cc3-18c4-dc0c0c07398f'),
-			 ('017f22e2-79b0-7cc3-d8c4-dc0c0c07398f'),
-			 ('1ec9414c-232a-6b00-b3c8-9f6bdeced846'),
-			 (public.nil_uuid()), (public.max_uuid()), (NULL)) AS ids (id),
+-- Any other version is not, also when its octets are between the bounds; three-valued.
+SELECT public.uuid_extract_version(id) AS version, public.uuid_is_v6(id) AS v6, public.uuid_is_v7(id) AS v7,
+	   id >= public.uuidv7_lowest(period) AND id <= public.uuidv7_highest(period) AS between,
+	   id <@ period AS contained, NOT (id <@ period) AS "not", public.uuidv6_within(id, period)
+FROM (VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::uuid), ('017f22e2-79b0-4cc3-98c4-dc0c0c07398f'), ('017f22e2-79b0-6cc3-98c4-dc0c0c07398f'),
+			 ('017f22e2-79b0-8cc3-98c4-dc0c0c07398f'), ('017f22e2-79b0-7cc3-18c4-dc0c0c07398f'), ('017f22e2-79b0-7cc3-d8c4-dc0c0c07398f'),
+			 ('1ec9414c-232a-6b00-b3c8-9f6bdeced846'), (public.nil_uuid()), (public.max_uuid()), (NULL)) AS ids (id),
 	 (VALUES ('[2022-02-22, 2022-02-23)'::tstzrange)) AS a (period);
-
--- Not within, three-valued.
-SELECT NOT (id <@ period) AS "not", (id <@ period) IS NULL AS unknown
-FROM (VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::uuid),
-			 ('017f22e2-79b0-4cc3-98c4-dc0c0c07398f'), (NULL)) AS ids (id),
-	 (VALUES ('[2022-02-22, 2022-02-23)'::tstzrange), ('[2022-02-23,)'), (NULL)) AS a (period);
-
--- Is it of the version?
-SELECT public.uuid_is_v6(id) AS v6, public.uuid_is_v7(id) AS v7
-FROM (VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::uuid), ('1ec9414c-232a-6b00-b3c8-9f6bdeced846'),
-			 ('017f22e2-79b0-7cc3-18c4-dc0c0c07398f'), (public.max_uuid()), (NULL)) AS ids (id);
 
 -- The time of a bound written as text.
 SELECT public.uuidv7_timestamp_from_text(public.uuidv7_floor('2026-01-01')::text) AS v7,
@@ -124,12 +78,11 @@ SELECT public.uuidv7_timestamp_from_text(public.uuidv7_floor('2026-01-01')::text
 	   public.uuidv6_timestamp_from_text(public.uuidv7_floor('2026-01-01')::text) AS "v7 as v6";
 
 -- A literal period, and domains over either type.
-SELECT '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::uuid <@ '[2022-02-22,2022-02-23)' AS contained_by,
-	   '[2022-02-22,2022-02-23)' @> '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::uuid AS contains;
 CREATE DOMAIN order_id AS uuid;
 CREATE DOMAIN business_day AS tstzrange;
-SELECT '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::order_id <@ '[2022-02-22,2022-02-23)'::business_day AS contained_by,
-	   '[2022-02-22,2022-02-23)'::business_day @> '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::order_id AS contains;
+SELECT id <@ '[2022-02-22,2022-02-23)' AS contained_by, '[2022-02-22,2022-02-23)' @> id AS contains,
+	   id::order_id <@ '[2022-02-22,2022-02-23)'::business_day AS domain_contained_by, '[2022-02-22,2022-02-23)'::business_day @> id::order_id AS domain_contains
+FROM (VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::uuid)) AS ids (id);
 DROP DOMAIN order_id, business_day;
 
 -- PostgreSQL's own operators on tstzrange are chosen as they were without us:
@@ -141,6 +94,4 @@ SELECT tstzrange('2022-02-22', NULL) @> '[2022-02-23,2022-02-24)' AS contains,
 PREPARE contains AS SELECT tstzrange('2022-02-22', NULL) @> $1;
 PREPARE contained_by AS SELECT $1 <@ tstzrange('2022-02-22', NULL);
 SELECT name, parameter_types FROM pg_prepared_statements ORDER BY name;
-EXECUTE contains ('[2022-02-23,2022-02-24)');
-EXECUTE contained_by ('[2022-02-23,2022-02-24)');
 DEALLOCATE ALL;

@@ -30,35 +30,26 @@ timestamp_of(const UuidKind *kind, uint64 time)
 }
 
 /*
- * Return the process ID of a slot; 0 if the current role may not see it.  As in
- * pg_stat_activity, that takes the role of the session or pg_read_all_stats.
+ * Check whether the current role may see a process, as in pg_stat_activity: that
+ * takes the role of the process or pg_read_all_stats.
  */
-static int
-visible_pid(int slot)
+static bool
+is_visible(const PGPROC *proc)
 {
-	const PGPROC *proc = GetPGProcByNumber(slot);
-
-	if (!has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS) &&
-		!has_privs_of_role(GetUserId(), proc->roleId))
-		return 0;
-	return proc->pid;
+	return has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS) ||
+		has_privs_of_role(GetUserId(), proc->roleId);
 }
 
 static void
 put_row(ReturnSetInfo *result, const UuidKind *kind)
 {
-	OrderedGenerator *generator = &uuid9562_shared->generators[kind->ordered].generator;
-	OrderedGenerator state;
-	HorizonHolder holder;
-	bool		held = uuid9562_find_holder(kind, &holder);
-	bool		prepared = held && TransactionIdIsValid(holder.xid);
-	int			pid = held && !prepared ? visible_pid(holder.slot) : 0;
+	OrderedGenerator state = uuid9562_generator_state(kind);
+	uint64		held_time;
+	int			holder = uuid9562_find_holder(kind, &held_time);
+	bool		prepared = holder >= FIRST_PREPARED_XACT_PROC_NUMBER;
+	const PGPROC *proc = GetPGProcByNumber(Max(holder, 0));
 	Datum		values[9];
 	bool		nulls[9] = {false};
-
-	SpinLockAcquire(&generator->lock);
-	state = *generator;
-	SpinLockRelease(&generator->lock);
 
 	values[0] = CStringGetTextDatum(psprintf("%s_ordered", kind->name));
 	/* NULL if nothing has been generated since startup or reset */
@@ -68,12 +59,12 @@ put_row(ReturnSetInfo *result, const UuidKind *kind)
 	values[3] = Int64GetDatum(state.clock_backwards);
 	values[4] = Int64GetDatum(state.ran_ahead);
 	values[5] = Int64GetDatum(pg_atomic_read_u64(&uuid9562_shared->mark_writes));
-	nulls[6] = !held;
-	values[6] = held ? timestamp_of(kind, holder.time) : 0;
-	nulls[7] = pid == 0;
-	values[7] = Int32GetDatum(pid);
+	nulls[6] = holder < 0;
+	values[6] = timestamp_of(kind, held_time);
+	nulls[7] = holder < 0 || prepared || !is_visible(proc);
+	values[7] = Int32GetDatum(proc->pid);
 	nulls[8] = !prepared;
-	values[8] = prepared ? TransactionIdGetDatum(holder.xid) : 0;
+	values[8] = TransactionIdGetDatum(proc->xid);
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 

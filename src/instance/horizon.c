@@ -186,10 +186,10 @@ smallest_finished(TransactionSlot *slot, const UuidKind *kind, const FullSnapsho
 
 /*
  * Return the smallest value of the kind that is not finished for the snapshot, as
- * its time plus one.
+ * its time plus one.  Set *holder to the number of its slot.
  */
 static uint64
-smallest_unfinished(const UuidKind *kind, const FullSnapshot *full)
+smallest_unfinished(const UuidKind *kind, const FullSnapshot *full, int *holder)
 {
 	uint64		smallest = UUID_FIRST_NONE;
 
@@ -198,13 +198,18 @@ smallest_unfinished(const UuidKind *kind, const FullSnapshot *full)
 	{
 		TransactionSlot *slot = &uuid9562_shared->slots[i].slot;
 		uint64		first = pg_atomic_read_u64(&slot->first[kind->ordered]);
+		uint64		finished;
 
-		if (first != 0)
-			smallest = Min(smallest, first);
 		/* (3): the slot first, then its history */
 		pg_read_barrier();
-		smallest = Min(smallest, smallest_finished(slot, kind, full));
+		finished = smallest_finished(slot, kind, full);
 		pg_read_barrier();
+		first = first != 0 ? Min(first, finished) : finished;
+		if (first < smallest)
+		{
+			smallest = first;
+			*holder = i;
+		}
 	}
 	return smallest;
 }
@@ -245,12 +250,13 @@ compute_horizon(const UuidKind *kind, Snapshot snapshot)
 	FullSnapshot full = full_snapshot(snapshot);
 	UuidPayload horizon = {0, 0};
 	uint64		smallest;
+	int			holder;
 
 	uuid9562_prepare_generators();
 	check_known(kind, &full);
 	/* (1): before the slots */
 	horizon.time = close_tick(kind);
-	smallest = smallest_unfinished(kind, &full);
+	smallest = smallest_unfinished(kind, &full, &holder);
 	horizon.time = Min(horizon.time, smallest - 1);
 	return horizon;
 }
@@ -283,31 +289,17 @@ KIND_FUNCTION(uuid9562_uuidv7_horizon, UUID_V7, uuid_horizon)
 KIND_FUNCTION(uuid9562_uuidv8_node_horizon, UUID_V8_NODE, uuid_horizon)
 
 /*
- * Find the transaction that holds back the horizon of a kind.  Return false if
- * there is none.
+ * Return the number of the slot that holds back the horizon of a kind, and the time
+ * of its value.  Return -1 if there is none.
  */
-bool
-uuid9562_find_holder(const UuidKind *kind, HorizonHolder *holder)
+int
+uuid9562_find_holder(const UuidKind *kind, uint64 *time)
 {
 	FullSnapshot full = full_snapshot(GetActiveSnapshot());
-	uint64		smallest = UUID_FIRST_NONE;
+	int			holder = -1;
 
-	for (int i = 0; i < slot_count(); i++)
-	{
-		TransactionSlot *slot = &uuid9562_shared->slots[i].slot;
-		const bool	prepared = i >= FIRST_PREPARED_XACT_PROC_NUMBER;
-		uint64		first = prepared ? smallest_finished(slot, kind, &full) :
-			pg_atomic_read_u64(&slot->first[kind->ordered]);
-
-		if (first != 0 && first < smallest)
-		{
-			smallest = first;
-			holder->slot = i;
-			holder->xid = prepared ? GetPGProcByNumber(i)->xid : InvalidTransactionId;
-		}
-	}
-	holder->time = smallest - 1;
-	return smallest != UUID_FIRST_NONE;
+	*time = smallest_unfinished(kind, &full, &holder) - 1;
+	return holder;
 }
 
 /*

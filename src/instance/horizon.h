@@ -16,15 +16,7 @@ typedef struct CachedHorizon
 	UuidPayload horizon[UUID_ORDERED_COUNT];
 } CachedHorizon;
 
-/* A transaction that holds back a horizon. */
-typedef struct HorizonHolder
-{
-	uint64		time;			/* of its first value */
-	int			slot;			/* number of its PGPROC */
-	TransactionId xid;			/* if it is prepared */
-} HorizonHolder;
-
 extern CachedHorizon *uuid9562_cached_horizon(Snapshot snapshot);
-extern bool uuid9562_find_holder(const UuidKind *kind, HorizonHolder *holder);
+extern int	uuid9562_find_holder(const UuidKind *kind, uint64 *time);
 
 #endif							/* UUID9562_HORIZON_H */

@@ -82,8 +82,10 @@ advance(const UuidKind *kind, UuidPayload payload)
 
 /* Reserve values of smaller times than one; extend that from another on. */
 static void
-set_reserved(OrderedGenerator *generator, uint64 reserved_until, uint64 extend_at)
+set_reserved(int number, uint64 reserved_until, uint64 extend_at)
 {
+	OrderedGenerator *generator = &uuid9562_shared->generators[number].generator;
+
 	SpinLockAcquire(&generator->lock);
 	generator->reserved_until = reserved_until;
 	generator->extend_at = extend_at;
@@ -91,9 +93,10 @@ set_reserved(OrderedGenerator *generator, uint64 reserved_until, uint64 extend_a
 }
 
 /* Return a copy of the state of a generator. */
-static OrderedGenerator
-state_of(OrderedGenerator *generator)
+OrderedGenerator
+uuid9562_generator_state(const UuidKind *kind)
 {
+	OrderedGenerator *generator = generator_of(kind);
 	OrderedGenerator state;
 
 	SpinLockAcquire(&generator->lock);
@@ -121,11 +124,11 @@ load_mark(void)
 
 	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
 	{
-		OrderedGenerator *generator = &uuid9562_shared->generators[i].generator;
+		const UuidKind *kind = uuid9562_ordered_kinds[i];
 
 		/* true at first only, unless something else has written the page */
-		if (mark.reserved_until[i] > state_of(generator).reserved_until)
-			advance(uuid9562_ordered_kinds[i], uuid_generator_from(mark.reserved_until[i]));
+		if (mark.reserved_until[i] > uuid9562_generator_state(kind).reserved_until)
+			advance(kind, uuid_generator_from(mark.reserved_until[i]));
 	}
 	set_loaded();
 	return mark;
@@ -151,7 +154,7 @@ extend(const UuidKind *kind, UuidPayload payload)
 	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
 	{
 		const UuidClock clock = uuid9562_ordered_kinds[i]->clock;
-		OrderedGenerator state = state_of(&uuid9562_shared->generators[i].generator);
+		OrderedGenerator state = uuid9562_generator_state(uuid9562_ordered_kinds[i]);
 		uint64		from = state.previous.time;
 
 		if (i == kind->ordered)
@@ -168,7 +171,7 @@ extend(const UuidKind *kind, UuidPayload payload)
 	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
 	{
 		if (extend_at[i] != 0)
-			set_reserved(&uuid9562_shared->generators[i].generator, mark.reserved_until[i], extend_at[i]);
+			set_reserved(i, mark.reserved_until[i], extend_at[i]);
 	}
 }
 
@@ -176,7 +179,7 @@ extend(const UuidKind *kind, UuidPayload payload)
 static void
 extend_if_due(const UuidKind *kind, UuidPayload payload)
 {
-	if (payload.time >= state_of(generator_of(kind)).extend_at)
+	if (payload.time >= uuid9562_generator_state(kind).extend_at)
 		extend(kind, payload);
 }
 
@@ -197,7 +200,7 @@ reset(const UuidKind *kind, UuidPayload payload)
 
 	/* generate nothing until the mark has been extended again */
 	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
-		set_reserved(&uuid9562_shared->generators[i].generator, 0, 0);
+		set_reserved(i, 0, 0);
 	uuid9562_write_mark(&none);
 
 	/* if that failed, the previous values still stand */

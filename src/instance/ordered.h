@@ -13,6 +13,7 @@ extern const UuidKind *const uuid9562_ordered_kinds[UUID_ORDERED_COUNT];
 extern void uuid9562_prepare_generators(void);
 extern void uuid9562_advance_generator(const UuidKind *kind, UuidPayload payload);
 extern void uuid9562_reset_generators(void);
+extern OrderedGenerator uuid9562_generator_state(const UuidKind *kind);
 extern int64 uuid9562_seconds_ahead(const UuidKind *kind, uint64 time, uint64 now);
 
 #endif							/* UUID9562_ORDERED_H */

@@ -51,6 +51,10 @@ mkdir "$checkout/test/project" or die $!;
 open my $agree, '>', "$checkout/test/project/agree.t" or die $!;
 print $agree "print qq(1..1\\nok 1\\n);\n";
 close $agree;
+is(`bash -c '. $checkout/scripts/common.sh && need_repository $folder/repository && in_git ls-files uuid9562.control && in_git status --porcelain' 2>&1`,
+	"uuid9562.control\n", 'the files of a release tarball become a repository of their own');
+my ($status, $printed) = release('1.2');
+like($printed, qr/^  - git: there is no repository$/m, 'a release tarball is not released again');
 system("$git init -q") == 0 or die;
 
 my ($version) = do { open my $control, '<', 'uuid9562.control' or die $!; local $/; <$control> =~ /^default_version = '(.*)'/m };
@@ -59,7 +63,7 @@ edit('CHANGELOG.md', qr/^## \Q$version\E\n\n(?:Not yet released\. ?)?/m, "## $ve
 edit('debian/changelog', qr/\) \w+;/, ') UNRELEASED;');
 commit();
 
-my ($status, $printed) = release('9.9');
+($status, $printed) = release('9.9');
 isnt($status, 0, 'a version that the files do not have is refused');
 like($printed, qr/^  - \Q$_\E: .*9\.9/m, "$_ is named") foreach qw(uuid9562.control uuid9562--*.sql META.json CHANGELOG.md debian/changelog rpm/uuid9562.spec);
 

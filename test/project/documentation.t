@@ -119,4 +119,9 @@ foreach my $id (@ids)
 	}
 }
 
+# The table of commands in CONTRIBUTING.md has each command, and no other.
+my @commands = grep { -x && -f } glob 'scripts/*';
+cmp_ok(scalar(@commands), '>', 10, 'there are commands');
+is_deeply([ sort(slurp('CONTRIBUTING.md') =~ /^\| `(scripts\/\w[\w-]*)` \|/mg) ], [ sort @commands ], 'CONTRIBUTING.md lists each command');
+
 done_testing();

@@ -1,0 +1,53 @@
+-- Nanoseconds a call: twenty thousand rows of ten calls, less the same rows of ten NULLs.
+-- The first of each measure is a C function that does nothing else than is needed.
+CREATE TABLE numbers AS
+SELECT n, clock_timestamp() AS time, public.uuidv1() AS v1, public.uuidv6() AS v6, public.uuidv7() AS v7,
+	   public.uuidv8() AS v8, 'urn:uuid:' || gen_random_uuid() AS urn
+FROM generate_series(1, 20000) AS n;
+VACUUM ANALYZE numbers;
+
+INSERT INTO sides (measure, side, statement, less, scale, setting)
+SELECT 'ns a call, ' || measure, side, format(ten, rtrim(repeat(call || ', ', 10), ', ')), format(ten, rtrim(repeat('NULL::uuid, ', 10), ', ')), 5, setting
+FROM (VALUES ('EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF) SELECT %s FROM numbers')) AS a (ten),
+	 (VALUES
+	('generated at the time', 'floor: allocate, read the clock', 'floor.clock()', NULL),
+	('generated at the time', 'uuidv7()', 'public.uuidv7()', NULL),
+	('generated at the time', 'uuidv7(), method counter', 'public.uuidv7()', 'uuid9562.v7_method=counter'),
+	('generated at the time', 'uuidv7(), method random', 'public.uuidv7()', 'uuid9562.v7_method=random'),
+	('generated at the time', 'uuidv7(), instance scope', 'public.uuidv7()', 'uuid9562.monotonic_scope=instance'),
+	('generated at the time', 'uuidv7_ordered()', 'public.uuidv7_ordered()', NULL),
+	('generated at the time', 'uuidv7(interval)', $$public.uuidv7('1 hour')$$, NULL),
+	('generated at the time', 'uuidv6()', 'public.uuidv6()', NULL),
+	('generated at the time', 'uuidv8()', 'public.uuidv8()', NULL),
+	('generated at the time', 'uuidv1()', 'public.uuidv1()', NULL),
+	('generated at the time', 'uuidv8_node(1)', 'public.uuidv8_node(1)', NULL),
+	('generated at the time', 'PostgreSQL''s uuidv7()', 'pg_catalog.uuidv7()', NULL),
+	('generated at the time', 'pg_uuidv7: uuid_generate_v7()', 'pg_uuidv7.uuid_generate_v7()', NULL),
+	('generated at the time', 'TimescaleDB: generate_uuidv7()', 'timescaledb.generate_uuidv7()', NULL),
+	('generated at the time', 'uuid-ossp: uuid_generate_v1()', '"uuid-ossp".uuid_generate_v1()', NULL),
+	('random', 'floor: allocate', 'floor.allocate()', NULL),
+	('random', 'uuidv4()', 'public.uuidv4()', NULL),
+	('random', 'PostgreSQL''s gen_random_uuid()', 'pg_catalog.gen_random_uuid()', NULL),
+	('random', 'uuid-ossp: uuid_generate_v4()', '"uuid-ossp".uuid_generate_v4()', NULL),
+	('converted', 'floor: copy 16 bytes', 'floor.copy(v1)', NULL),
+	('converted', 'uuidv1_to_v6(v1)', 'public.uuidv1_to_v6(v1)', NULL),
+	('converted', 'uuidv7_at(time)', 'public.uuidv7_at(time)', NULL),
+	('converted', 'uuidv7_floor(time)', 'public.uuidv7_floor(time)', NULL),
+	('converted', 'uuid_from_urn(urn)', 'public.uuid_from_urn(urn)', NULL),
+	('converted', 'uuidv5(v7, name)', $$public.uuidv5(v7, 'www.example.com')$$, NULL),
+	('converted', 'uuidv8_name(v7, name)', $$public.uuidv8_name(v7, 'www.example.com')$$, NULL),
+	('converted', 'uuid-ossp: uuid_generate_v5(v7, name)', $$"uuid-ossp".uuid_generate_v5(v7, 'www.example.com')$$, NULL),
+	('read', 'floor: read 8 bytes', 'floor.read(v7)', NULL),
+	('read', 'uuid_extract_version(v7)', 'public.uuid_extract_version(v7)', NULL),
+	('read', 'uuidv7_timestamp(v7)', 'public.uuidv7_timestamp(v7)', NULL),
+	('read', 'uuidv1_timestamp(v1)', 'public.uuidv1_timestamp(v1)', NULL),
+	('read', 'uuid_is_v7(v7)', 'public.uuid_is_v7(v7)', NULL),
+	('read', 'PostgreSQL''s uuid_extract_timestamp(v7)', 'pg_catalog.uuid_extract_timestamp(v7)', NULL),
+	('read', 'pg_uuidv7: uuid_v7_to_timestamptz(v7)', 'pg_uuidv7.uuid_v7_to_timestamptz(v7)', NULL)
+	) AS b (measure, side, call, setting);
+
+-- fetched ahead
+INSERT INTO sides (measure, side, statement, scale)
+SELECT 'ns an ID, in bulk', side, 'EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF) ' || statement, 10
+FROM (VALUES ('uuidv7() of each row of generate_series(1, n)', 'SELECT public.uuidv7() FROM generate_series(1, 100000)'),
+			 ('uuidv7_batch(n)', 'SELECT public.uuidv7_batch(100000)')) AS a (side, statement);

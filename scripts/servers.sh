@@ -1,0 +1,62 @@
+# What the commands share that need a server with assertions.  Sourced after common.sh
+# by bash with -euo pipefail.  SERVERS (/var/cache/uuid9562) is the folder in which the
+# servers are kept for the next run.
+
+servers=${SERVERS:-/var/cache/uuid9562}
+crash='TRAP:|PANIC:|terminated by signal'	# what a server logs that crashes
+
+# Put the newest source package of PostgreSQL that can be downloaded into the folder $1.
+source_into() {
+	local apt version
+
+	mkdir "$1/lists" "$1/parts" "$1/source"
+	apt-get indextargets --format 'deb-src $(REPO_URI) $(CODENAME) main' 'Created-By: Packages' | sort -u >"$1/list"
+	apt=(-o "Dir::Etc::SourceList=$1/list" -o "Dir::Etc::SourceParts=$1/parts" -o "Dir::State::Lists=$1/lists" -o APT::Sandbox::User=root)
+	apt-get -q "${apt[@]}" update
+	for version in $(apt-cache "${apt[@]}" showsrc "postgresql-$major" | sed -n 's/^Version: //p' | sort -Vru); do
+		if (cd "$1" && apt-get -q "${apt[@]}" --download-only source "postgresql-$major=$version"); then
+			tar xf "$1"/postgresql-*.orig.tar.* --strip-components=1 -C "$1/source"
+			return
+		fi
+	done
+	return 1
+}
+
+# server_with_assertions NAME FLAGS: choose a server that is built with these compiler
+# flags from the source package of the PostgreSQL that PG_CONFIG chooses.  It is built
+# again when the packaged PostgreSQL has another version.  Its regression tests are kept
+# in its folder "suites".
+server_with_assertions() {
+	local prefix=$servers/postgresql-$major-$1 packaged=$PG_CONFIG folder log status=0
+
+	mkdir -p "$servers"
+	exec 9>"$servers/.lock"
+	flock 9
+	if ! "$packaged" --version | cmp -s - "$prefix/.made"; then
+		say "building $prefix"
+		! has_apt || install_packages gcc libc6-dev make bison bzip2 flex perl libipc-run-perl pkg-config \
+			libicu-dev libssl-dev liblz4-dev zlib1g-dev uuid-dev
+		! has_apt || has_pgtap || install_packages "postgresql-$major-pgtap"
+		folder=$(mktemp -d /var/tmp/uuid9562.XXXXXX)
+		log=$folder/log
+		rm -rf "$prefix"
+		(source_into "$folder" && cd "$folder/source" &&
+			./configure --prefix="$prefix" --enable-cassert --enable-debug --enable-tap-tests --without-readline \
+				--with-icu --with-openssl --with-lz4 --with-uuid=e2fs CFLAGS="-O1 -g $2" &&
+			make -s -j"$(nproc)" && make -s install && make -s -C contrib -j"$(nproc)" install &&
+			make -s -C src/test/regress && make -s -C src/test/isolation && mkdir "$prefix/suites" &&
+			cp -R src/test/regress src/test/isolation "$prefix/suites/" && cp src/tools/valgrind.supp "$prefix/" &&
+			cp "$("$packaged" --sharedir)"/extension/pgtap* "$("$prefix/bin/pg_config" --sharedir)/extension/" &&
+			chmod -R a+rX "$prefix" && "$packaged" --version >"$prefix/.made") >"$log" 2>&1 || { tail -n 20 "$log" >&2; status=1; }
+		rm -rf "$folder"
+		[ "$status" -eq 0 ] || die "no server could be built for $1"
+	fi
+	exec 9>&-
+	PG_CONFIG=$prefix/bin/pg_config
+	PATH=$prefix/bin:$PATH
+}
+
+# The same, unless the PostgreSQL that PG_CONFIG chooses has assertions.
+need_assertions() {
+	[[ $("$PG_CONFIG" --configure) = *--enable-cassert* ]] || server_with_assertions asserts ''
+}

@@ -1,0 +1,45 @@
+# scripts/smith: it restarts SQLsmith, counts its queries, and fails if the server crashes.
+# A program in the place of sqlsmith does what this test wants.
+use strict;
+use warnings;
+
+use File::Temp;
+use Test::More;
+
+plan skip_all => 'PG_CONFIG names no PostgreSQL with assertions; scripts/matrix does'
+  unless $ENV{PG_CONFIG} && `$ENV{PG_CONFIG} --configure` =~ /--enable-cassert/;
+plan skip_all => 'there is no SQLsmith' if system('command -v sqlsmith >/dev/null') != 0;
+
+my $programs = File::Temp->newdir;
+chmod 0755, $programs;
+local $ENV{PATH} = "$programs:$ENV{PATH}";
+
+# Run scripts/smith for some seconds with this program in the place of sqlsmith.
+sub smith
+{
+	my ($seconds, $program) = @_;
+
+	open my $file, '>', "$programs/sqlsmith" or die "$programs/sqlsmith: $!";
+	print $file "#!/bin/sh\ntarget=\${1#--target=}\n$program\n";
+	close $file;
+	chmod 0755, "$programs/sqlsmith";
+	my $printed = `scripts/smith $seconds 1 2>&1 </dev/null`;
+	return ($? >> 8, $printed);
+}
+
+my ($status, $printed) = smith(5, 'psql -Xq "$target" -c "SELECT count(*) FROM orders" >/dev/null && echo "SELECT 1;" && echo . >&2; sleep 1; exit 1');
+is($status, 0, 'a SQLsmith that ends by itself is no failure') or diag($printed);
+like($printed, qr/^(\d+) queries of SQLsmith, \1 of them without an error: no crash, no failed assertion\n\z/m, 'the end says how many queries ran');
+cmp_ok($printed =~ /^(\d+) queries of/m ? $1 : 0, '>', 1, 'since SQLsmith was started again');
+
+($status, $printed) = smith(5, 'exit 1');
+is($status, 1, 'without a query it fails');
+
+($status, $printed) = smith(5, q{echo "SELECT the_last_query;"
+psql -XAt "$target" -c 'SELECT pg_backend_pid()' -c 'SELECT pg_sleep(100)' 2>/dev/null | { read pid; kill -SEGV $pid; cat; }});
+is($status, 1, 'a server that crashes is a failure');
+like($printed, qr/^SELECT the_last_query;$/m, 'the last queries are printed');
+like($printed, qr/terminated by signal 11.*\n.*SELECT pg_/, 'and the query that crashed');
+like($printed, qr/ the round of seed 1 /, 'and the seed');
+
+done_testing();
