@@ -52,6 +52,6 @@ FROM unnest(ARRAY[$$tsrange('2026-01-01', '2026-01-02')$$, $$'2026-01-01'::times
 SELECT setting, error_of('SET uuid9562.' || setting) FROM unnest(ARRAY[
 	$$node = 'zz'$$, $$node = '02:00:5e:10:00'$$, $$node = '02:00:5e:10:00:01:02:03'$$, $$node = ' '$$, $$node = '2:0:5e:10:0:1'$$,
 	'node_id = 65536', 'node_id = -2', $$node_id = 'one'$$, 'v7_method = sequence', 'v7_metod = counter',
-	'monotonic_scope = server', 'max_ahead = 5']) AS setting;
+	'max_ahead = 5']) AS setting;
 SHOW uuid9562.node;
 DROP FUNCTION error_of(text);
