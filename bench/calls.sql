@@ -14,7 +14,6 @@ FROM (VALUES ('EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF) SELECT %s FROM numbers
 	('generated at the time', 'uuidv7()', 'public.uuidv7()', NULL),
 	('generated at the time', 'uuidv7(), method counter', 'public.uuidv7()', 'uuid9562.v7_method=counter'),
 	('generated at the time', 'uuidv7(), method random', 'public.uuidv7()', 'uuid9562.v7_method=random'),
-	('generated at the time', 'uuidv7(), instance scope', 'public.uuidv7()', 'uuid9562.monotonic_scope=instance'),
 	('generated at the time', 'uuidv7_ordered()', 'public.uuidv7_ordered()', NULL),
 	('generated at the time', 'uuidv7(interval)', $$public.uuidv7('1 hour')$$, NULL),
 	('generated at the time', 'uuidv6()', 'public.uuidv6()', NULL),

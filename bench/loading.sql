@@ -2,20 +2,19 @@
 -- of the index.
 CREATE SEQUENCE cached CACHE 100;
 CREATE TABLE loaded ();
-CREATE TABLE keys (no int, side text, key text, setting text);
+CREATE TABLE keys (no int, side text, key text);
 INSERT INTO keys VALUES
-	(1, 'bigint identity', 'bigint GENERATED ALWAYS AS IDENTITY', NULL),
-	(2, 'bigint of a sequence with CACHE 100', $$bigint DEFAULT nextval('cached')$$, NULL),
-	(3, 'uuidv7()', 'uuid DEFAULT public.uuidv7()', NULL),
-	(4, 'uuidv7(), instance scope', 'uuid DEFAULT public.uuidv7()', 'uuid9562.monotonic_scope=instance'),
-	(5, 'uuidv7_ordered()', 'uuid DEFAULT public.uuidv7_ordered()', NULL),
-	(6, 'uuidv4()', 'uuid DEFAULT public.uuidv4()', NULL),
-	(7, 'PostgreSQL''s gen_random_uuid()', 'uuid DEFAULT pg_catalog.gen_random_uuid()', NULL),
-	(8, 'PostgreSQL''s uuidv7()', 'uuid DEFAULT pg_catalog.uuidv7()', NULL),
-	(9, 'pg_uuidv7: uuid_generate_v7()', 'uuid DEFAULT pg_uuidv7.uuid_generate_v7()', NULL);
+	(1, 'bigint identity', 'bigint GENERATED ALWAYS AS IDENTITY'),
+	(2, 'bigint of a sequence with CACHE 100', $$bigint DEFAULT nextval('cached')$$),
+	(3, 'uuidv7()', 'uuid DEFAULT public.uuidv7()'),
+	(4, 'uuidv7_ordered()', 'uuid DEFAULT public.uuidv7_ordered()'),
+	(5, 'uuidv4()', 'uuid DEFAULT public.uuidv4()'),
+	(6, 'PostgreSQL''s gen_random_uuid()', 'uuid DEFAULT pg_catalog.gen_random_uuid()'),
+	(7, 'PostgreSQL''s uuidv7()', 'uuid DEFAULT pg_catalog.uuidv7()'),
+	(8, 'pg_uuidv7: uuid_generate_v7()', 'uuid DEFAULT pg_uuidv7.uuid_generate_v7()');
 
-INSERT INTO sides (measure, side, statement, setting, runs, scale, before)
-SELECT 's, loading ' || :rows || ' rows', side, format('INSERT INTO loaded (n) SELECT generate_series(1, %s)', :rows), setting, 1, 0.001,
+INSERT INTO sides (measure, side, statement, runs, scale, before)
+SELECT 's, loading ' || :rows || ' rows', side, format('INSERT INTO loaded (n) SELECT generate_series(1, %s)', :rows), 1, 0.001,
 	   'DROP TABLE loaded; CREATE TABLE loaded (id ' || key || ' PRIMARY KEY, n int NOT NULL); CHECKPOINT'
 FROM keys ORDER BY no;
 
@@ -26,7 +25,6 @@ DECLARE
 BEGIN
 	FOR s IN SELECT * FROM sides WHERE before <> '' ORDER BY no
 	LOOP
-		PERFORM set_config(split_part(setting, '=', 1), split_part(setting, '=', 2), true) FROM (SELECT s.setting) AS a WHERE setting IS NOT NULL;
 		EXECUTE s.before;
 		lsn := pg_current_wal_insert_lsn();
 		EXECUTE s.statement;

@@ -3,7 +3,6 @@ CREATE SEQUENCE cached CACHE 100;
 
 -- Microseconds a call of uuidv7_horizon(), the median of a thousand, each after another
 -- commit, since a snapshot's horizon is cached.
-CREATE TABLE outbox (id uuid PRIMARY KEY DEFAULT public.uuidv7());
 CREATE PROCEDURE time_horizon(INOUT us float8) LANGUAGE plpgsql AS $$
 DECLARE
 	times float8[];

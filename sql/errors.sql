@@ -41,7 +41,10 @@ SELECT call, error_of('SELECT public.' || call) FROM unnest(ARRAY[
 	$$uuidv7_timestamp_from_text('2026-01-01')$$, $$uuidv6_timestamp_from_text('')$$, $$uuidv8_node_timestamp_from_text('017f22e2')$$,
 	-- node ids
 	'uuidv8_node()', 'uuidv8_node(-1)', 'uuidv8_node(65536)',
-	'uuidv8_node_at(now())', 'uuidv8_node_at(now(), 65536)', 'uuidv8_node_at(now(), -1)']) AS call;
+	'uuidv8_node_at(now())', 'uuidv8_node_at(now(), 65536)', 'uuidv8_node_at(now(), -1)', 'uuidv8_node_ordered()',
+	-- UUIDs that no ordered generator can generate
+	$$uuid_generator_advance('c232ab00-9414-11ec-b3c8-9f6bdeced846')$$, $$uuid_generator_advance('919108f7-52d1-4320-9bac-f847db4148a8')$$,
+	$$uuid_generator_advance('017f22e2-79b0-7cc3-18c4-dc0c0c07398f', true)$$, $$uuid_generator_advance('ffffffff-ffff-ffff-ffff-ffffffffffff', true)$$]) AS call;
 
 -- a period that is none, and one of another type, whose hint differs between versions
 SELECT period, error_of('SELECT public.nil_uuid() <@ ' || period) FROM unnest(ARRAY[$$'2026-01-01'$$, $$tstzrange('2026-01-02', '2026-01-01')$$]) AS period;
@@ -52,6 +55,6 @@ FROM unnest(ARRAY[$$tsrange('2026-01-01', '2026-01-02')$$, $$'2026-01-01'::times
 SELECT setting, error_of('SET uuid9562.' || setting) FROM unnest(ARRAY[
 	$$node = 'zz'$$, $$node = '02:00:5e:10:00'$$, $$node = '02:00:5e:10:00:01:02:03'$$, $$node = ' '$$, $$node = '2:0:5e:10:0:1'$$,
 	'node_id = 65536', 'node_id = -2', $$node_id = 'one'$$, 'v7_method = sequence', 'v7_metod = counter',
-	'monotonic_scope = server', 'max_ahead = 5']) AS setting;
+	'max_ahead = 5']) AS setting;
 SHOW uuid9562.node;
 DROP FUNCTION error_of(text);

@@ -2,7 +2,6 @@
 use strict;
 use warnings;
 
-use Cwd;
 use File::Find;
 use File::Temp;
 use Test::More;
@@ -19,6 +18,14 @@ sub make
 	return ($? >> 8, $printed);
 }
 
+sub works
+{
+	my ($name, @targets) = @_;
+	my ($status, $printed) = make(@targets);
+
+	is($status, 0, $name) or diag($printed);
+}
+
 # The files below a folder, by their names in it.
 sub files
 {
@@ -29,52 +36,43 @@ sub files
 	return [ sort @files ];
 }
 
-is(system('bash', '-c', ". scripts/common.sh && copy_checkout $folder/source"), 0, 'the checkout is copied');
+system('bash', '-c', ". scripts/common.sh && copy_checkout $folder/source") == 0 or die;
 my $source = files("$folder/source");
-my ($status, $printed) = make('all');
-is($status, 0, 'make builds in another folder') or diag($printed);
-($status, $printed) = make('install');
-is($status, 0, 'and installs from there') or diag($printed);
-is_deeply(files("$folder/source"), $source, 'and leaves the source as it is');
+works('make builds and installs from another folder', 'all', 'install');
+is_deeply(files("$folder/source"), $source, 'the source is as it was');
 
 my %installed = map { $_ => 1 } @{ files("$folder/installed") };
 my ($extension, $library, $docdir) = map { `$ENV{PG_CONFIG} --$_` =~ s{^/|\n}{}gr } qw(sharedir pkglibdir docdir);
 ok($installed{"$extension/extension/$_"}, "$_ is installed") foreach 'uuid9562.control', glob 'uuid9562--*.sql';
-ok(scalar(grep { m{^\Q$library\E/uuid9562\.\w+$} } keys %installed), 'and the library');
+ok(scalar(grep { m{^\Q$library\E/uuid9562\.\w+$} } keys %installed), 'the library is installed');
 
 my @pages = grep { /\.md$/ } sort keys %installed;
 cmp_ok(scalar(@pages), '>', 5, 'the manual is installed');
-is_deeply([ grep { !m{^\Q$docdir\E/extension/uuid9562/} } @pages ], [], 'in a folder that is of no other extension');
+my @lost = grep { !m{^\Q$docdir\E/extension/uuid9562/} } @pages;
 foreach my $page (@pages)
 {
 	open my $file, '<', "$folder/installed/$page" or die "$page: $!";
 	my $text = do { local $/; <$file> };
 	my ($at) = "$folder/installed/$page" =~ m{^(.*)/};
-	is_deeply([ grep { !/^https?:/ && !-e "$at/$_" } $text =~ /\]\(([^)#\s]+)[^)\s]*\)/g ], [], "$page: every link finds a file that is installed");
+	push @lost, map { "$page: $_" } grep { !/^https?:/ && !-e "$at/$_" } $text =~ /\]\(([^)#\s]+)[^)\s]*\)/g;
 }
+is_deeply(\@lost, [], 'the manual is in a folder of its own, and every link of it finds a file that is installed');
 
-($status, $printed) = make('uninstall');
-is($status, 0, 'make uninstall') or diag($printed);
-is_deeply(files("$folder/installed"), [], 'leaves nothing behind');
-($status, $printed) = make('coretest', 'clean');
-is($status, 0, 'make builds and runs the tests of the core in another folder') or diag($printed);
-is_deeply(files("$folder/built"), [], 'and make clean leaves nothing there');
+works('make uninstall works', 'uninstall');
+is_deeply(files("$folder/installed"), [], 'make uninstall leaves nothing behind');
+works('make coretest works in another folder', 'coretest', 'clean');
+is_deeply(files("$folder/built"), [], 'make clean leaves nothing behind');
 
 # installcheck, where it cannot be
-{
-	local $ENV{PGHOST} = "$folder";
-	($status, $printed) = make('installcheck');
-	isnt($status, 0, 'make installcheck fails without a server');
-	like($printed, qr/^make installcheck: .*connection to server .*\n(?:.*\n)*It needs a running PostgreSQL \d+ /m, 'and says what it needs');
-}
 SKIP:
 {
-	skip 'there is no server to ask', 2 unless $ENV{PGHOST};
+	skip 'there is no server to ask', 1 unless $ENV{PGHOST};
 	system('psql', '-XAtq', '-c', 'CREATE ROLE guest LOGIN') == 0 or die;
 	local $ENV{PGUSER} = 'guest';
-	($status, $printed) = make('installcheck');
-	isnt($status, 0, 'make installcheck fails for a role with few rights');
-	like($printed, qr/^make installcheck: role guest is no superuser\n/m, 'and says that');
+	like((make('installcheck'))[1], qr/^make installcheck: role guest is no superuser\n/m, 'make installcheck says that the role is no superuser');
 }
+local $ENV{PGHOST} = "$folder";
+like((make('installcheck'))[1], qr/^make installcheck: .*connection to server .*\n(?:.*\n)*It needs a running PostgreSQL \d+ /m,
+	'make installcheck says that there is no server');
 
 done_testing();

@@ -12,91 +12,75 @@ my $folder = File::Temp->newdir;
 my $checkout = "$folder/uuid9562";
 my $git = "git -C $checkout -c user.name=test -c user.email=test\@localhost -c gc.auto=0";
 
-# Replace $from by $to in a file of the copy.
-sub edit
-{
-	my ($name, $from, $to) = @_;
+sub slurp { open my $in, '<', $_[0] or die "$_[0]: $!"; local $/; return <$in> }
 
-	open my $in, '<', "$checkout/$name" or die "$name: $!";
-	my $text = do { local $/; <$in> };
-	$text =~ s/$from/$to/ or die "$name has no $from";
+sub replace
+{
+	my ($name, $text) = @_;
+
 	open my $out, '>', "$checkout/$name" or die "$name: $!";
 	print $out $text;
 	close $out;
 }
 
-sub replace
+# Replace $from by $to in a file of the copy.
+sub edit
 {
-	my ($name, $command) = @_;
+	my ($name, $from, $to) = @_;
 
-	open my $out, '>', "$checkout/$name" or die "$name: $!";
-	print $out "#!/bin/sh\n$command\n";
-	close $out;
+	replace($name, slurp("$checkout/$name") =~ s/$from/$to/r);
 }
 
 sub commit { system("$git add -A && $git commit -qm test") == 0 or die }
 
-sub release
+sub is_refused
 {
-	my $printed = `$checkout/scripts/release @_ 2>&1`;
-	return ($? >> 8, $printed);
+	my ($version, $reasons, $name) = @_;
+
+	is(`$checkout/scripts/release $version 2>&1`, "release: not released\n  - $reasons\n", $name);
 }
 
-is(system('bash', '-c', ". scripts/common.sh && copy_checkout $checkout"), 0, 'the checkout is copied');
-replace('scripts/matrix', 'echo all pass');
-replace('scripts/package', 'echo packaged >"$OUT/package"');
+system('bash', '-c', ". scripts/common.sh && copy_checkout $checkout") == 0 or die;
+replace('scripts/matrix', "#!/bin/sh\nexit 77\n");
+replace('scripts/package', "#!/bin/sh\necho packaged >\$OUT/package\n");
 # what they agree on is tested in test/project, and needs a checkout
-system("rm -r $checkout/test/project") == 0 or die;
-mkdir "$checkout/test/project" or die $!;
-open my $agree, '>', "$checkout/test/project/agree.t" or die $!;
-print $agree "print qq(1..1\\nok 1\\n);\n";
-close $agree;
+system("rm -r $checkout/test/project && mkdir $checkout/test/project") == 0 or die;
+replace('test/project/agree.t', "print qq(1..1\\nok 1\\n);\n");
 is(`bash -c '. $checkout/scripts/common.sh && need_repository $folder/repository && in_git ls-files uuid9562.control && in_git status --porcelain' 2>&1`,
 	"uuid9562.control\n", 'the files of a release tarball become a repository of their own');
-my ($status, $printed) = release('1.2');
-like($printed, qr/^  - git: there is no repository$/m, 'a release tarball is not released again');
+like(`$checkout/scripts/release 1.2 2>&1`, qr/^  - git: there is no repository$/m, 'a release tarball is not released again');
 system("$git init -q") == 0 or die;
 
-my ($version) = do { open my $control, '<', 'uuid9562.control' or die $!; local $/; <$control> =~ /^default_version = '(.*)'/m };
+my ($version) = slurp('uuid9562.control') =~ /^default_version = '(.*)'/m;
 # as if this version were being made, whether it is or was
 edit('CHANGELOG.md', qr/^## \Q$version\E\n\n(?:Not yet released\. ?)?/m, "## $version\n\nNot yet released. ");
 edit('debian/changelog', qr/\) \w+;/, ') UNRELEASED;');
 commit();
 
-($status, $printed) = release('9.9');
-isnt($status, 0, 'a version that the files do not have is refused');
-like($printed, qr/^  - \Q$_\E: .*9\.9/m, "$_ is named") foreach qw(uuid9562.control uuid9562--*.sql META.json CHANGELOG.md debian/changelog rpm/uuid9562.spec);
-
-($status, $printed) = release($version);
-isnt($status, 0, 'a version that is not said to be released is refused');
-is($printed, "release: not released\n  - CHANGELOG.md: says of $version that it is not yet released\n  - debian/changelog: begins with what is unreleased\n",
-	'for these two reasons');
-
+my $printed = `$checkout/scripts/release 9.9 2>&1`;
+like($printed, qr/^  - \Q$_\E: .*9\.9/m, "a version that $_ does not have is refused")
+  foreach qw(uuid9562.control uuid9562--*.sql META.json CHANGELOG.md debian/changelog rpm/uuid9562.spec);
+is_refused($version, "CHANGELOG.md: says of $version that it is not yet released\n  - debian/changelog: begins with what is unreleased",
+	'a version that is not said to be released is refused');
 edit('CHANGELOG.md', qr/Not yet released\. /, '');
 edit('debian/changelog', qr/UNRELEASED/, 'unstable');
-($status, $printed) = release($version);
-is($printed, "release: not released\n  - git: something is not committed: git status\n", 'and so is what is not committed');
+is_refused($version, 'git: something is not committed: git status', 'what is not committed is refused');
 commit();
+$printed = `$checkout/scripts/release $version 2>&1`;
+ok($? && !-e "$checkout/packages", 'where scripts/matrix fails there is no release');
 
-replace('scripts/matrix', 'exit 77');
+replace('scripts/matrix', "#!/bin/sh\n");
 commit();
-($status, $printed) = release($version);
-isnt($status, 0, 'where a tree could not be made there is no release');
-ok(!-e "$checkout/packages", 'and no file');
-
-replace('scripts/matrix', 'echo all pass');
-commit();
-($status, $printed) = release($version);
-is($status, 0, 'a version that is ready is made') or diag($printed);
+$printed = `$checkout/scripts/release $version 2>&1`;
+is($?, 0, 'a version that is ready is made') or diag($printed);
 my $out = "$checkout/packages/$version";
-is_deeply([ map { s{.*/}{}r } sort glob "$out/*" ], [ 'SHA256SUMS', 'package', "uuid9562-$version.tar.gz" ], 'its files are the tarball, the packages and their checksums');
-is(system("cd $out && sha256sum --quiet -c SHA256SUMS"), 0, 'which are right');
-is(`tar xzOf $out/uuid9562-$version.tar.gz uuid9562-$version/uuid9562.control`, `cat uuid9562.control`, 'the tarball has the files');
+is_deeply([ map { s{.*/}{}r } sort glob "$out/*" ], [ 'SHA256SUMS', 'package', "uuid9562-$version.tar.gz" ], 'a release has the tarball, the packages and their checksums');
+is(system("cd $out && sha256sum --quiet -c SHA256SUMS"), 0, 'the checksums are right');
+is(`tar xzOf $out/uuid9562-$version.tar.gz uuid9562-$version/uuid9562.control`, slurp('uuid9562.control'), 'the tarball has the files');
 chomp(my $head = `$git rev-parse HEAD`);
-like($printed, qr/^\tgit tag -a -m "uuid9562 \Q$version\E" v\Q$version\E $head\n\z/m, 'and the tag to set is named');
+like($printed, qr/^\tgit tag -a -m "uuid9562 \Q$version\E" v\Q$version\E $head\n\z/m, 'the tag to set is named');
 
 system("$git tag v$version") == 0 or die;
-($status, $printed) = release($version);
-is($printed, "release: not released\n  - git: there is a tag v$version already\n", 'a version is released once');
+is_refused($version, "git: there is a tag v$version already", 'a version is released once');
 
 done_testing();

@@ -29,8 +29,8 @@ SELECT results_eq(
 	'the extension has no type of its own, except a domain');
 SELECT is_empty(
 	$$SELECT DISTINCT oid::regprocedure FROM members
-	  WHERE proparallel = 's' AND proname ~ '_(horizon|stats|reset|advance)$'$$,
-	'a function of the generators'' state is not parallel safe');
+	  WHERE proparallel = 's' AND proname ~ '_(ordered|horizon|target|stats|reset|advance)$'$$,
+	'a function of the ordered generators is not parallel safe');
 
 SELECT * FROM finish();
 ROLLBACK;

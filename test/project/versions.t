@@ -40,30 +40,11 @@ foreach my $list (qw(OBJS REGRESS))
 }
 
 # PGXN Meta Spec 1.0.0
-foreach my $key (qw(name version abstract maintainer license provides meta-spec))
-{
-	ok($meta->{$key}, "META.json has the required key $key");
-}
 my %known = map { $_ => 1 } qw(name version abstract maintainer license provides meta-spec
   description generated_by no_index prereqs release_status resources tags);
-is_deeply([ grep { !$known{$_} && !/^x_/i } sort keys %$meta ], [], 'and no key that the spec does not know');
-like($meta->{name}, qr/^[^\s\/\\\x00-\x1f]{2,}$/, 'its name is a term');
-like($meta->{version}, qr/^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/, 'its version is semantic');
-is($meta->{license}, 'postgresql', 'its license is a keyword of the spec');
-is_deeply($meta->{'meta-spec'}, { version => '1.0.0', url => 'https://pgxn.org/meta/spec.txt' }, 'it names the spec');
+is_deeply([ grep { !$meta->{$_} } qw(name version abstract maintainer license provides meta-spec) ], [], 'META.json has the required keys');
+is_deeply([ grep { !$known{$_} && !/^x_/i } sort keys %$meta ], [], 'META.json has no unknown key');
 ok(-f $meta->{provides}{uuid9562}{docfile}, 'the docfile exists');
-my %phases = map { $_ => 1 } qw(configure build test runtime develop);
-my %relations = map { $_ => 1 } qw(requires recommends suggests conflicts);
-foreach my $phase (sort keys %{ $meta->{prereqs} })
-{
-	ok($phases{$phase}, "prereqs: $phase is a phase of the spec");
-	foreach my $relation (sort keys %{ $meta->{prereqs}{$phase} })
-	{
-		ok($relations{$relation}, "prereqs: $relation is a relation of the spec");
-		like($_, qr/^\d+\.\d+\.\d+$|^0$/, 'prereqs: a version is semantic')
-		  foreach values %{ $meta->{prereqs}{$phase}{$relation} };
-	}
-}
 
 # what the control file says of the extension stands in META.json too
 my ($comment) = slurp('uuid9562.control') =~ /^comment = '(.*)'$/m;

@@ -6,10 +6,10 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use Test::More;
-use World;
+use Ordered;
 
-my $world = World->new('failure') or plan skip_all => World::REASON;
-my @timed = qw(uuidv1() uuidv6() uuidv7() uuidv7('1d') uuidv7_batch(1) uuidv8() uuidv8_node(1));
+my $world = Ordered->new('failure') or plan skip_all => World::REASON;
+my @timed = qw(uuidv1() uuidv6() uuidv7() uuidv7('1d') uuidv7_batch(1) uuidv8() uuidv8_node(1) uuidv6_ordered() uuidv7_ordered() uuidv8_node_ordered());
 
 sub is_stopped
 {
@@ -49,7 +49,7 @@ foreach my $last ([ 'uuidv6()', '103072857660 684697599' ], [ 'uuidv7()', '28147
 		ok(@values >= 9 && @values <= 16, "$call: as many values in the last tick of the field as its counter has") or diag($out);
 		my %seen = map { $_ => 1 } @values;
 		is_deeply([ sort keys %seen ], \@values, "$call: in order, and none twice");
-		like($err, qr/ERROR:  22008: no greater UUID version \d exists/, "$call: then an error");
+		like($err, qr/ERROR:  22008: UUID version \d has reached its maximum timestamp/, "$call: then an error");
 	}
 }
 

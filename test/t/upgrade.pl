@@ -28,57 +28,54 @@ my $default = q{SELECT pronamespace::regnamespace || '.' || proname FROM pg_attr
 
 foreach my $prefix (@from)
 {
-	foreach my $mode ('--copy', '--link')
-	{
-		my $old = PostgreSQL::Test::Cluster->new('old', install_path => $prefix);
-		my $new = PostgreSQL::Test::Cluster->new('new');
-		my $how = 'from ' . (split /\./, $old->pg_version)[0] . " $mode";
+	my $old = PostgreSQL::Test::Cluster->new('old', install_path => $prefix);
+	my $new = PostgreSQL::Test::Cluster->new('new');
+	my $how = 'from ' . (split /\./, $old->pg_version)[0];
 
-		# with checksums, which have not always been the default
-		$_->init(extra => ['--data-checksums']) foreach $old, $new;
-		$_->append_conf('postgresql.conf', $conf) foreach $old, $new;
-		$old->start;
-		Shop::create($old, 'shop');
-		$old->safe_psql('shop', q{
-			SET search_path = public, pg_catalog;
-			CREATE TABLE unqualified (id uuid DEFAULT uuidv7());
-			ALTER DATABASE shop SET uuid9562.v7_method = 'counter';
-			ALTER DATABASE shop SET uuid9562.node_id = 3;
-			INSERT INTO unqualified DEFAULT VALUES;
-			CREATE TABLE ordered (id uuid DEFAULT uuidv7_ordered());
-			-- as of a clock that was ahead
-			INSERT INTO ordered VALUES (public.uuidv7_at(clock_timestamp() + '50 s'));
-			INSERT INTO customers DEFAULT VALUES;
-			REFRESH MATERIALIZED VIEW months});
-		my $answers = Shop::answers($old, 'shop');
-		my $made_of = $old->safe_psql('shop', $members);
-		$old->stop;
+	# with checksums, which have not always been the default
+	$_->init(extra => ['--data-checksums']) foreach $old, $new;
+	$_->append_conf('postgresql.conf', $conf) foreach $old, $new;
+	$old->start;
+	Shop::create($old, 'shop');
+	$old->safe_psql('shop', q{
+		SET search_path = public, pg_catalog;
+		CREATE TABLE unqualified (id uuid DEFAULT uuidv7());
+		ALTER DATABASE shop SET uuid9562.v7_method = 'counter';
+		ALTER DATABASE shop SET uuid9562.node_id = 3;
+		INSERT INTO unqualified DEFAULT VALUES;
+		CREATE TABLE ordered (id uuid DEFAULT uuidv7_ordered());
+		-- as of a clock that was ahead
+		INSERT INTO ordered VALUES (public.uuidv7_at(clock_timestamp() + '50 s'));
+		INSERT INTO customers DEFAULT VALUES;
+		REFRESH MATERIALIZED VIEW months});
+	my $answers = Shop::answers($old, 'shop');
+	my $made_of = $old->safe_psql('shop', $members);
+	$old->stop;
 
-		# it leaves a script in the working directory
-		chdir PostgreSQL::Test::Utils::tempdir() or die $!;
-		$new->command_ok(
-			[ 'pg_upgrade', '--no-sync', $mode, '--old-datadir', $old->data_dir, '--new-datadir', $new->data_dir,
-				'--old-bindir', "$prefix/bin", '--new-bindir', $bindir, '--socketdir', $new->host,
-				'--old-port', $old->port, '--new-port', $new->port ],
-			"$how: upgraded");
-		$new->start;
-		is(Shop::answers($new, 'shop'), $answers, "$how: the same answers");
-		is($new->safe_psql('shop', $members), $made_of, "$how: an extension of the same parts");
-		is($new->safe_psql('shop', $default), 'public.uuidv7', "$how: a default written as uuidv7() is still the extension's");
-		is($new->safe_psql('shop', 'SHOW uuid9562.v7_method; SHOW uuid9562.node_id'),
-			"counter\n3", "$how: settings of the database");
-		like($new->safe_psql('shop', q{ANALYZE; EXPLAIN (COSTS OFF) SELECT FROM visits WHERE id <@ '[2026-05-05,2026-05-06)'}),
-			qr/\AIndex Only Scan using visits_2026_05_pkey on visits_2026_05 visits\n  Index Cond: .*\z/s, "$how: a period finds its partition and its index");
-		my $insert = q{INSERT INTO ordered DEFAULT VALUES RETURNING id > ALL (SELECT id FROM ordered)};
-		is($new->safe_psql('shop', $insert), 'f', "$how: the ordered generators of the new server start at the clock");
-		is($new->safe_psql('shop', "SELECT public.uuid_generator_advance(public.max(id)) FROM ordered; $insert"),
-			"\nt", "$how: after an advance a new ID is greater than the last one from before");
-		is($new->safe_psql('shop', q{DROP EXTENSION uuid9562 CASCADE; CREATE EXTENSION uuid9562; SELECT count(*) FROM visits WHERE id <@ '[2026-05-05,2026-05-06)'}),
-			'24', "$how: dropped and created");
-		$new->stop;
-		chdir $FindBin::Bin;
-		$_->clean_node foreach $old, $new;
-	}
+	# it leaves a script in the working directory
+	chdir PostgreSQL::Test::Utils::tempdir() or die $!;
+	$new->command_ok(
+		[ 'pg_upgrade', '--no-sync', '--link', '--old-datadir', $old->data_dir, '--new-datadir', $new->data_dir,
+			'--old-bindir', "$prefix/bin", '--new-bindir', $bindir, '--socketdir', $new->host,
+			'--old-port', $old->port, '--new-port', $new->port ],
+		"$how: upgraded");
+	$new->start;
+	is(Shop::answers($new, 'shop'), $answers, "$how: the same answers");
+	is($new->safe_psql('shop', $members), $made_of, "$how: an extension of the same parts");
+	is($new->safe_psql('shop', $default), 'public.uuidv7', "$how: a default written as uuidv7() is still the extension's");
+	is($new->safe_psql('shop', 'SHOW uuid9562.v7_method; SHOW uuid9562.node_id'),
+		"counter\n3", "$how: settings of the database");
+	like($new->safe_psql('shop', q{ANALYZE; EXPLAIN (COSTS OFF) SELECT FROM visits WHERE id <@ '[2026-05-05,2026-05-06)'}),
+		qr/\AIndex Only Scan using visits_2026_05_pkey on visits_2026_05 visits\n  Index Cond: .*\z/s, "$how: a period finds its partition and its index");
+	my $insert = q{INSERT INTO ordered DEFAULT VALUES RETURNING id > ALL (SELECT id FROM ordered)};
+	is($new->safe_psql('shop', $insert), 'f', "$how: the ordered generators of the new server start at the clock");
+	is($new->safe_psql('shop', "SELECT public.uuid_generator_advance(public.max(id)) FROM ordered; $insert"),
+		"\nt", "$how: after an advance a new ID is greater than the last one from before");
+	is($new->safe_psql('shop', q{DROP EXTENSION uuid9562 CASCADE; CREATE EXTENSION uuid9562; SELECT count(*) FROM visits WHERE id <@ '[2026-05-05,2026-05-06)'}),
+		'24', "$how: dropped and created");
+	$new->stop;
+	chdir $FindBin::Bin;
+	$_->clean_node foreach $old, $new;
 }
 
 done_testing();
