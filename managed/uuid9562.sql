@@ -109,13 +109,12 @@ DECLARE
 BEGIN
 	IF substr(hex, 17, 1) NOT IN ('8', '9', 'a', 'b') THEN
 		RAISE invalid_parameter_value USING
-			MESSAGE = 'UUID has no version, so it cannot be converted to version %2$s',
-			DETAIL = 'Its variant is not that of RFC 9562.',
-			HINT = 'Only version %1$s converts to version %2$s.';
+			MESSAGE = 'cannot convert UUID to version %2$s',
+			DETAIL = 'Only UUIDs of the RFC 9562 variant have a version.';
 	ELSIF substr(hex, 13, 1) <> '%1$s' THEN
 		RAISE invalid_parameter_value USING
-			MESSAGE = 'UUID has version ' || ('x' || substr(hex, 13, 1))::bit(4)::int || ', not version %1$s',
-			HINT = 'Only version %1$s converts to version %2$s.';
+			MESSAGE = 'cannot convert version ' || ('x' || substr(hex, 13, 1))::bit(4)::int || ' UUID to version %2$s',
+			HINT = 'Only version %1$s UUIDs can be converted to version %2$s.';
 	END IF;
 	RETURN (%3$s || right(hex, 16))::uuid;
 END$body$;
@@ -150,7 +149,7 @@ DECLARE
 BEGIN
 	IF $1 < '1970-01-01 00:00+00' OR $1 > '10889-08-02 05:31:50.655999+00' THEN
 		RAISE datetime_field_overflow USING
-			MESSAGE = 'timestamp out of range for UUID version 7',
+			MESSAGE = 'timestamp out of range for UUID version 7: "' || $1 || '"',
 			DETAIL = 'UUID version 7 supports timestamps from 1970-01-01 to approximately year 10889.';
 	END IF;
 	micros := extract(epoch FROM $1) * 1000000;

@@ -37,14 +37,14 @@ gregorian_uuid(const UuidKind *kind)
 {
 	UuidPayload payload = next_payload(kind, UUID_METHOD_FRACTION);
 
-	return return_uuid(kind->version, uuid_layout_stamp(payload, uuid9562_node));
+	return return_uuid(kind->version, uuid_layout_stamp(payload, uuid9562_node_stamp));
 }
 
 /*
  * uuidv1() returns uuid
  *
  * Time in 100 ns since 1582-10-15, a random clock sequence, and a random node
- * or the one of uuid9562.node (5.1).
+ * or the one of uuid9562.mac_address (5.1).
  */
 Datum
 uuid9562_uuidv1(PG_FUNCTION_ARGS)
@@ -113,7 +113,8 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 	if (INTERVAL_NOT_FINITE(shift))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				 errmsg("interval out of range for UUID version 7"),
+				 errmsg("interval out of range for UUID version 7: \"%s\"",
+						DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(shift)))),
 				 errdetail("UUID version 7 does not support infinite intervals.")));
 #endif
 
@@ -126,7 +127,7 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 	/* In counter mode the 12 bits after the milliseconds are no time. */
 	distance = shifted - unshifted;
 	if (!uuid_clock_v7_shift(payload.time, distance, method == UUID_METHOD_COUNTER, &ticks))
-		uuid9562_timestamp_out_of_range(UUID_V7);
+		uuid9562_timestamp_out_of_range(UUID_V7, shifted);
 	payload.time = ticks;
 	return return_uuid(7, payload);
 }
@@ -143,15 +144,15 @@ uuid9562_uuidv8(PG_FUNCTION_ARGS)
 	return return_uuid(8, next_payload(UUID_V8, UUID_METHOD_FRACTION));
 }
 
-/* Complain when a custom field of version 8 is not in 0 to max. */
+/* Check that a custom field of version 8 is between 0 and max. */
 static void
 check_custom_field(const char *name, int64 value, uint64 max)
 {
 	if (value < 0 || (uint64) value > max)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("%s is out of range: %lld", name, (long long) value),
-				 errhint("%s takes a value from 0 to %llu.", name, (unsigned long long) max)));
+				 errmsg("value %lld is out of range for %s", (long long) value, name),
+				 errdetail("Valid values are between 0 and %llu.", (unsigned long long) max)));
 }
 
 /*
@@ -190,8 +191,8 @@ uuid9562_uuidv8_custom_octets(PG_FUNCTION_ARGS)
 	if (count < UUID_LEN)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("too few octets for a UUID: %zu", count),
-				 errhint("uuidv8_custom() takes 16 octets or more, and uses the first 16.")));
+				 errmsg("bytea value too short for UUID: %zu bytes", count),
+				 errhint("uuidv8_custom() requires at least 16 bytes and uses only the first 16.")));
 	uuid = new_uuid();
 	uuid_layout_pack_octets(uuid->data, 8, (uint8 *) VARDATA_ANY(octets));
 	PG_RETURN_UUID_P(uuid);
@@ -217,8 +218,8 @@ given_node_id(int32 node_id)
 	if (node_id < 0 || node_id > (int32) UUID_NODE_ID_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("node id is out of range: %d", node_id),
-				 errhint("A node id is from 0 to %d.", (int) UUID_NODE_ID_MAX)));
+				 errmsg("node ID %d is out of range", node_id),
+				 errdetail("Node IDs must be between 0 and %d.", (int) UUID_NODE_ID_MAX)));
 	return node_id;
 }
 
@@ -261,12 +262,12 @@ uuid_at(const UuidKind *kind, TimestampTz timestamp, UuidStamp stamp)
  * uuidv6_at(timestamptz) returns uuid
  *
  * The time to the microsecond; a random clock sequence, and a random node or
- * the one of uuid9562.node (5.6).  1582-10-15 to 5236; an error outside.
+ * the one of uuid9562.mac_address (5.6).  1582-10-15 to 5236; an error outside.
  */
 Datum
 uuid9562_uuidv6_at(PG_FUNCTION_ARGS)
 {
-	return uuid_at(UUID_V6, PG_GETARG_TIMESTAMPTZ(0), uuid9562_node);
+	return uuid_at(UUID_V6, PG_GETARG_TIMESTAMPTZ(0), uuid9562_node_stamp);
 }
 
 /*

@@ -51,8 +51,8 @@ v8_algorithm(text *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unrecognized hash algorithm: \"%s\"", wanted),
-			 errhint("Use sha224, sha256, sha384 or sha512; "
-					 "a hash made elsewhere goes through uuidv8_custom(bytea).")));
+			 errhint("Valid algorithms are \"sha224\", \"sha256\", \"sha384\", and \"sha512\". "
+					 "To use another hash, compute it and pass it to uuidv8_custom(bytea).")));
 }
 
 /*

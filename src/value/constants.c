@@ -71,5 +71,5 @@ uuid9562_uuid_namespace(PG_FUNCTION_ARGS)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unrecognized UUID namespace: \"%s\"", name),
-			 errhint("Use dns, url, oid or x500; any other namespace is a UUID of your own.")));
+			 errhint("Valid names are \"dns\", \"url\", \"oid\", and \"x500\". For any other namespace, pass its UUID.")));
 }

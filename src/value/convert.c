@@ -20,20 +20,19 @@ PG_FUNCTION_INFO_V1(uuid9562_uuid_from_base32hex);
 #define URN_PREFIX			"urn:uuid:"
 #define URN_PREFIX_LENGTH	(sizeof(URN_PREFIX) - 1)
 
-/* Complain that a UUID of that version, -1 for none, is not of the one it must be. */
+/* Report that a UUID does not have the version that is converted.  -1 means no version. */
 pg_noreturn static pg_noinline void
 wrong_version(int version, int from, int to)
 {
 	if (version < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("UUID has no version, so it cannot be converted to version %d", to),
-				 errdetail("Its variant is not that of RFC 9562."),
-				 errhint("Only version %d converts to version %d.", from, to)));
+				 errmsg("cannot convert UUID to version %d", to),
+				 errdetail("Only UUIDs of the RFC 9562 variant have a version.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("UUID has version %d, not version %d", version, from),
-			 errhint("Only version %d converts to version %d.", from, to)));
+			 errmsg("cannot convert version %d UUID to version %d", version, to),
+			 errhint("Only version %d UUIDs can be converted to version %d.", from, to)));
 }
 
 /* Lay the payload of a UUID of one version out as another version. */
@@ -136,7 +135,8 @@ uuid9562_uuid_from_base32hex(PG_FUNCTION_ARGS)
 	if (!uuid_text_read_base32hex(string, uuid->data))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for a UUID in base32hex: \"%s\"", string),
-				 errhint("It has 26 characters, 0 to 9 and a to v, the last of them one of 0, 4, 8, c, g, k, o and s.")));
+				 errmsg("invalid input syntax for base32hex-encoded UUID: \"%s\"", string),
+				 errhint("A base32hex-encoded UUID consists of 26 characters \"0\" to \"9\" and \"a\" to \"v\"; "
+						 "the last must be one of \"0\", \"4\", \"8\", \"c\", \"g\", \"k\", \"o\", and \"s\".")));
 	PG_RETURN_UUID_P(uuid);
 }

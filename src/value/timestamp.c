@@ -4,17 +4,23 @@
  */
 #include "value/value.h"
 
-/* Complain about a timestamp that the time field cannot hold (6.1). */
+#include "utils/builtins.h"
+
+/*
+ * Report a timestamp that the time field cannot hold (6.1).  The message shows it as
+ * timestamptz prints it.
+ */
 void
-uuid9562_timestamp_out_of_range(const UuidKind *kind)
+uuid9562_timestamp_out_of_range(const UuidKind *kind, TimestampTz timestamp)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-			 errmsg("timestamp out of range for UUID version %d", kind->version),
+			 errmsg("timestamp out of range for UUID version %d: \"%s\"", kind->version,
+					DatumGetCString(DirectFunctionCall1(timestamptz_out, TimestampTzGetDatum(timestamp)))),
 			 kind->version == 7 ?
 			 errdetail("UUID version 7 supports timestamps from 1970-01-01 to approximately year 10889.") :
 			 kind->version == 8 ?
-			 errdetail("UUID version 8 with a node id supports timestamps from 1970-01-01 to approximately year 10889.") :
+			 errdetail("UUID version 8 with a node ID supports timestamps from 1970-01-01 to approximately year 10889.") :
 			 errdetail("UUID version %d supports timestamps from 1582-10-15 to approximately year 5236.", kind->version)));
 }
 
@@ -25,7 +31,7 @@ uuid9562_timestamp_ticks(const UuidKind *kind, TimestampTz timestamp)
 	uint64_t	ticks;
 
 	if (!uuid_clock_micros_ticks(kind->clock, timestamptz_to_unix_micros(timestamp), &ticks))
-		uuid9562_timestamp_out_of_range(kind);
+		uuid9562_timestamp_out_of_range(kind, timestamp);
 	return ticks;
 }
 
@@ -39,7 +45,7 @@ timestamp_span(const UuidKind *kind, TimestampTz timestamp, uint64_t *lowest, ui
 	int64		reading = uuid_clock_unix_micros(kind->clock, uuid9562_timestamp_ticks(kind, timestamp));
 
 	if (!uuid_clock_span(kind->clock, reading, reading, lowest, highest))
-		uuid9562_timestamp_out_of_range(kind);
+		uuid9562_timestamp_out_of_range(kind, timestamp);
 }
 
 /*
