@@ -41,11 +41,11 @@ static const char *const mac_address_forms[] = {
  * if it is caught.
  */
 static bool
-parse_mac_address(const char *string, uint8 *octets)
+parse_mac_address(const char *string, uint8 *bytes)
 {
 	for (size_t i = 0; i < lengthof(mac_address_forms); i++)
 	{
-		if (uuid_text_read(mac_address_forms[i], string, octets))
+		if (uuid_text_read(mac_address_forms[i], string, bytes))
 			return true;
 	}
 	return false;
@@ -62,16 +62,16 @@ check_mac_address(char **newval, void **extra, GucSource source)
 
 	if ((*newval)[0] != '\0')
 	{
-		uint8		octets[UUID_NODE_OCTETS];
+		uint8		bytes[UUID_NODE_BYTES];
 
-		if (!parse_mac_address(*newval, octets))
+		if (!parse_mac_address(*newval, bytes))
 		{
 			GUC_check_errdetail("Value is not a valid MAC address.");
 			GUC_check_errhint("Use a MAC address such as \"02:00:5e:10:00:01\", "
 							  "or an empty string to use a random node in each UUID.");
 			return false;
 		}
-		stamp = uuid_layout_node_stamp(octets);
+		stamp = uuid_layout_node_stamp(bytes);
 	}
 
 	*extra = guc_malloc(LOG, sizeof(UuidStamp));

@@ -31,7 +31,7 @@ typedef struct UuidKind
 {
 	int			number;			/* enum UuidKindNumber */
 	const char *name;			/* of the SQL function that makes one */
-	int			version;		/* in the octets of a value */
+	int			version;		/* in the bytes of a value */
 	UuidClock	clock;			/* of the time field */
 	int			ordered;		/* index of its ordered generator, or
 								 * UUID_NOT_ORDERED */

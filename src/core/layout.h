@@ -1,6 +1,6 @@
 /*
  * layout.h
- *		The bits of a UUID: octets to fields and back (RFC 9562, 4 and 5).
+ *		The bits of a UUID: bytes to fields and back (RFC 9562, 4 and 5).
  *
  * Every version of RFC 9562 is the same 122-bit payload around a version
  * and a variant, most significant bit first:
@@ -24,8 +24,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define UUID_OCTETS			16
-#define UUID_NODE_OCTETS	6
+#define UUID_BYTES			16
+#define UUID_NODE_BYTES	6
 
 /* Field widths in bits; the largest value of a field of that width. */
 #define UUID_TIME_BITS		60
@@ -42,10 +42,10 @@
 #define UUID_CUSTOM_B_MAX	UUID_SUBTIME_MAX
 #define UUID_CUSTOM_C_MAX	UUID_TAIL_MAX
 
-/* The least significant bit of the node's first octet (6.10). */
+/* The least significant bit of the node's first byte (6.10). */
 #define UUID_NODE_MULTICAST	(UINT64_C(1) << 40)
 
-/* Where the version stands in octets 0-7 and the variant in octets 8-15. */
+/* Where the version stands in bytes 0-7 and the variant in bytes 8-15. */
 #define UUID_VERSION_SHIFT	12
 #define UUID_VARIANT_SHIFT	62
 #define UUID_VARIANT_RFC	UINT64_C(2)
@@ -82,10 +82,10 @@ typedef struct UuidStamp
 } UuidStamp;
 
 /*
- * Network byte order (4).  Where the compiler tells the machine's, eight octets
+ * Network byte order (4).  Where the compiler tells the machine's, eight bytes
  * are one word that is swapped or not: compilers make worse code of the shifts.
  */
-#if defined(__GNUC__) && defined(__BYTE_ORDER__) && !defined(UUID_LAYOUT_BY_OCTET)
+#if defined(__GNUC__) && defined(__BYTE_ORDER__) && !defined(UUID_LAYOUT_BY_BYTE)
 
 /* Between the order of the machine and network byte order, either way. */
 static inline uint64_t
@@ -94,72 +94,72 @@ uuid_layout_network_order(uint64_t word)
 	return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? word : __builtin_bswap64(word);
 }
 
-/* Read eight octets. */
+/* Read eight bytes. */
 static inline uint64_t
-uuid_layout_load64(const uint8_t *octets)
+uuid_layout_load64(const uint8_t *bytes)
 {
 	uint64_t	word;
 
-	memcpy(&word, octets, sizeof(word));
+	memcpy(&word, bytes, sizeof(word));
 	return uuid_layout_network_order(word);
 }
 
-/* Write eight octets. */
+/* Write eight bytes. */
 static inline void
-uuid_layout_store64(uint8_t *octets, uint64_t word)
+uuid_layout_store64(uint8_t *bytes, uint64_t word)
 {
 	word = uuid_layout_network_order(word);
-	memcpy(octets, &word, sizeof(word));
+	memcpy(bytes, &word, sizeof(word));
 }
 
 #else
 
 static inline uint64_t
-uuid_layout_load64(const uint8_t *octets)
+uuid_layout_load64(const uint8_t *bytes)
 {
 	uint64_t	word = 0;
 
 	for (int i = 0; i < 8; i++)
-		word = word << 8 | octets[i];
+		word = word << 8 | bytes[i];
 	return word;
 }
 
 static inline void
-uuid_layout_store64(uint8_t *octets, uint64_t word)
+uuid_layout_store64(uint8_t *bytes, uint64_t word)
 {
 	for (int i = 7; i >= 0; i--, word >>= 8)
-		octets[i] = (uint8_t) word;
+		bytes[i] = (uint8_t) word;
 }
 
 #endif
 
-/* The variant of any 16 octets (4.1).  Nil is NCS, Max is reserved. */
+/* The variant of any 16 bytes (4.1).  Nil is NCS, Max is reserved. */
 static inline UuidVariant
-uuid_layout_variant(const uint8_t *octets)
+uuid_layout_variant(const uint8_t *bytes)
 {
-	if ((octets[8] & 0x80) == 0)
+	if ((bytes[8] & 0x80) == 0)
 		return UUID_VARIANT_NCS;
-	if ((octets[8] & 0x40) == 0)
+	if ((bytes[8] & 0x40) == 0)
 		return UUID_VARIANT_RFC9562;
-	if ((octets[8] & 0x20) == 0)
+	if ((bytes[8] & 0x20) == 0)
 		return UUID_VARIANT_MICROSOFT;
 	return UUID_VARIANT_RESERVED;
 }
 
 /*
- * The version of any 16 octets, 0 to 15; -1 under another variant, where
+ * The version of any 16 bytes, 0 to 15; -1 under another variant, where
  * the field has no meaning (4.2).
  */
 static inline int
-uuid_layout_version(const uint8_t *octets)
+uuid_layout_version(const uint8_t *bytes)
 {
-	if (uuid_layout_variant(octets) != UUID_VARIANT_RFC9562)
+	if (uuid_layout_variant(bytes) != UUID_VARIANT_RFC9562)
 		return -1;
-	return octets[6] >> 4;
+	return bytes[6] >> 4;
 }
 
 /*
- * Octets 0-7 from a 60-bit time, without the version.  In v1 the time stands
+ * Bytes 0-7 from a 60-bit time, without the version.  In v1 the time stands
  * as time_low 32, time_mid 16, version 4, time_high 12 (5.1).
  */
 static inline uint64_t
@@ -170,7 +170,7 @@ uuid_layout_spread_time(int version, uint64_t time)
 	return (time & ~UUID_SUBTIME_MAX) << 4 | (time & UUID_SUBTIME_MAX);
 }
 
-/* The 60-bit time of octets 0-7, whatever their version bits. */
+/* The 60-bit time of bytes 0-7, whatever their version bits. */
 static inline uint64_t
 uuid_layout_gather_time(int version, uint64_t word)
 {
@@ -180,41 +180,41 @@ uuid_layout_gather_time(int version, uint64_t word)
 }
 
 /*
- * Write the UUID of that version (1 to 8) and payload into 16 octets.
+ * Write the UUID of that version (1 to 8) and payload into 16 bytes.
  * payload.time is at most UUID_TIME_MAX, payload.tail at most UUID_TAIL_MAX.
  */
 static inline void
-uuid_layout_pack(uint8_t *octets, int version, UuidPayload payload)
+uuid_layout_pack(uint8_t *bytes, int version, UuidPayload payload)
 {
-	uuid_layout_store64(octets, uuid_layout_spread_time(version, payload.time) |
+	uuid_layout_store64(bytes, uuid_layout_spread_time(version, payload.time) |
 						(uint64_t) version << UUID_VERSION_SHIFT);
-	uuid_layout_store64(octets + 8, UUID_VARIANT_RFC << UUID_VARIANT_SHIFT | payload.tail);
+	uuid_layout_store64(bytes + 8, UUID_VARIANT_RFC << UUID_VARIANT_SHIFT | payload.tail);
 }
 
 /*
- * The payload of any 16 octets read in the layout of that version; what they
+ * The payload of any 16 bytes read in the layout of that version; what they
  * hold at version and variant is left out.
  */
 static inline UuidPayload
-uuid_layout_unpack(const uint8_t *octets, int version)
+uuid_layout_unpack(const uint8_t *bytes, int version)
 {
 	UuidPayload payload;
 
-	payload.time = uuid_layout_gather_time(version, uuid_layout_load64(octets));
-	payload.tail = uuid_layout_load64(octets + 8) & UUID_TAIL_MAX;
+	payload.time = uuid_layout_gather_time(version, uuid_layout_load64(bytes));
+	payload.tail = uuid_layout_load64(bytes + 8) & UUID_TAIL_MAX;
 	return payload;
 }
 
 /*
  * The time of the last UUID of that version, not 1, that is not greater than 16
- * octets; of those before the first one, the first one's.  It never falls as
- * octets rise.
+ * bytes; of those before the first one, the first one's.  It never falls as
+ * bytes rise.
  */
 static inline uint64_t
-uuid_layout_last_time(const uint8_t *octets, int version)
+uuid_layout_last_time(const uint8_t *bytes, int version)
 {
-	uint64_t	time = uuid_layout_unpack(octets, version).time;
-	int			found = octets[6] >> 4;
+	uint64_t	time = uuid_layout_unpack(bytes, version).time;
+	int			found = bytes[6] >> 4;
 	bool		before;			/* all of that version and time */
 
 	if (found > version)
@@ -222,7 +222,7 @@ uuid_layout_last_time(const uint8_t *octets, int version)
 	if (found < version)
 		time &= ~UUID_SUBTIME_MAX;
 	before = found < version ||
-		uuid_layout_load64(octets + 8) >> UUID_VARIANT_SHIFT < UUID_VARIANT_RFC;
+		uuid_layout_load64(bytes + 8) >> UUID_VARIANT_SHIFT < UUID_VARIANT_RFC;
 	return before && time > 0 ? time - 1 : time;
 }
 
@@ -231,19 +231,19 @@ uuid_layout_last_time(const uint8_t *octets, int version)
  * clock sequence and node kept (5.6).
  */
 static inline void
-uuid_layout_convert(uint8_t *octets, int version, const uint8_t *given, int given_version)
+uuid_layout_convert(uint8_t *bytes, int version, const uint8_t *given, int given_version)
 {
-	uuid_layout_pack(octets, version, uuid_layout_unpack(given, given_version));
+	uuid_layout_pack(bytes, version, uuid_layout_unpack(given, given_version));
 }
 
 /*
- * The UUID made of 16 given octets, a hash or random ones, with version and
+ * The UUID made of 16 given bytes, a hash or random ones, with version and
  * variant set over them (5.3, 5.4, 5.5, 5.8).
  */
 static inline void
-uuid_layout_pack_octets(uint8_t *octets, int version, const uint8_t *given)
+uuid_layout_pack_bytes(uint8_t *bytes, int version, const uint8_t *given)
 {
-	uuid_layout_convert(octets, version, given, version);
+	uuid_layout_convert(bytes, version, given, version);
 }
 
 /* The clock sequence of v1 and v6, 14 bits (5.1). */
@@ -253,22 +253,22 @@ uuid_layout_clock_seq(UuidPayload payload)
 	return (uint32_t) (payload.tail >> UUID_NODE_BITS);
 }
 
-/* The node of v1 and v6 in six octets (5.1). */
+/* The node of v1 and v6 in six bytes (5.1). */
 static inline void
-uuid_layout_node_octets(UuidPayload payload, uint8_t *octets)
+uuid_layout_node_bytes(UuidPayload payload, uint8_t *bytes)
 {
-	for (int i = 0; i < UUID_NODE_OCTETS; i++)
-		octets[i] = (uint8_t) (payload.tail >> (8 * (UUID_NODE_OCTETS - 1 - i)));
+	for (int i = 0; i < UUID_NODE_BYTES; i++)
+		bytes[i] = (uint8_t) (payload.tail >> (8 * (UUID_NODE_BYTES - 1 - i)));
 }
 
-/* A stamp that puts six given octets in the node of v1 and v6 (5.1). */
+/* A stamp that puts six given bytes in the node of v1 and v6 (5.1). */
 static inline UuidStamp
-uuid_layout_node_stamp(const uint8_t *octets)
+uuid_layout_node_stamp(const uint8_t *bytes)
 {
 	UuidStamp	stamp = {UUID_NODE_MAX, 0};
 
-	for (int i = 0; i < UUID_NODE_OCTETS; i++)
-		stamp.bits = stamp.bits << 8 | octets[i];
+	for (int i = 0; i < UUID_NODE_BYTES; i++)
+		stamp.bits = stamp.bits << 8 | bytes[i];
 	return stamp;
 }
 

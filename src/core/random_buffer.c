@@ -1,13 +1,13 @@
 /*
  * random_buffer.c
- *		Refilling the pool of random octets.
+ *		Refilling the pool of random bytes.
  */
 #include "random_buffer.h"
 
 #include <string.h>
 
 /*
- * Replace all of the pool by fresh octets for the process with id owner.
+ * Replace all of the pool by fresh bytes for the process with id owner.
  * When the source fails the pool is left empty and erased, since what the
  * source had written by then must not be handed out.
  */

@@ -1,14 +1,14 @@
 /*
  * random_buffer.h
- *		A pool of random octets (RFC 9562, 6.9).
+ *		A pool of random bytes (RFC 9562, 6.9).
  *
  * A cryptographically secure source spends most of its time on being called, up
- * to some thousand octets, so they are fetched 16384 at a time and handed out 8
+ * to some thousand bytes, so they are fetched 16384 at a time and handed out 8
  * at a time.
  *
- *	- No octet is handed out twice: each is erased in the pool as it is taken.
+ *	- No byte is handed out twice: each is erased in the pool as it is taken.
  *	- The pool belongs to one process: after a fork, parent and child would
- *	  hold the same octets, so whoever is not the owner starts afresh.
+ *	  hold the same bytes, so whoever is not the owner starts afresh.
  *	- When the source fails, nothing is handed out.
  *
  * Plain C11: no PostgreSQL, no I/O, no static state; the source is a callback.
@@ -20,11 +20,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define UUID_RANDOM_BUFFER_OCTETS	16384
-#define UUID_RANDOM_BUFFER_WORDS	(UUID_RANDOM_BUFFER_OCTETS / sizeof(uint64_t))
+#define UUID_RANDOM_BUFFER_BYTES	16384
+#define UUID_RANDOM_BUFFER_WORDS	(UUID_RANDOM_BUFFER_BYTES / sizeof(uint64_t))
 
-/* Fills count octets with random ones; false when it cannot. */
-typedef bool (*UuidRandomSource) (void *octets, size_t count);
+/* Fills count bytes with random ones; false when it cannot. */
+typedef bool (*UuidRandomSource) (void *bytes, size_t count);
 
 /* A zeroed pool is an empty one. */
 typedef struct UuidRandomBuffer
@@ -37,7 +37,7 @@ typedef struct UuidRandomBuffer
 extern bool uuid_random_buffer_refill(UuidRandomBuffer *pool, int64_t owner, UuidRandomSource source);
 
 /*
- * Take 8 random octets out of the pool of the process with id owner.  They
+ * Take 8 random bytes out of the pool of the process with id owner.  They
  * are in no byte order: use them as bits.  False, and *word untouched, when
  * the pool had to be refilled and the source failed.
  */

@@ -27,11 +27,11 @@ uuid_text_digit(char c)
 
 /*
  * Read a string in a form: each x stands for a hexadecimal digit, two of them
- * make an octet, any other character for itself.  False when the string has
- * another form; octets may then be written in part.
+ * make an byte, any other character for itself.  False when the string has
+ * another form; bytes may then be written in part.
  */
 static inline bool
-uuid_text_read(const char *form, const char *string, uint8_t *octets)
+uuid_text_read(const char *form, const char *string, uint8_t *bytes)
 {
 	bool		high = true;
 
@@ -49,9 +49,9 @@ uuid_text_read(const char *form, const char *string, uint8_t *octets)
 		if (digit < 0)
 			return false;
 		if (high)
-			*octets = (uint8_t) (digit << 4);
+			*bytes = (uint8_t) (digit << 4);
 		else
-			*octets++ |= (uint8_t) digit;
+			*bytes++ |= (uint8_t) digit;
 		high = !high;
 	}
 	return *string == '\0';
@@ -60,14 +60,14 @@ uuid_text_read(const char *form, const char *string, uint8_t *octets)
 /*
  * base32hex (RFC 4648, 7): 5 bits a character, the most significant first, and
  * zeros after the 128th.  The alphabet is in the order of its values, so the
- * text sorts as the octets do.
+ * text sorts as the bytes do.
  */
 #define UUID_TEXT_BASE32HEX_LENGTH	26
 #define UUID_TEXT_BASE32HEX_ALPHABET	"0123456789abcdefghijklmnopqrstuv"
 
-/* Write 16 octets as base32hex in lower case, with a NUL behind. */
+/* Write 16 bytes as base32hex in lower case, with a NUL behind. */
 static inline void
-uuid_text_write_base32hex(const uint8_t *octets, char *string)
+uuid_text_write_base32hex(const uint8_t *bytes, char *string)
 {
 	uint32_t	bits = 0;
 	int			count = 0;		/* of bits that are not written yet */
@@ -77,7 +77,7 @@ uuid_text_write_base32hex(const uint8_t *octets, char *string)
 	{
 		if (count < 5)
 		{
-			bits = bits << 8 | (next < UUID_OCTETS ? octets[next] : 0);
+			bits = bits << 8 | (next < UUID_BYTES ? bytes[next] : 0);
 			next++;
 			count += 8;
 		}
@@ -88,15 +88,15 @@ uuid_text_write_base32hex(const uint8_t *octets, char *string)
 }
 
 /*
- * Read 16 octets of base32hex in upper or lower case, without padding.  False
- * for anything else, also when a bit after the 128th is set; octets may then be
+ * Read 16 bytes of base32hex in upper or lower case, without padding.  False
+ * for anything else, also when a bit after the 128th is set; bytes may then be
  * written in part.
  */
 static inline bool
-uuid_text_read_base32hex(const char *string, uint8_t *octets)
+uuid_text_read_base32hex(const char *string, uint8_t *bytes)
 {
 	uint32_t	bits = 0;
-	int			count = 0;		/* of bits that are no octet yet */
+	int			count = 0;		/* of bits that are no byte yet */
 
 	for (int i = 0; i < UUID_TEXT_BASE32HEX_LENGTH; i++)
 	{
@@ -116,7 +116,7 @@ uuid_text_read_base32hex(const char *string, uint8_t *octets)
 		if (count >= 8)
 		{
 			count -= 8;
-			*octets++ = (uint8_t) (bits >> count);
+			*bytes++ = (uint8_t) (bits >> count);
 		}
 	}
 	return string[UUID_TEXT_BASE32HEX_LENGTH] == '\0' && (bits & ((1U << count) - 1)) == 0;

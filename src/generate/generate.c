@@ -18,7 +18,7 @@ PG_FUNCTION_INFO_V1(uuid9562_uuidv7);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv7_shift);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv8);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv8_custom_fields);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv8_custom_octets);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv8_custom_bytes);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_arg);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv6_at);
@@ -178,14 +178,14 @@ uuid9562_uuidv8_custom_fields(PG_FUNCTION_ARGS)
 /*
  * uuidv8_custom(octets bytea) returns uuid
  *
- * The first 16 octets with version and variant set over them (5.8): for a
- * hash made elsewhere.  Fewer than 16 octets are an error.
+ * The first 16 bytes with version and variant set over them (5.8): for a
+ * hash made elsewhere.  Fewer than 16 bytes are an error.
  */
 Datum
-uuid9562_uuidv8_custom_octets(PG_FUNCTION_ARGS)
+uuid9562_uuidv8_custom_bytes(PG_FUNCTION_ARGS)
 {
-	bytea	   *octets = PG_GETARG_BYTEA_PP(0);
-	size_t		count = VARSIZE_ANY_EXHDR(octets);
+	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
+	size_t		count = VARSIZE_ANY_EXHDR(bytes);
 	pg_uuid_t  *uuid;
 
 	if (count < UUID_LEN)
@@ -194,7 +194,7 @@ uuid9562_uuidv8_custom_octets(PG_FUNCTION_ARGS)
 				 errmsg("bytea value too short for UUID: %zu bytes", count),
 				 errhint("uuidv8_custom() requires at least 16 bytes and uses only the first 16.")));
 	uuid = new_uuid();
-	uuid_layout_pack_octets(uuid->data, 8, (uint8 *) VARDATA_ANY(octets));
+	uuid_layout_pack_bytes(uuid->data, 8, (uint8 *) VARDATA_ANY(bytes));
 	PG_RETURN_UUID_P(uuid);
 }
 

@@ -23,7 +23,7 @@ typedef struct HashAlgorithm
 {
 	const char *name;
 	pg_cryptohash_type type;
-	size_t		digest_octets;	/* at least 16 */
+	size_t		digest_bytes;	/* at least 16 */
 } HashAlgorithm;
 
 static const HashAlgorithm md5 = {"md5", PG_MD5, MD5_DIGEST_LENGTH};
@@ -56,12 +56,12 @@ v8_algorithm(text *name)
 }
 
 /*
- * The UUID of that version from the first 16 octets of the hash of namespace
+ * The UUID of that version from the first 16 bytes of the hash of namespace
  * and name, with version and variant set over them.
  */
 static Datum
 named_uuid(int version, const HashAlgorithm *algorithm, const pg_uuid_t *namespace,
-		   const char *name, size_t name_octets)
+		   const char *name, size_t name_bytes)
 {
 	uint8		digest[PG_SHA512_DIGEST_LENGTH];
 	pg_uuid_t  *uuid;
@@ -73,8 +73,8 @@ named_uuid(int version, const HashAlgorithm *algorithm, const pg_uuid_t *namespa
 				 errmsg("out of memory")));
 	if (pg_cryptohash_init(context) < 0 ||
 		pg_cryptohash_update(context, namespace->data, UUID_LEN) < 0 ||
-		pg_cryptohash_update(context, (const uint8 *) name, name_octets) < 0 ||
-		pg_cryptohash_final(context, digest, algorithm->digest_octets) < 0)
+		pg_cryptohash_update(context, (const uint8 *) name, name_bytes) < 0 ||
+		pg_cryptohash_final(context, digest, algorithm->digest_bytes) < 0)
 	{
 		/* the reason is a string constant, or belongs to the library */
 		const char *reason = pg_cryptohash_error(context);
@@ -87,7 +87,7 @@ named_uuid(int version, const HashAlgorithm *algorithm, const pg_uuid_t *namespa
 	pg_cryptohash_free(context);
 
 	uuid = new_uuid();
-	uuid_layout_pack_octets(uuid->data, version, digest);
+	uuid_layout_pack_bytes(uuid->data, version, digest);
 	PG_RETURN_UUID_P(uuid);
 }
 
@@ -95,11 +95,11 @@ named_uuid(int version, const HashAlgorithm *algorithm, const pg_uuid_t *namespa
 static Datum
 text_named_uuid(int version, const HashAlgorithm *algorithm, const pg_uuid_t *namespace, text *name)
 {
-	char	   *octets = VARDATA_ANY(name);
+	char	   *bytes = VARDATA_ANY(name);
 	size_t		count = VARSIZE_ANY_EXHDR(name);
-	char	   *utf8 = pg_server_to_any(octets, (int) count, PG_UTF8);
+	char	   *utf8 = pg_server_to_any(bytes, (int) count, PG_UTF8);
 
-	if (utf8 != octets)
+	if (utf8 != bytes)
 		count = strlen(utf8);
 	return named_uuid(version, algorithm, namespace, utf8, count);
 }

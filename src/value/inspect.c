@@ -112,12 +112,12 @@ node_of(const pg_uuid_t *uuid)
 {
 	macaddr    *node;
 
-	StaticAssertStmt(sizeof(macaddr) == UUID_NODE_OCTETS, "a MAC address is six octets");
+	StaticAssertStmt(sizeof(macaddr) == UUID_NODE_BYTES, "a MAC address is six bytes");
 
 	if (!has_node(uuid))
 		return null_datum;
 	node = (macaddr *) palloc(sizeof(macaddr));
-	uuid_layout_node_octets(uuid_layout_unpack(uuid->data, 6), (uint8 *) node);
+	uuid_layout_node_bytes(uuid_layout_unpack(uuid->data, 6), (uint8 *) node);
 	return not_null(MacaddrPGetDatum(node));
 }
 

@@ -18,7 +18,7 @@
 
 #include "core/kind.h"
 
-StaticAssertDecl(UUID_OCTETS == UUID_LEN, "a UUID has 16 octets on both sides");
+StaticAssertDecl(UUID_BYTES == UUID_LEN, "a UUID has 16 bytes on both sides");
 
 /* Microseconds from 1970-01-01 to PostgreSQL's epoch, 2000-01-01. */
 #define UNIX_EPOCH_OFFSET_USECS \
