@@ -1,7 +1,6 @@
 /*
  * name_based.c
- *		Name-based UUIDs: the same namespace and name always give the same
- *		UUID (RFC 9562, 5.3, 5.5, 6.5 and appendix B.2).
+ *		Name-based UUIDs (RFC 9562, 5.3, 5.5, 6.5 and appendix B.2).
  */
 #include "value/value.h"
 
@@ -29,7 +28,7 @@ typedef struct HashAlgorithm
 static const HashAlgorithm md5 = {"md5", PG_MD5, MD5_DIGEST_LENGTH};
 static const HashAlgorithm sha1 = {"sha1", PG_SHA1, SHA1_DIGEST_LENGTH};
 
-/* For version 8: MD5 and SHA-1 have versions of their own (5.5). */
+/* Algorithms of version 8.  MD5 and SHA-1 have versions of their own (5.3, 5.5). */
 static const HashAlgorithm v8_algorithms[] = {
 	{"sha224", PG_SHA224, PG_SHA224_DIGEST_LENGTH},
 	{"sha256", PG_SHA256, PG_SHA256_DIGEST_LENGTH},
@@ -37,7 +36,7 @@ static const HashAlgorithm v8_algorithms[] = {
 	{"sha512", PG_SHA512, PG_SHA512_DIGEST_LENGTH},
 };
 
-/* The algorithm of version 8 with that name, in upper or lower case. */
+/* Find the algorithm of version 8 with that name, which is not case-sensitive. */
 static const HashAlgorithm *
 v8_algorithm(text *name)
 {
@@ -56,8 +55,8 @@ v8_algorithm(text *name)
 }
 
 /*
- * The UUID of that version from the first 16 bytes of the hash of namespace
- * and name, with version and variant set over them.
+ * Hash namespace and name.  Return the first 16 bytes of the hash, with version and
+ * variant replaced.
  */
 static Datum
 named_uuid(int version, const HashAlgorithm *algorithm, const pg_uuid_t *namespace,
@@ -76,7 +75,7 @@ named_uuid(int version, const HashAlgorithm *algorithm, const pg_uuid_t *namespa
 		pg_cryptohash_update(context, (const uint8 *) name, name_bytes) < 0 ||
 		pg_cryptohash_final(context, digest, algorithm->digest_bytes) < 0)
 	{
-		/* the reason is a string constant, or belongs to the library */
+		/* the reason is a constant, or the library owns it */
 		const char *reason = pg_cryptohash_error(context);
 
 		pg_cryptohash_free(context);
@@ -91,7 +90,7 @@ named_uuid(int version, const HashAlgorithm *algorithm, const pg_uuid_t *namespa
 	PG_RETURN_UUID_P(uuid);
 }
 
-/* A text name is hashed as UTF-8, whatever the database's encoding (6.5). */
+/* Hash a text name as UTF-8, regardless of the database's encoding (6.5). */
 static Datum
 text_named_uuid(int version, const HashAlgorithm *algorithm, const pg_uuid_t *namespace, text *name)
 {
@@ -104,7 +103,7 @@ text_named_uuid(int version, const HashAlgorithm *algorithm, const pg_uuid_t *na
 	return named_uuid(version, algorithm, namespace, utf8, count);
 }
 
-/* A bytea name is hashed as it is. */
+/* Hash a bytea name unchanged. */
 static Datum
 bytea_named_uuid(int version, const HashAlgorithm *algorithm, const pg_uuid_t *namespace, bytea *name)
 {
@@ -114,7 +113,7 @@ bytea_named_uuid(int version, const HashAlgorithm *algorithm, const pg_uuid_t *n
 /*
  * uuidv3(namespace uuid, name text) returns uuid
  *
- * MD5 (5.3).
+ * Return the version 3 UUID of a name, which uses MD5 (RFC 9562, 5.3).
  */
 Datum
 uuid9562_uuidv3_text(PG_FUNCTION_ARGS)
@@ -132,7 +131,7 @@ uuid9562_uuidv3_bytea(PG_FUNCTION_ARGS)
 /*
  * uuidv5(namespace uuid, name text) returns uuid
  *
- * SHA-1 (5.5).
+ * Return the version 5 UUID of a name, which uses SHA-1 (RFC 9562, 5.5).
  */
 Datum
 uuid9562_uuidv5_text(PG_FUNCTION_ARGS)
@@ -150,8 +149,8 @@ uuid9562_uuidv5_bytea(PG_FUNCTION_ARGS)
 /*
  * uuidv8_name(namespace uuid, name text, algorithm text) returns uuid
  *
- * SHA-224, SHA-256, SHA-384 or SHA-512 (appendix B.2); another algorithm is
- * an error.
+ * Return the version 8 UUID of a name, with a hash algorithm of the SHA-2 family
+ * (RFC 9562, appendix B.2).
  */
 Datum
 uuid9562_uuidv8_name_text(PG_FUNCTION_ARGS)

@@ -45,7 +45,7 @@ test_bits(void)
 	return bits ^ bits >> 31;
 }
 
-/* Two hexadecimal digits an byte, dashes skipped. */
+/* Two hexadecimal digits a byte, dashes skipped. */
 static inline void
 bytes_from_text(const char *string, uint8_t *bytes, size_t count)
 {
