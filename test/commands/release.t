@@ -69,13 +69,13 @@ like($printed, qr/^  - \Q$_\E: .*9\.9/m, "$_ is named") foreach qw(uuid9562.cont
 
 ($status, $printed) = release($version);
 isnt($status, 0, 'a version that is not said to be released is refused');
-is($printed, "release: not released\n  - CHANGELOG.md: says of $version that it is not yet released\n  - debian/changelog: begins with what is unreleased\n",
+is($printed, "release: not released\n  - CHANGELOG.md: $version is marked as not yet released\n  - debian/changelog: $version is marked as UNRELEASED\n",
 	'for these two reasons');
 
 edit('CHANGELOG.md', qr/Not yet released\. /, '');
 edit('debian/changelog', qr/UNRELEASED/, 'unstable');
 ($status, $printed) = release($version);
-is($printed, "release: not released\n  - git: something is not committed: git status\n", 'and so is what is not committed');
+is($printed, "release: not released\n  - git: there are uncommitted changes; see git status\n", 'and so is what is not committed');
 commit();
 
 replace('scripts/matrix', 'exit 77');
@@ -97,6 +97,6 @@ like($printed, qr/^\tgit tag -a -m "uuid9562 \Q$version\E" v\Q$version\E $head\n
 
 system("$git tag v$version") == 0 or die;
 ($status, $printed) = release($version);
-is($printed, "release: not released\n  - git: there is a tag v$version already\n", 'a version is released once');
+is($printed, "release: not released\n  - git: tag v$version already exists\n", 'a version is released once');
 
 done_testing();
