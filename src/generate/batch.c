@@ -30,9 +30,9 @@ PG_FUNCTION_INFO_V1(uuid9562_uuidv7_batch_support);
 /*
  * uuidv7_batch(n bigint) returns setof uuid
  *
- * n values as uuidv7() gives them, in order; none for n of 0 or less.  The clock
- * is read for the first one, and again when the counter is full or 16 values have
- * been generated (RFC 9562, 5.7 and 6.2).
+ * Generate n values as uuidv7() does, in ascending order, or none if n is not
+ * positive.  Read the clock for the first value, and again when the counter is full
+ * or 16 values have been generated (RFC 9562, 5.7 and 6.2).
  */
 Datum
 uuid9562_uuidv7_batch(PG_FUNCTION_ARGS)
