@@ -52,7 +52,7 @@ PG_CPPFLAGS = -I$(SOURCE)/src -DUUID9562_VERSION='"$(EXTVERSION)"'
 REGRESS = vectors inspect convert aggregate named time node plans settings errors managed
 REGRESS_OPTS = --load-extension=$(EXTENSION)
 
-CORE_TESTS = layout layout_by_octet clock generator random_buffer text transaction_history horizon
+CORE_TESTS = layout layout_by_byte clock generator random_buffer text transaction_history horizon
 CORE_PROGRAMS = $(CORE_TESTS:%=test/core/%)
 EXTRA_CLEAN = $(CORE_PROGRAMS)
 

@@ -96,7 +96,7 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv8_custom(bigint, integer, bigint) IS 'build UUID version 8 from fields of 48, 12 and 62 bits';
 
 CREATE FUNCTION uuidv8_custom(octets bytea) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_custom_octets'
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_custom_bytes'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv8_custom(bytea) IS 'build UUID version 8 from the first 16 bytes';
 

@@ -19,8 +19,8 @@ COMMENT ON SCHEMA uuid9562 IS 'the part of the extension uuid9562 1.2 that needs
 
 SET LOCAL search_path = uuid9562, pg_catalog, pg_temp;
 
--- Inspection.  Each of these functions is one expression, which the planner puts in
--- the place of a call.  STRICT would keep it from that; NULL gives NULL all the same.
+-- Inspection.  The planner inlines each of these functions, since its body is one
+-- expression.  STRICT would prevent that; they return NULL for NULL without it.
 
 CREATE FUNCTION uuid_is_v7(uuid) RETURNS boolean
 IMMUTABLE PARALLEL SAFE
@@ -40,10 +40,10 @@ IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN get_byte(uuid_send($1), 8) >> 6 = 2 THEN get_byte(uuid_send($1), 6) >> 4 END;
 COMMENT ON FUNCTION uuid_extract_version(uuid) IS 'extract version from RFC 9562 UUID';
 
--- A time is added as hours and a rest: as one product of its unit and an interval it
--- would be rounded.  AT TIME ZONE 'UTC' makes it independent of the time zone.  In the
--- text of a UUID the first 12 digits of its time are left($1::text, 8) and
--- substr($1::text, 10, 4).
+-- Hours and the rest of the time are added separately, since the product of the whole time
+-- and an interval would be rounded.  AT TIME ZONE 'UTC' makes the result independent of the
+-- time zone.  The first 12 digits of the time in the text of a UUID are left($1::text, 8)
+-- and substr($1::text, 10, 4).
 CREATE FUNCTION uuidv7_timestamp(uuid) RETURNS timestamptz
 IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN uuid_is_v7($1) THEN
@@ -60,7 +60,7 @@ RETURN (uuidv7_timestamp($1) AT TIME ZONE 'UTC'
 	   AT TIME ZONE 'UTC';
 COMMENT ON FUNCTION uuidv7_timestamp_micros(uuid) IS 'timestamp of UUID version 7, in microseconds';
 
--- The time of v1 and v6 counts 100 ns since 1582-10-15.
+-- The time of v1 and v6 is in units of 100 ns since 1582-10-15.
 CREATE FUNCTION uuid_extract_timestamp(uuid) RETURNS timestamptz
 IMMUTABLE PARALLEL SAFE
 RETURN CASE uuid_extract_version($1)
@@ -94,9 +94,9 @@ DO $do$
 DECLARE
 	given int;
 	wanted int;
-	octets text;
+	layout text;
 BEGIN
-	FOR given, wanted, octets IN VALUES
+	FOR given, wanted, layout IN VALUES
 		(1, 6, $$substr(hex, 14, 3) || substr(hex, 9, 4) || left(hex, 5) || '6' || substr(hex, 6, 3)$$),
 		(6, 1, $$substr(hex, 8, 5) || substr(hex, 14, 3) || substr(hex, 4, 4) || '1' || left(hex, 3)$$)
 	LOOP
@@ -109,22 +109,21 @@ DECLARE
 BEGIN
 	IF substr(hex, 17, 1) NOT IN ('8', '9', 'a', 'b') THEN
 		RAISE invalid_parameter_value USING
-			MESSAGE = 'UUID has no version, so it cannot be converted to version %2$s',
-			DETAIL = 'Its variant is not that of RFC 9562.',
-			HINT = 'Only version %1$s converts to version %2$s.';
+			MESSAGE = 'cannot convert UUID to version %2$s',
+			DETAIL = 'Only UUIDs of the RFC 9562 variant have a version.';
 	ELSIF substr(hex, 13, 1) <> '%1$s' THEN
 		RAISE invalid_parameter_value USING
-			MESSAGE = 'UUID has version ' || ('x' || substr(hex, 13, 1))::bit(4)::int || ', not version %1$s',
-			HINT = 'Only version %1$s converts to version %2$s.';
+			MESSAGE = 'cannot convert version ' || ('x' || substr(hex, 13, 1))::bit(4)::int || ' UUID to version %2$s',
+			HINT = 'Only version %1$s UUIDs can be converted to version %2$s.';
 	END IF;
 	RETURN (%3$s || right(hex, 16))::uuid;
 END$body$;
 COMMENT ON FUNCTION uuidv%1$s_to_v%2$s(uuid) IS 'convert UUID version %1$s to version %2$s'
-$format$, given, wanted, octets);
+$format$, given, wanted, layout);
 	END LOOP;
 END$do$;
 
--- UUIDs of a given time: with random bits, the least, the greatest
+-- UUIDs of a timestamp: with random bits, the smallest, and the greatest
 
 DO $do$
 DECLARE
@@ -150,7 +149,7 @@ DECLARE
 BEGIN
 	IF $1 < '1970-01-01 00:00+00' OR $1 > '10889-08-02 05:31:50.655999+00' THEN
 		RAISE datetime_field_overflow USING
-			MESSAGE = 'timestamp out of range for UUID version 7',
+			MESSAGE = 'timestamp out of range for UUID version 7: "' || $1 || '"',
 			DETAIL = 'UUID version 7 supports timestamps from 1970-01-01 to approximately year 10889.';
 	END IF;
 	micros := extract(epoch FROM $1) * 1000000;
@@ -161,8 +160,8 @@ $format$, name, volatility, rest, comment);
 	END LOOP;
 END$do$;
 
--- Generation.  PostgreSQL's own generator where there is one; before 18 there is no
--- order within a millisecond.
+-- Generation.  PostgreSQL 18 and later have a generator.  Before 18, values of the same
+-- millisecond are not in order.
 
 DO $do$
 BEGIN
@@ -214,8 +213,8 @@ $format$, name, which, rest, none, comment);
 	END LOOP;
 END$do$;
 
--- Within a period: comparisons that an index serves, once they stand in the place of
--- the call.
+-- Period conditions.  The planner inlines these functions, so the comparisons can use an
+-- index.
 
 CREATE FUNCTION uuidv7_within(id uuid, period tstzrange) RETURNS boolean
 IMMUTABLE PARALLEL SAFE
@@ -255,7 +254,7 @@ CREATE OPERATOR @> (
 );
 COMMENT ON OPERATOR @> (uuidv7_period, uuid) IS 'contains';
 
--- min and max, which PostgreSQL has itself from 20 on.
+-- Aggregates min and max, which PostgreSQL has from version 20 on.
 
 CREATE FUNCTION uuid_least(uuid, uuid) RETURNS uuid
 IMMUTABLE STRICT PARALLEL SAFE

@@ -1,13 +1,13 @@
-# What the commands of this folder share: packages, build, a throwaway server.
-# Sourced by bash with -euo pipefail; the caller's folder does not matter.
+# Functions of the scripts in this folder: install packages, build the extension, and
+# run a throwaway server.  Source this file in bash with -euo pipefail, from any folder.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-server=	# the folder of this command, once there is one
-job=	# what it waits for, as as_job starts it
+server=	# temporary folder of this script, from make_folder
+job=	# process group that this script waits for, from as_job
 
-# Warnings that are errors.  Every function takes fcinfo, whether it reads it or not.
+# Warnings are errors.  Unused parameters are not, since every SQL function has fcinfo.
 warnings='-Wall -Wextra -Werror -Wno-unused-parameter'
-# The flags and headers of PostgreSQL that gcc built are for gcc.
+# If gcc built PostgreSQL, its flags and headers are for gcc.
 if [[ ${CC:-} = *clang* ]]; then
 	warnings+=' -Wno-unknown-warning-option -Wno-ignored-optimization-argument -Wno-ignored-attributes'
 fi
@@ -15,13 +15,13 @@ fi
 say() { printf '\n== %s\n' "$*"; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
-# Can this become root, where sudo wants a password by asking for it?
+# Check whether commands can run as root.  sudo may ask for a password on a terminal.
 may_be_root() { [ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null || { command -v sudo >/dev/null && [ -t 0 ] && [ -t 2 ]; }; }
 
 as_root() { if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi; }
 
-# Run a command in a process group of its own, so that a signal to this script ends
-# both: bash heeds none while it waits for what is no job.
+# Run a command in a process group of its own, so that a signal to this script ends the
+# command too.  Bash does not handle signals while it waits for a foreground command.
 as_job() {
 	local status=0
 
@@ -49,8 +49,8 @@ has_apt() { command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }
 
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
-# PG_CONFIG and its major version: as given, or of the newest server installed,
-# or of the one that the distribution's package "postgresql" stands for.
+# Set PG_CONFIG, if it is not set, and major.  Choose the newest server that is
+# installed, or the one that package "postgresql" of the distribution depends on.
 choose_postgres() {
 	if [ -z "${PG_CONFIG:-}" ] && has_apt; then
 		major=$(printf '%s\n' /usr/lib/postgresql/*/bin/postgres |
@@ -59,23 +59,23 @@ choose_postgres() {
 			[ -n "$(apt-cache show postgresql 2>/dev/null)" ] || ! may_be_root || as_root apt-get -q update
 			major=$(apt-cache show postgresql 2>/dev/null | sed -nE 's/^Depends:.*\<postgresql-([0-9]+)\>.*/\1/p' | head -n 1)
 		fi
-		[ -n "$major" ] || die "no PostgreSQL found, and apt knows no package postgresql: see whether \"apt-get update\", as root, helps"
+		[ -n "$major" ] || die "found neither PostgreSQL nor a package postgresql: try \"apt-get update\" as root"
 		PG_CONFIG=/usr/lib/postgresql/$major/bin/pg_config
 	elif has_apt && [[ ${PG_CONFIG:-} =~ ^/usr/lib/postgresql/([0-9]+)/bin/pg_config$ ]]; then
-		major=${BASH_REMATCH[1]}	# a Debian package: install_packages sees to it
+		major=${BASH_REMATCH[1]}	# need installs the Debian package
 	else
 		PG_CONFIG=${PG_CONFIG:-pg_config}
 		command -v "$PG_CONFIG" >/dev/null ||
-			die "no program $PG_CONFIG: install PostgreSQL 15 or later with its server headers, or set PG_CONFIG"
+			die "could not find program $PG_CONFIG: install PostgreSQL 15 or later with its server headers, or set PG_CONFIG"
 		PG_CONFIG=$(realpath "$(command -v "$PG_CONFIG")")
 		major=$("$PG_CONFIG" --version | sed -E 's/^PostgreSQL ([0-9]+).*/\1/')
-		[[ $major =~ ^[0-9]+$ ]] || die "PG_CONFIG is no pg_config: $PG_CONFIG"
+		[[ $major =~ ^[0-9]+$ ]] || die "PG_CONFIG is not a pg_config program: $PG_CONFIG"
 	fi
 	export PG_CONFIG
 }
 
-# Install what is missing of the named Debian packages, without letting them
-# create a cluster or start a service.
+# Install those of the named Debian packages that are missing.  Prevent them from
+# creating a cluster or starting a service.
 install_packages() {
 	local missing=() package made=()
 	local quiet=/etc/postgresql-common/createcluster.d/uuid9562-scripts.conf policy=/usr/sbin/policy-rc.d
@@ -84,7 +84,7 @@ install_packages() {
 		installed "$package" || missing+=("$package")
 	done
 	[ ${#missing[@]} -gt 0 ] || return 0
-	may_be_root || die "these packages are missing, and installing them takes root, or sudo: ${missing[*]}"
+	may_be_root || die "these packages are missing, and installing them requires root or sudo: ${missing[*]}"
 
 	say "installing: ${missing[*]}"
 	export DEBIAN_FRONTEND=noninteractive
@@ -92,7 +92,7 @@ install_packages() {
 	as_root apt-get -qq -y --no-install-recommends install postgresql-common >/dev/null
 	as_root mkdir -p "${quiet%/*}"
 	made=("$quiet")
-	# one of ours is of a command that was killed
+	# a script that was killed may have left its file
 	if [ ! -e "$policy" ] || grep -q '^# uuid9562:' "$policy"; then made+=("$policy"); fi
 	trap "as_root rm -f ${made[*]}" EXIT
 	echo 'create_main_cluster = false' | as_root tee "$quiet" >/dev/null
@@ -108,11 +108,12 @@ install_packages() {
 
 has_pgtap() { [ -x "$PG_CONFIG" ] && [ -f "$("$PG_CONFIG" --sharedir)/extension/pgtap.control" ]; }
 
-# Of the PostgreSQL of that pg_config: Debian's client has PGXS without the headers.
+# has_headers PG_CONFIG: check for PGXS and the server headers.  Debian's client package
+# has PGXS without the headers.
 has_headers() { [ -f "$("$1" --pgxs)" ] && [ -f "$("$1" --includedir-server)/postgres.h" ]; }
 
-# Everything that building and running needs; with "test", what testing needs
-# too.  Where there is no apt, or PG_CONFIG is not Debian's, say what lacks.
+# need [test]: choose PostgreSQL and install the requirements of building and running, and
+# of testing.  Without apt, or for a PostgreSQL that is not Debian's, list what is missing.
 need() {
 	local lacking=() bindir
 
@@ -128,7 +129,7 @@ need() {
 		[ "${1:-}" != test ] ||
 			packages+=(perl python3 libtap-parser-sourcehandler-pgtap-perl libcmocka-dev libipc-run-perl)
 		install_packages "${packages[@]}"
-		# which the tests can do without; not to be started by the next boot either
+		# optional for tests; do not start it at boot either
 		if [ "${1:-}" = test ] && ! installed pgbouncer && may_be_root &&
 			(install_packages pgbouncer); then
 			as_root update-rc.d pgbouncer disable >/dev/null 2>&1 || true
@@ -159,18 +160,18 @@ need() {
 		printf '  - %s\n' "${lacking[@]}" >&2
 		exit 1
 	fi
-	[ "$major" -ge 15 ] || die "PostgreSQL 15 or later is needed; this is $("$PG_CONFIG" --version)"
+	[ "$major" -ge 15 ] || die "PostgreSQL 15 or later is required; this is $("$PG_CONFIG" --version)"
 	PATH=$bindir:$PATH
 }
 
 # --- build ------------------------------------------------------------------
 
-# A new folder that the server's user owns, gone with the command and with every
-# server in it.
+# Create a temporary folder that the server's user owns.  When this script ends, stop
+# every server in the folder and remove it.
 make_folder() {
 	[ -z "$server" ] || return 0
 	if [ "$(id -u)" -eq 0 ] && ! id postgres >/dev/null 2>&1; then
-		die "as root this needs a user postgres to run the server; or run it as another user"
+		die "user postgres does not exist; create it or run this script as another user than root"
 	fi
 	server=$(mktemp -d /tmp/uuid9562.XXXXXX)
 	trap stop_server EXIT
@@ -179,7 +180,7 @@ make_folder() {
 	[ "$(id -u)" -ne 0 ] || chown postgres: "$server"
 }
 
-# The checkout as a new folder, without what was built here.
+# copy_checkout FOLDER: copy the checkout without build products to a new folder.
 copy_checkout() {
 	rm -rf "$1"
 	mkdir -p "$1"
@@ -203,9 +204,9 @@ need_repository() {
 	in_git -c user.name=uuid9562 -c user.email=uuid9562@localhost commit -qm 'Files of the release tarball'
 }
 
-# private_copy FOLDER: the PostgreSQL of PG_CONFIG once more, in that folder, so that
-# something can be installed into it; sets PG_CONFIG to the copy's.  PostgreSQL finds
-# its files from where its programs are.  So these are copies, and the rest is links.
+# private_copy FOLDER: copy the PostgreSQL of PG_CONFIG to a folder, so that the extension
+# can be installed into the copy.  Set PG_CONFIG to that of the copy.  PostgreSQL finds its
+# files relative to its programs, so copy the programs and link the other files.
 private_copy() {
 	local bindir sharedir pkglibdir common what path program
 
@@ -221,7 +222,7 @@ private_copy() {
 	done
 	find "$1" \( -name uuid9562 -o -name 'uuid9562[-.]*' \) -prune -exec rm -rf {} +
 	mkdir -p "$1${bindir#"$common"}"
-	# there may be other programs in this folder
+	# the folder can contain other programs
 	for program in "$bindir"/{postgres,psql,initdb,pgbench,createdb,createuser,dropdb,dropuser,clusterdb,reindexdb,vacuumdb,pg_*}; do
 		[ ! -x "$program" ] || cp -L "$program" "$1${bindir#"$common"}/"
 	done
@@ -233,12 +234,12 @@ private_copy() {
 	done
 	PG_CONFIG=$1${bindir#"$common"}/pg_config
 	[ "$("$PG_CONFIG" --sharedir)" = "$1${sharedir#"$common"}" ] ||
-		die "a copy of this PostgreSQL, made to install the extension into, does not find its files: $("$PG_CONFIG" --sharedir)"
+		die "the private copy of PostgreSQL does not find its files; it looks in $("$PG_CONFIG" --sharedir)"
 }
 
-# build_into FOLDER [FLAGS]: build the checkout with these compiler flags, and install it
-# into a private copy of PG_CONFIG's PostgreSQL, which is PG_CONFIG's from then on; all
-# in that folder.  The checkout and the machine's PostgreSQL stay as they are.
+# build_into FOLDER [FLAGS]: build the extension in a folder with these compiler flags, and
+# install it into a private copy of PostgreSQL.  Set PG_CONFIG to that of the copy.  The
+# checkout and the machine's PostgreSQL do not change.
 build_into() {
 	say "building for $("$PG_CONFIG" --version)"
 	copy_checkout "$1/uuid9562"
@@ -247,7 +248,7 @@ build_into() {
 	make -s -C "$1/uuid9562" COPT="${2:-}" install >/dev/null
 }
 
-# For the throwaway server.
+# build [FLAGS]: build the extension for the throwaway server.
 build() {
 	make_folder
 	umask 022
@@ -258,16 +259,17 @@ build() {
 
 # --- throwaway server -------------------------------------------------------
 
-# PostgreSQL does not run as root: root lends the server to user postgres.
+# Run a command as the server's user.  That is postgres if this script runs as root, since
+# PostgreSQL refuses to run as root.
 as_server_user() {
 	if [ "$(id -u)" -eq 0 ]; then (cd "$server" && runuser -u postgres -- "$@"); else "$@"; fi
 }
 
-# A server that only a socket in its folder reaches.
+# Start a server that accepts connections only on a socket in its folder.
 start_server() {
 	local pg_config=$PG_CONFIG
 
-	# nothing of the caller's connection settings
+	# ignore connection settings of the caller
 	unset "${!PG@}"
 	export PG_CONFIG=$pg_config PGHOST=$server PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
 	export LC_ALL=C.UTF-8
@@ -289,7 +291,7 @@ stop_server() {
 
 	trap - EXIT
 	end_job
-	# this one, and what an interrupted test has left
+	# also stop servers of tests that were interrupted
 	find "$server" -name postmaster.pid 2>/dev/null | while read -r pid; do
 		as_server_user pg_ctl -D "${pid%/*}" -m immediate stop >/dev/null 2>&1 || true
 	done
@@ -297,14 +299,14 @@ stop_server() {
 	exit "$status"
 }
 
-# The tests of a folder that start servers of their own, or those of them that are
-# named.  They run as the server's user, who may not be able to read the checkout.
+# cluster_tests FOLDER [TEST...]: run tests that start their own servers, all by default.
+# They run as the server's user, which may not have access to the checkout.
 cluster_tests() {
 	local perl5lib pgxs tests folder="$server/${1##*/}"
 
 	pgxs=$(dirname "$(dirname "$("$PG_CONFIG" --pgxs)")")
 	perl5lib=$pgxs/test/perl
-	[ -f "$perl5lib/PostgreSQL/Test/Cluster.pm" ] || { echo "no PostgreSQL::Test::Cluster in $perl5lib"; return 1; }
+	[ -f "$perl5lib/PostgreSQL/Test/Cluster.pm" ] || { echo "could not find PostgreSQL::Test::Cluster in $perl5lib"; return 1; }
 	cp -R "$root/$1" "$folder"
 	cp -R "$root/README.md" "$root/doc" "$root/managed" "$folder"
 	chmod -R a+rX "$folder"

@@ -1,64 +1,63 @@
-# What the commands share that work in trees of Debian's suites, made by debootstrap.
-# Sourced after common.sh by bash with -euo pipefail.  They need root on Debian, and
-# some GB in TREES (/var/cache/uuid9562), where the trees are kept for the next run.
-# MIRROR names a mirror of Debian, if not the one that apt has.
+# Functions of the scripts that work in trees (chroots) of Debian's suites, which
+# debootstrap makes.  Source this file after common.sh.  The scripts require root on
+# Debian, and some GB in TREES (/var/cache/uuid9562), where the trees remain for the next
+# run.  MIRROR names a mirror of Debian; the default is that of apt.
 
 trees=${TREES:-/var/cache/uuid9562}
 
-# Ends the command, for want of what trees need.
+# End the script because trees cannot be used.
 cannot() { die "$*"; }
 
-# What is mounted into the trees is seen by this command alone, and gone with it, also
-# if it is killed; in a plain chroot, whose root is no mount that could be made private,
-# it is seen outside until the command ends.  Pass the command's own arguments: it starts
-# anew.
+# own_mounts ARGUMENT...: restart this script, with its arguments, in a mount namespace of
+# its own.  Its mounts are invisible to other processes and disappear with it, even if it
+# is killed.  In a plain chroot, whose root is not a mount that can be private, they are
+# visible outside until the script ends.
 own_mounts() {
 	local propagation
 
-	[ "$(id -u)" -eq 0 ] || cannot "this needs root, to make trees and go into them"
+	[ "$(id -u)" -eq 0 ] || cannot "this requires root, to make and enter trees"
 	if [ -z "${UUID9562_MOUNTS:-}" ]; then
 		for propagation in private unchanged; do
 			if unshare --mount --propagation $propagation true 2>/dev/null; then
 				exec env UUID9562_MOUNTS=own unshare --mount --propagation $propagation "$0" "$@"
 			fi
 		done
-		cannot "this needs to mount, which is not allowed here"
+		cannot "this requires mounting, which is not allowed here"
 	fi
 }
 
-# Unmount what is mounted into the tree $1, or without it into any.
+# leave_tree [TREE]: unmount everything in a tree, or in all trees.
 leave_tree() {
 	local mounted=() path
 
 	while read -r _ path _; do
-		# the last one mounted first
+		# in reverse order
 		[[ $path != "${1:-$trees}"/* ]] || mounted=("$path" "${mounted[@]}")
 	done </proc/self/mounts
 	[ ${#mounted[@]} -eq 0 ] || umount "${mounted[@]}"
 }
 
-# The mirror that apt has, the suite of this machine, and the folder of the trees for
-# this command alone.
+# Set mirror, and suite to that of this machine.  Lock the folder of the trees.
 open_trees() {
 	local known
 
-	has_apt || cannot "this needs Debian, or Ubuntu with a mirror of Debian as MIRROR"
-	(install_packages debootstrap) || cannot "this needs debootstrap"
-	# suites with a hyphen are updates, security and experimental
+	has_apt || cannot "this requires Debian, or Ubuntu with a mirror of Debian as MIRROR"
+	(install_packages debootstrap) || cannot "this requires debootstrap"
+	# suites with a hyphen are for updates
 	known=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME)' 'Origin: Debian' | grep -v -e '-[a-z]*$' | sort -u || true)
 	mirror=${MIRROR:-$(sed -n '1s/ .*//p' <<<"$known")}
 	suite=$(. /etc/os-release && grep -x ".* ${VERSION_CODENAME:-}" <<<"$known" || sed 1q <<<"$known")
 	suite=${suite##* }
-	[ -n "$mirror" ] || cannot "apt knows no mirror of Debian; name one as MIRROR"
+	[ -n "$mirror" ] || cannot "apt has no mirror of Debian; set MIRROR"
 	mkdir -p "$trees"
 	exec 8<"$trees"
 	if ! flock -n 8; then
-		say "waiting for another of these commands to finish in $trees"
+		say "waiting for another script to finish in $trees"
 		flock 8
 	fi
 }
 
-# In the tree $1.
+# within TREE COMMAND...: run a command in a tree.
 within() {
 	local tree=$1
 
@@ -67,29 +66,29 @@ within() {
 		${http_proxy:+"http_proxy=$http_proxy"} ${https_proxy:+"https_proxy=$https_proxy"} "$@" 8<&-
 }
 
-# make_tree SUITE TREE [ARCHITECTURE]: a tree with nothing but the suite's essential
-# packages and apt, where it is not there yet.
+# make_tree SUITE TREE [ARCHITECTURE]: create a tree with the essential packages of a suite
+# and apt, unless it exists.
 make_tree() {
 	local suite=$1 tree=$2 architecture=${3:-$(dpkg --print-architecture)}
 
 	if [ ! -e "$tree/.made" ]; then
 		rm -rf --one-file-system "$tree" && mkdir -p "$tree" || return 1
-		# a debootstrap older than the suite does as for sid
+		# a debootstrap that is older than the suite uses the script for sid
 		[ -e "/usr/share/debootstrap/scripts/$suite" ] || ln -s sid "/usr/share/debootstrap/scripts/$suite" || return 1
 		debootstrap --variant=minbase --arch="$architecture" "$suite" "$tree" "$mirror" && touch "$tree/.made" || return 1
 	fi
-	# how this machine reaches its mirror today, and suites that are no longer renewed
+	# use the network settings of this machine, and accept suites that are no longer updated
 	echo "deb $mirror $suite main" >"$tree/etc/apt/sources.list" && cp /etc/resolv.conf /etc/hosts "$tree/etc/" &&
 		{ apt-config dump | grep '^Acquire::'; echo 'Acquire::Check-Valid-Until "false";'; } >"$tree/etc/apt/apt.conf.d/99uuid9562"
 }
 
-# Ready to install PostgreSQL in, without a cluster of its own.
+# enter_tree TREE: prepare a tree for installing PostgreSQL without a default cluster.
 enter_tree() {
 	local tree=$1
 
 	mountpoint -q "$tree/proc" ||
 		{ mount -t proc proc "$tree/proc" && mount --bind /dev "$tree/dev" && mount -t tmpfs tmpfs "$tree/dev/shm"; } || return 1
-	# an earlier run may have been interrupted
+	# complete an earlier run that was interrupted
 	within "$tree" dpkg --configure -a &&
 		within "$tree" apt-get -q update &&
 		within "$tree" apt-get -qq -y --no-install-recommends install postgresql-common &&

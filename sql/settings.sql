@@ -11,13 +11,13 @@ SELECT count(DISTINCT node),
 FROM (SELECT public.uuid_extract_node(unnest(ARRAY[public.uuidv1(), public.uuidv6()])) FROM generate_series(1, 1000)) AS made (node);
 
 -- or as set, in the forms that PostgreSQL's manual gives for macaddr
-SELECT form, set_config('uuid9562.node', form, false) AS setting, public.uuid_extract_node(public.uuidv1()) AS v1, public.uuid_extract_node(public.uuidv6()) AS v6
+SELECT form, set_config('uuid9562.mac_address', form, false) AS setting, public.uuid_extract_node(public.uuidv1()) AS v1, public.uuid_extract_node(public.uuidv6()) AS v6
 FROM unnest('{08:00:2b:01:02:03,08-00-2B-01-02-04,08002b:010205,08002b-010206,0800.2b01.0207,0800-2b01-0208,08002B010209}'::text[]) AS form;
 -- the clock sequence stays random
 SELECT count(DISTINCT public.uuid_extract_clock_seq(public.uuidv6())) > 500 AS random FROM generate_series(1, 1000);
 -- a setting is gone with its transaction
 BEGIN;
-SET LOCAL uuid9562.node = '';
+SET LOCAL uuid9562.mac_address = '';
 SELECT public.uuid_extract_node(public.uuidv1()) <> '08:00:2b:01:02:09' AS random;
 ROLLBACK;
 SELECT public.uuid_extract_node(public.uuidv6()) = '08:00:2b:01:02:09' AS as_set;

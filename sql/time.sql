@@ -19,7 +19,7 @@ SELECT public.uuidv7_at(t) <> public.uuidv7_at(t) AS v7, public.uuidv6_at(t) <> 
 FROM (VALUES ('2022-02-22 19:22:22+00'::timestamptz)) AS a (t);
 
 -- v6 has the node of the setting; a random one has the multicast bit
-SELECT set_config('uuid9562.node', node, false) AS node, public.uuid_extract_node(public.uuidv6_at(now())) = '02:00:5e:10:00:01' AS set,
+SELECT set_config('uuid9562.mac_address', node, false) AS node, public.uuid_extract_node(public.uuidv6_at(now())) = '02:00:5e:10:00:01' AS set,
 	   trunc(public.uuid_extract_node(public.uuidv6_at(now())))::text ~ '^.[13579bdf]' AS multicast,
 	   right(public.uuidv7_at(now())::text, 12) = '02005e100001' AS in_v7
 FROM unnest('{02:00:5e:10:00:01,""}'::text[]) AS node;

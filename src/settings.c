@@ -10,12 +10,12 @@
 #include "core/text.h"
 
 int			uuid9562_v7_method = UUID_METHOD_FRACTION;
-UuidStamp	uuid9562_node;
+UuidStamp	uuid9562_node_stamp;
 int			uuid9562_node_id = UNSET_NODE_ID;
 int			uuid9562_max_ahead;
 
-/* What the user wrote for uuid9562.node; the hooks keep uuid9562_node. */
-static char *node_setting;
+/* The text of uuid9562.mac_address.  Its assign hook sets uuid9562_node_stamp. */
+static char *mac_address;
 
 static const struct config_enum_entry v7_methods[] = {
 	{"fraction", UUID_METHOD_FRACTION, false},
@@ -24,8 +24,8 @@ static const struct config_enum_entry v7_methods[] = {
 	{NULL, 0, false}
 };
 
-/* A MAC address, in the forms that PostgreSQL's manual gives for macaddr. */
-static const char *const node_forms[] = {
+/* The forms of a MAC address that PostgreSQL's manual lists for type macaddr. */
+static const char *const mac_address_forms[] = {
 	"xx:xx:xx:xx:xx:xx",
 	"xx-xx-xx-xx-xx-xx",
 	"xxxxxx:xxxxxx",
@@ -36,42 +36,42 @@ static const char *const node_forms[] = {
 };
 
 /*
- * Read a node; false when it has none of the forms.  Not macaddr_in: an error
- * raised and caught in a check hook still ends the postmaster when
- * exit_on_error is on.
+ * Read a MAC address.  Return false if it has none of the forms.  A check hook
+ * cannot call macaddr_in: with exit_on_error, an error ends the postmaster even
+ * if it is caught.
  */
 static bool
-parse_node(const char *string, uint8 *octets)
+parse_mac_address(const char *string, uint8 *bytes)
 {
-	for (size_t i = 0; i < lengthof(node_forms); i++)
+	for (size_t i = 0; i < lengthof(mac_address_forms); i++)
 	{
-		if (uuid_text_read(node_forms[i], string, octets))
+		if (uuid_text_read(mac_address_forms[i], string, bytes))
 			return true;
 	}
 	return false;
 }
 
 /*
- * uuid9562.node: empty for a random node, or a MAC address.  Hands the stamp
- * to the assign hook.
+ * Check uuid9562.mac_address: a MAC address, or empty for a random node.  Pass the
+ * stamp to the assign hook.
  */
 static bool
-check_node(char **newval, void **extra, GucSource source)
+check_mac_address(char **newval, void **extra, GucSource source)
 {
 	UuidStamp	stamp = uuid_layout_random_node_stamp();
 
 	if ((*newval)[0] != '\0')
 	{
-		uint8		octets[UUID_NODE_OCTETS];
+		uint8		bytes[UUID_NODE_BYTES];
 
-		if (!parse_node(*newval, octets))
+		if (!parse_mac_address(*newval, bytes))
 		{
-			GUC_check_errdetail("It is not a MAC address.");
+			GUC_check_errdetail("Value is not a valid MAC address.");
 			GUC_check_errhint("Use a MAC address such as \"02:00:5e:10:00:01\", "
-							  "or an empty string for a random node in each UUID.");
+							  "or an empty string to use a random node in each UUID.");
 			return false;
 		}
-		stamp = uuid_layout_node_stamp(octets);
+		stamp = uuid_layout_node_stamp(bytes);
 	}
 
 	*extra = guc_malloc(LOG, sizeof(UuidStamp));
@@ -82,9 +82,9 @@ check_node(char **newval, void **extra, GucSource source)
 }
 
 static void
-assign_node(const char *newval, void *extra)
+assign_mac_address(const char *newval, void *extra)
 {
-	memcpy(&uuid9562_node, extra, sizeof(UuidStamp));
+	memcpy(&uuid9562_node_stamp, extra, sizeof(UuidStamp));
 }
 
 /*
@@ -106,20 +106,20 @@ void
 uuid9562_define_settings(void)
 {
 	DefineCustomEnumVariable("uuid9562.v7_method",
-							 "How values of one moment are ordered by uuidv7().",
-							 "RFC 9562, 6.2: fraction is method 3, counter method 1, random method 2.",
+							 "Sets how uuidv7() orders values generated within one millisecond.",
+							 "In RFC 9562, section 6.2, \"fraction\" is method 3, \"counter\" is method 1, and \"random\" is method 2.",
 							 &uuid9562_v7_method,
 							 UUID_METHOD_FRACTION, v7_methods,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomStringVariable("uuid9562.node",
-							   "The node of uuidv1() and uuidv6(), a MAC address.",
-							   "Empty means a random node in each UUID (RFC 9562, 6.10). A fixed one leaves 13 random bits to tell two sessions apart within 100 ns.",
-							   &node_setting,
+	DefineCustomStringVariable("uuid9562.mac_address",
+							   "Sets the MAC address used as the node by uuidv1() and uuidv6().",
+							   "If empty, each UUID has a random node. With a fixed node, only 13 random bits distinguish UUIDs that two sessions generate within 100 ns.",
+							   &mac_address,
 							   "",
-							   PGC_USERSET, 0, check_node, assign_node, NULL);
+							   PGC_USERSET, 0, check_mac_address, assign_mac_address, NULL);
 	DefineCustomIntVariable("uuid9562.node_id",
-							"The node id of uuidv8_node() and uuidv8_node_at(), 0 to 65535.",
-							"-1 means that none is set.",
+							"Sets the node ID used by uuidv8_node() and uuidv8_node_at().",
+							"-1 means that no node ID is set.",
 							&uuid9562_node_id,
 							UNSET_NODE_ID, UNSET_NODE_ID, UUID_NODE_ID_MAX,
 							PGC_USERSET, 0, NULL, NULL, NULL);

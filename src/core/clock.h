@@ -1,16 +1,16 @@
 /*
  * clock.h
- *		The units and epochs of the 60-bit time fields (RFC 9562, 6.1).
+ *		Units and epochs of the 60-bit time fields (RFC 9562, 6.1).
  *
  *	clock		unit			epoch			first		last
  *	v1, v6		100 ns			1582-10-15		1582		5236
  *	v7			1/4096 ms		1970-01-01		1970		10889
- *	v8 (B.1)	10 ns			1970-01-01		low 60 bits, again every 365 years
+ *	v8 (B.1)	10 ns			1970-01-01		wraps around every 365 years
  *
- * v7's unit joins the 48-bit milliseconds (5.7) with the 12-bit fraction of
- * 6.2 method 3 into one number, so a later time is a greater number by every
- * clock.  A time outside the field is reported, never wrapped, except in v8,
- * which B.1 lets wrap.
+ * The unit of v7 joins the 48-bit milliseconds (5.7) and the 12-bit fraction of
+ * method 3 (6.2) in one number.  So for every clock, a later time is a greater
+ * number.  Times outside the field are reported and never wrap around, except in
+ * v8, where appendix B.1 keeps the least significant bits.
  *
  * Plain C11: no PostgreSQL, no I/O, no static state.
  */
@@ -19,20 +19,20 @@
 
 #include "layout.h"
 
-/* v7: parts of a millisecond, and the same with 1000000 reduced by 64. */
+/* v7: ticks of 1/4096 ms. */
 #define UUID_CLOCK_V7_PER_MS			4096
 #define UUID_CLOCK_V7_PER_SEC			(UINT64_C(1000) * UUID_CLOCK_V7_PER_MS)
-/* v7 ticks of n nanoseconds: n * 4096 / 1000000 = n * 64 / 15625 */
+/* n nanoseconds are n * 4096 / 1000000 = n * 64 / 15625 ticks. */
 #define UUID_CLOCK_V7_NS_NUMERATOR		64
 #define UUID_CLOCK_V7_NS_DENOMINATOR	15625
 
-/* v1 and v6: 100 ns; days from 1582-10-15 to 1970-01-01, in seconds. */
+/* v1 and v6: ticks of 100 ns.  From 1582-10-15 to 1970-01-01 there are 141427 days. */
 #define UUID_CLOCK_GREGORIAN_NS			100
 #define UUID_CLOCK_GREGORIAN_PER_SEC	UINT64_C(10000000)
 #define UUID_CLOCK_GREGORIAN_PER_US		10
 #define UUID_CLOCK_GREGORIAN_OFFSET_SEC	(INT64_C(141427) * 86400)
 
-/* v8 as in appendix B.1: 10 ns. */
+/* v8 as in appendix B.1: ticks of 10 ns. */
 #define UUID_CLOCK_V8_NS				10
 #define UUID_CLOCK_V8_PER_SEC			UINT64_C(100000000)
 #define UUID_CLOCK_V8_PER_US			100
@@ -41,7 +41,7 @@
 #define UUID_CLOCK_US_PER_MS			1000
 #define UUID_CLOCK_NS_PER_US			1000
 
-/* What a time field counts. */
+/* Clock of a time field: its unit and epoch. */
 typedef enum UuidClock
 {
 	UUID_CLOCK_GREGORIAN,		/* v1 and v6 */
@@ -50,17 +50,16 @@ typedef enum UuidClock
 } UuidClock;
 
 /*
- * The time field by that clock for a moment given as seconds since 1970-01-01
- * and nanoseconds, 0 to 999999999.  False when the moment is outside the
- * field; for v8 only when it is before 1970, since B.1 keeps the
- * least significant 60 bits (6.1, truncating).
+ * Convert seconds since 1970-01-01 and nanoseconds, 0 to 999999999, to a time field.
+ * Return false if the time is outside the field.  In v8 that is only a time before
+ * 1970, since appendix B.1 keeps the least significant 60 bits (6.1, truncating).
  */
 static inline bool
 uuid_clock_ticks(UuidClock clock, int64_t sec, uint32_t nsec, uint64_t *ticks)
 {
 	if (clock == UUID_CLOCK_V7)
 	{
-		/* also refuses a negative sec, and keeps the product in 64 bits */
+		/* also refuses negative sec, and prevents an overflow of the product */
 		if ((uint64_t) sec > UUID_TIME_MAX / UUID_CLOCK_V7_PER_SEC)
 			return false;
 		*ticks = (uint64_t) sec * UUID_CLOCK_V7_PER_SEC +
@@ -86,8 +85,8 @@ uuid_clock_ticks(UuidClock clock, int64_t sec, uint32_t nsec, uint64_t *ticks)
 }
 
 /*
- * The same for a moment given as microseconds since 1970-01-01, before which
- * they are negative.
+ * Convert microseconds since 1970-01-01, which can be negative, to a time field.
+ * Return false if the time is outside the field.
  */
 static inline bool
 uuid_clock_micros_ticks(UuidClock clock, int64_t unix_micros, uint64_t *ticks)
@@ -104,9 +103,9 @@ uuid_clock_micros_ticks(UuidClock clock, int64_t unix_micros, uint64_t *ticks)
 }
 
 /*
- * Microseconds since 1970-01-01 of a time field by that clock, rounded down.
- * v7 is read to its millisecond: what its other 12 bits mean is its maker's
- * choice (5.7).  Never fails: every field value has one.
+ * Convert a time field to microseconds since 1970-01-01, rounded down.  The result
+ * for v7 is a whole millisecond, since each generator may choose the meaning of the
+ * 12 bits after it (5.7).
  */
 static inline int64_t
 uuid_clock_unix_micros(UuidClock clock, uint64_t ticks)
@@ -120,11 +119,11 @@ uuid_clock_unix_micros(UuidClock clock, uint64_t ticks)
 }
 
 /*
- * Microseconds since 1970-01-01 of a v7 time field whose low 12 bits are a
- * fraction of a millisecond (6.2 method 3): the last whole microsecond that
- * begins before the tick ends.  A tick is 0.244 us, so this is the exact
- * inverse of uuid_clock_ticks for every whole microsecond, and it never
- * leaves the millisecond.
+ * Convert a v7 time field, whose low 12 bits are a fraction of a millisecond (6.2,
+ * method 3), to microseconds since 1970-01-01.  The result is the last whole
+ * microsecond that begins before the end of the tick.  A tick is 0.244 us, so this
+ * is the exact inverse of uuid_clock_ticks() for every whole microsecond, and the
+ * result has the same millisecond.
  */
 static inline int64_t
 uuid_clock_v7_unix_micros(uint64_t ticks)
@@ -136,11 +135,13 @@ uuid_clock_v7_unix_micros(uint64_t ticks)
 }
 
 /*
- * A v7 time field moved by a number of microseconds, forward or, when
- * negative, back.  The field moves by a whole number of ticks, and with
- * whole_ms by a whole number of milliseconds (both rounded down), so that
- * moving a row of values by one amount keeps their order: in counter mode the
- * 12 bits after the millisecond are no time.  False when it leaves the field.
+ * Add microseconds, which can be negative, to a v7 time field.  Return false if the
+ * result is outside the field.
+ *
+ * The microseconds are rounded down to whole ticks, or to whole milliseconds with
+ * whole_ms.  Thus values to which the same number is added keep their order.
+ * Values of method counter need whole_ms, since the 12 bits after their milliseconds
+ * are not a time.
  */
 static inline bool
 uuid_clock_v7_shift(uint64_t ticks, int64_t micros, bool whole_ms, uint64_t *shifted)
@@ -168,15 +169,15 @@ uuid_clock_v7_shift(uint64_t ticks, int64_t micros, bool whole_ms, uint64_t *shi
 }
 
 /*
- * The time fields by v6's or v7's clock whose moment, as uuid_clock_unix_micros
- * gives it, lies from first to last, both included and both in microseconds
- * since 1970-01-01: they are those from *lowest to *highest.  What reaches
- * beyond the field is cut off.  False when no time field lies in there.
+ * Find the smallest and the greatest v6 or v7 time field in a period.  A time field
+ * is in the period if uuid_clock_unix_micros() returns a value from first to last,
+ * both inclusive.  The period may extend beyond the field.  Return false if it
+ * contains no time field.
  */
 static inline bool
-uuid_clock_span(UuidClock clock, int64_t first, int64_t last, uint64_t *lowest, uint64_t *highest)
+uuid_clock_span(UuidClock clock, int64_t first, int64_t last, uint64_t *smallest, uint64_t *greatest)
 {
-	/* what one reading covers: a millisecond in v7, a microsecond in v6 */
+	/* the precision of a reading: a millisecond in v7, a microsecond in v6 */
 	const uint64_t micros = clock == UUID_CLOCK_V7 ? UUID_CLOCK_US_PER_MS : 1;
 	const uint64_t ticks = clock == UUID_CLOCK_V7 ? UUID_CLOCK_V7_PER_MS : UUID_CLOCK_GREGORIAN_PER_US;
 	const int64_t epoch = clock == UUID_CLOCK_V7 ? 0 : -UUID_CLOCK_GREGORIAN_OFFSET_SEC * UUID_CLOCK_US_PER_SEC;
@@ -186,7 +187,7 @@ uuid_clock_span(UuidClock clock, int64_t first, int64_t last, uint64_t *lowest, 
 
 	if (last < epoch)
 		return false;
-	/* differences of two int64_t, the lesser one subtracted, fit in uint64_t */
+	/* a nonnegative difference of two int64_t fits in uint64_t */
 	if (first > epoch)
 		first_reading = ((uint64_t) first - (uint64_t) epoch - 1) / micros + 1;
 	last_reading = ((uint64_t) last - (uint64_t) epoch) / micros;
@@ -195,17 +196,17 @@ uuid_clock_span(UuidClock clock, int64_t first, int64_t last, uint64_t *lowest, 
 	if (first_reading > last_reading)
 		return false;
 
-	*lowest = first_reading * ticks;
-	*highest = last_reading * ticks + (ticks - 1);
-	if (*highest > UUID_TIME_MAX)
-		*highest = UUID_TIME_MAX;
+	*smallest = first_reading * ticks;
+	*greatest = last_reading * ticks + (ticks - 1);
+	if (*greatest > UUID_TIME_MAX)
+		*greatest = UUID_TIME_MAX;
 	return true;
 }
 
 /*
- * The time field some seconds after another, in
- * v7 rounded down to whole milliseconds; at most UUID_TIME_MAX + 1, which no
- * field holds.  Up to a day or so of seconds.
+ * Add seconds, at most about a day, to a time field.  Return at most
+ * UUID_TIME_MAX + 1, which is outside every field.  In v7, round down to whole
+ * milliseconds.
  */
 static inline uint64_t
 uuid_clock_later(UuidClock clock, uint64_t ticks, uint32_t seconds)

@@ -1,22 +1,21 @@
 /*
  * generator.h
- *		The next value after the previous one (RFC 9562, 6.2).
+ *		The generator of monotonic values (RFC 9562, 6.2).
  *
- * One generator serves every time-based version.  Its whole state is the
- * previous payload; its whole promise is that the next one is greater:
+ * One generator serves every time-based version.  Its state is the previous
+ * payload, and the next payload is always greater:
  *
- *	- a later time than the previous one: take it, with a fresh tail;
- *	- the same time, or an earlier one because the clock went back: keep the
- *	  previous time and step the tail;
- *	- the tail is full: one tick later, with a fresh tail.
+ *	- If the clock is later than the previous time, use its time and a new tail.
+ *	- If the clock shows the same time, or was set back, keep the previous time and
+ *	  increment the tail.
+ *	- If the tail is full, use the next tick and a new tail.
  *
- * How a tail steps is the method.  A fresh tail always leaves its top bit
- * zero, the guard against rollover (6.2, counter rollover guards).  The state
- * is the same for every method, so a generator may change methods between two
- * values and stays increasing.
+ * The method determines how a tail is incremented.  The top bit of a new tail is
+ * zero, which guards against rollover (6.2, counter rollover guards).  The state is
+ * the same for every method, so values increase even if the method changes.
  *
- * Plain C11: no PostgreSQL, no I/O, no static state; time and random come in
- * as arguments.
+ * Plain C11 without PostgreSQL, I/O and static state.  Time and random bits are
+ * arguments.
  */
 #ifndef UUID9562_CORE_GENERATOR_H
 #define UUID9562_CORE_GENERATOR_H
@@ -28,55 +27,56 @@
 #define UUID_COUNTER_SHIFT	(UUID_TAIL_BITS - UUID_COUNTER_BITS)
 #define UUID_COUNTER_STEP	(UINT64_C(1) << UUID_COUNTER_SHIFT)
 #define UUID_RANDOM_MAX		UUID_FIELD_MAX(UUID_COUNTER_SHIFT)
-/* A fresh tail: all of it random but the guard bit. */
+/* New tail: random, except for the guard bit */
 #define UUID_FRESH_TAIL_MAX	UUID_FIELD_MAX(UUID_TAIL_BITS - 1)
-/* Method 1: the 12 bits after the milliseconds join the counter. */
+/* Method 1: the 12 bits after the milliseconds are part of the counter. */
 #define UUID_LONG_COUNTER_BITS	(UUID_SUBTIME_BITS + UUID_COUNTER_BITS)
 #define UUID_LONG_COUNTER_MAX	UUID_FIELD_MAX(UUID_LONG_COUNTER_BITS)
 #define UUID_LONG_SEED_MAX		UUID_FIELD_MAX(UUID_LONG_COUNTER_BITS - 1)
-/* Method 2: the increment is 1 to 2^32. */
+/* Method 2: the increment is between 1 and 2^32. */
 #define UUID_INCREMENT_MASK		UUID_FIELD_MAX(32)
 
 typedef enum UuidMethod
 {
 	/*
-	 * 6.2 method 3, with a counter after the fraction: 4 bits of counter, 3
-	 * of them seeded, stepped by one; 58 bits random in every value.
+	 * Method 3 of RFC 9562, 6.2, with a counter after the fraction.  The
+	 * counter has 4 bits, of which 3 have a random start.  The other 58 bits
+	 * of the tail are random in every value.
 	 */
 	UUID_METHOD_FRACTION,
 
 	/*
-	 * 6.2 method 1: v7's time is whole milliseconds, and the 16 bits that
-	 * follow are a counter, 15 of them seeded; 58 bits random in every value.
+	 * Method 1, for v7 only: the time is in milliseconds, and the next 16
+	 * bits are a counter, of which 15 have a random start.  The other 58 bits
+	 * of the tail are random in every value.
 	 */
 	UUID_METHOD_COUNTER,
 
 	/*
-	 * 6.2 method 2: the 62-bit tail is itself the counter and grows by a
-	 * random amount from 1 to 2^32.
+	 * Method 2: the 62-bit tail is the counter, and each value adds a random
+	 * number between 1 and 2^32.
 	 */
 	UUID_METHOD_RANDOM
 } UuidMethod;
 
-/* The random bits that the generator needs for one value. */
+/* Random bits for one value */
 typedef struct UuidRandom
 {
-	uint64_t	tail;			/* every method */
-	uint64_t	seed;			/* read by UUID_METHOD_COUNTER only */
+	uint64_t	tail;			/* used by every method */
+	uint64_t	seed;			/* used by UUID_METHOD_COUNTER only */
 } UuidRandom;
 
-/* How the next value came about. */
+/* How the next value was generated */
 typedef enum UuidNext
 {
-	UUID_NEXT_LATER,			/* at the given time */
-	UUID_NEXT_STEPPED,			/* at the previous time, by a step of the tail */
-	UUID_NEXT_AHEAD,			/* one tick after the previous time */
-	UUID_NEXT_EXHAUSTED			/* no greater value exists; nothing changed */
+	UUID_NEXT_LATER,			/* with the time of the clock */
+	UUID_NEXT_STEPPED,			/* with the previous time and a greater tail */
+	UUID_NEXT_AHEAD,			/* with the tick after the previous time */
+	UUID_NEXT_EXHAUSTED			/* not at all: no greater value exists */
 } UuidNext;
 
 /*
- * The time one tick of the method after the previous one.  False at the end
- * of the field.
+ * Advance a time by one tick of the method.  Return false at the end of the field.
  */
 static inline bool
 uuid_generator_tick(uint64_t *time, uint64_t tick)
@@ -88,9 +88,9 @@ uuid_generator_tick(uint64_t *time, uint64_t tick)
 }
 
 /*
- * The part of a time field that is the clock's: in v7 whole
- * milliseconds, since with method 1, which may take turns with the others, the
- * 12 bits after them are part of a counter.
+ * Return the part of a time field that comes from the clock.  In v7 this is the
+ * milliseconds, since the 12 bits after them are part of a counter with method 1,
+ * and the method can change between two values.
  */
 static inline uint64_t
 uuid_generator_clock_part(UuidClock clock, uint64_t time)
@@ -98,7 +98,7 @@ uuid_generator_clock_part(UuidClock clock, uint64_t time)
 	return clock == UUID_CLOCK_V7 ? time & ~UUID_SUBTIME_MAX : time;
 }
 
-/* Is the clock behind the time of a value? */
+/* Check whether the clock is behind the time of a value. */
 static inline bool
 uuid_generator_is_behind(UuidClock clock, uint64_t time, uint64_t now)
 {
@@ -106,9 +106,9 @@ uuid_generator_is_behind(UuidClock clock, uint64_t time, uint64_t now)
 }
 
 /*
- * The payload of a generator that goes on from a time: its next one has that
- * time or a later one.  With UUID_METHOD_COUNTER the time is a whole
- * millisecond, as uuid_clock_later gives it.
+ * Return the state of a generator whose next value has the given time or a later
+ * one.  With UUID_METHOD_COUNTER, the time must be a whole millisecond, as
+ * uuid_clock_later() returns it.
  */
 static inline UuidPayload
 uuid_generator_from(uint64_t time)
@@ -123,7 +123,7 @@ uuid_generator_from(uint64_t time)
 	return previous;
 }
 
-/* Let a generator go on after that payload, if it has not come so far. */
+/* Advance a generator to a payload, unless its previous one is greater. */
 static inline void
 uuid_generator_advance(UuidPayload *previous, UuidPayload payload)
 {
@@ -132,7 +132,7 @@ uuid_generator_advance(UuidPayload *previous, UuidPayload payload)
 		*previous = payload;
 }
 
-/* Method 1: milliseconds, then one counter of 12 + 4 bits. */
+/* Generate the next payload by method 1: milliseconds, and a counter of 12 + 4 bits. */
 static inline UuidNext
 uuid_generator_next_counter(UuidPayload *previous, uint64_t now, UuidRandom random)
 {
@@ -171,11 +171,10 @@ uuid_generator_next_counter(UuidPayload *previous, uint64_t now, UuidRandom rand
 /*
  * Replace the previous payload by the next one, which is greater.
  *
- * now is the current time by the clock of the payload's kind
- * (uuid_clock_ticks), random fresh random bits, method as above; methods
- * other than UUID_METHOD_FRACTION are for v7.  A zeroed payload is a
- * generator that has made nothing yet.  The low 58 bits of a tail made by
- * UUID_METHOD_FRACTION may be stamped over without harm to the order.
+ * "now" is the current time, from uuid_clock_ticks().  Methods other than
+ * UUID_METHOD_FRACTION are for v7 only.  A zeroed payload is the state of a new
+ * generator.  With UUID_METHOD_FRACTION, the caller may replace the low 58 bits of
+ * the tail, which do not affect the order.
  */
 static inline UuidNext
 uuid_generator_next(UuidPayload *previous, uint64_t now, UuidRandom random, UuidMethod method)
@@ -194,9 +193,9 @@ uuid_generator_next(UuidPayload *previous, uint64_t now, UuidRandom random, Uuid
 		stepped = ((previous->tail & ~UUID_RANDOM_MAX) + UUID_COUNTER_STEP) | (random.tail & UUID_RANDOM_MAX);
 
 	/*
-	 * Whether the clock has ticked since is beyond prediction, so both are
-	 * made and one is chosen by a mask, all ones or zero, rather than by a
-	 * branch.  A fresh tail is never full.
+	 * The processor cannot predict whether the clock has ticked.  So compute
+	 * both results, and choose one by a mask instead of a branch.  The mask
+	 * is all ones if the clock is later.  A new tail is never full.
 	 */
 	later = -((previous->time - now) >> 63);
 	tail = stepped ^ ((stepped ^ fresh) & later);

@@ -1,24 +1,24 @@
 /*
  * kind.h
- *		The kinds of UUIDs that are made of a time, one row each.
+ *		The kinds of time-based UUIDs.
  *
- * Everything in which v1, v6, v7, v8 and our v8 with a node id differ is here.
+ * The table has all differences between v1, v6, v7, v8, and v8 with a node ID.
  *
- * Plain C11: no PostgreSQL, no I/O.
+ * Plain C11 without PostgreSQL and I/O.
  */
 #ifndef UUID9562_KIND_H
 #define UUID9562_KIND_H
 
 #include "clock.h"
 
-/* The number of a kind, and of the generator that makes its values. */
+/* Number of a kind and of its generator */
 enum UuidKindNumber
 {
 	UUID_KIND_V1,
 	UUID_KIND_V6,
 	UUID_KIND_V7,
 	UUID_KIND_V8,				/* appendix B.1 */
-	UUID_KIND_V8_NODE			/* v7's time, and a node id (6.4) */
+	UUID_KIND_V8_NODE			/* time of v7, and a node ID (6.4) */
 };
 
 #define UUID_KIND_COUNT	(UUID_KIND_V8_NODE + 1)
@@ -30,14 +30,14 @@ enum UuidKindNumber
 typedef struct UuidKind
 {
 	int			number;			/* enum UuidKindNumber */
-	const char *name;			/* of the SQL function that makes one */
-	int			version;		/* in the octets of a value */
+	const char *name;			/* of the SQL function that generates it */
+	int			version;		/* in the UUID */
 	UuidClock	clock;			/* of the time field */
 	int			ordered;		/* index of its ordered generator, or
 								 * UUID_NOT_ORDERED */
 } UuidKind;
 
-/* In a header, so that a row that is known costs nothing to look up. */
+/* In a header, so that the compiler knows the row of a constant kind. */
 static const UuidKind uuid_kinds[UUID_KIND_COUNT] = {
 	{UUID_KIND_V1, "uuidv1", 1, UUID_CLOCK_GREGORIAN, UUID_NOT_ORDERED},
 	{UUID_KIND_V6, "uuidv6", 6, UUID_CLOCK_GREGORIAN, 0},

@@ -1,26 +1,25 @@
 /*
  * random_buffer.c
- *		Refilling the pool of random octets.
+ *		Refill of the buffer of random bytes.
  */
 #include "random_buffer.h"
 
 #include <string.h>
 
 /*
- * Replace all of the pool by fresh octets for the process with id owner.
- * When the source fails the pool is left empty and erased, since what the
- * source had written by then must not be handed out.
+ * Refill the buffer for process "owner".  If the source fails, erase the buffer, since
+ * the source may have written a part of it that must not be returned.
  */
 bool
-uuid_random_buffer_refill(UuidRandomBuffer *pool, int64_t owner, UuidRandomSource source)
+uuid_random_buffer_refill(UuidRandomBuffer *buffer, int64_t owner, UuidRandomSource source)
 {
-	pool->left = 0;
-	if (!source(pool->words, sizeof(pool->words)))
+	buffer->left = 0;
+	if (!source(buffer->words, sizeof(buffer->words)))
 	{
-		memset(pool->words, 0, sizeof(pool->words));
+		memset(buffer->words, 0, sizeof(buffer->words));
 		return false;
 	}
-	pool->owner = owner;
-	pool->left = UUID_RANDOM_BUFFER_WORDS;
+	buffer->owner = owner;
+	buffer->left = UUID_RANDOM_BUFFER_WORDS;
 	return true;
 }

@@ -1,17 +1,16 @@
 /*
  * random_buffer.h
- *		A pool of random octets (RFC 9562, 6.9).
+ *		A buffer of random bytes (RFC 9562, 6.9).
  *
- * A cryptographically secure source spends most of its time on being called, up
- * to some thousand octets, so they are fetched 16384 at a time and handed out 8
- * at a time.
+ * The cost of a cryptographically secure source is mostly that of the call.  So
+ * the buffer fetches 16384 bytes at a time and returns 8 at a time.
  *
- *	- No octet is handed out twice: each is erased in the pool as it is taken.
- *	- The pool belongs to one process: after a fork, parent and child would
- *	  hold the same octets, so whoever is not the owner starts afresh.
- *	- When the source fails, nothing is handed out.
+ *	- No byte is returned twice: each is erased when it is returned.
+ *	- The buffer belongs to one process.  After a fork, parent and child have the
+ *	  same bytes, so a process that is not the owner refills the buffer.
+ *	- If the source fails, no bytes are returned.
  *
- * Plain C11: no PostgreSQL, no I/O, no static state; the source is a callback.
+ * Plain C11 without PostgreSQL, I/O and static state.  The source is a callback.
  */
 #ifndef UUID9562_CORE_RANDOM_BUFFER_H
 #define UUID9562_CORE_RANDOM_BUFFER_H
@@ -20,38 +19,37 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define UUID_RANDOM_BUFFER_OCTETS	16384
-#define UUID_RANDOM_BUFFER_WORDS	(UUID_RANDOM_BUFFER_OCTETS / sizeof(uint64_t))
+#define UUID_RANDOM_BUFFER_BYTES	16384
+#define UUID_RANDOM_BUFFER_WORDS	(UUID_RANDOM_BUFFER_BYTES / sizeof(uint64_t))
 
-/* Fills count octets with random ones; false when it cannot. */
-typedef bool (*UuidRandomSource) (void *octets, size_t count);
+/* Write count random bytes.  Return false on failure. */
+typedef bool (*UuidRandomSource) (void *bytes, size_t count);
 
-/* A zeroed pool is an empty one. */
+/* A zeroed buffer is empty. */
 typedef struct UuidRandomBuffer
 {
-	int64_t		owner;			/* process id that filled the pool */
-	size_t		left;			/* words not yet handed out: the first ones */
+	int64_t		owner;			/* ID of the process that filled the buffer */
+	size_t		left;			/* number of words not yet returned */
 	uint64_t	words[UUID_RANDOM_BUFFER_WORDS];
 } UuidRandomBuffer;
 
-extern bool uuid_random_buffer_refill(UuidRandomBuffer *pool, int64_t owner, UuidRandomSource source);
+extern bool uuid_random_buffer_refill(UuidRandomBuffer *buffer, int64_t owner, UuidRandomSource source);
 
 /*
- * Take 8 random octets out of the pool of the process with id owner.  They
- * are in no byte order: use them as bits.  False, and *word untouched, when
- * the pool had to be refilled and the source failed.
+ * Take 8 random bytes from the buffer of process "owner".  Return false, and leave
+ * *word unchanged, if the source fails.
  */
 static inline bool
-uuid_random_buffer_take(UuidRandomBuffer *pool, int64_t owner, UuidRandomSource source, uint64_t *word)
+uuid_random_buffer_take(UuidRandomBuffer *buffer, int64_t owner, UuidRandomSource source, uint64_t *word)
 {
-	if (pool->left == 0 || pool->owner != owner)
+	if (buffer->left == 0 || buffer->owner != owner)
 	{
-		if (!uuid_random_buffer_refill(pool, owner, source))
+		if (!uuid_random_buffer_refill(buffer, owner, source))
 			return false;
 	}
-	pool->left--;
-	*word = pool->words[pool->left];
-	pool->words[pool->left] = 0;
+	buffer->left--;
+	*word = buffer->words[buffer->left];
+	buffer->words[buffer->left] = 0;
 	return true;
 }
 

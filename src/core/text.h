@@ -1,18 +1,18 @@
 /*
  * text.h
- *		A UUID as text: hexadecimal digits in a given form, and base32hex.
+ *		Text forms of a UUID: hexadecimal digits, and base32hex.
  *
- * Plain C11: no PostgreSQL, no I/O, no static state.
+ * Plain C11 without PostgreSQL, I/O and static state.
  */
 #ifndef UUID9562_CORE_TEXT_H
 #define UUID9562_CORE_TEXT_H
 
 #include "layout.h"
 
-/* RFC 9562, 4: a UUID. */
+/* Text form of a UUID (RFC 9562, 4) */
 #define UUID_TEXT_HEX_AND_DASH	"xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 
-/* The value of a hexadecimal digit in upper or lower case; -1 for another. */
+/* Return the value of a hexadecimal digit, or -1 for another character. */
 static inline int
 uuid_text_digit(char c)
 {
@@ -26,12 +26,12 @@ uuid_text_digit(char c)
 }
 
 /*
- * Read a string in a form: each x stands for a hexadecimal digit, two of them
- * make an octet, any other character for itself.  False when the string has
- * another form; octets may then be written in part.
+ * Read a string that has a given form.  In the form, each x stands for a hexadecimal
+ * digit, and other characters for themselves.  Two digits are a byte.  If the string
+ * has another form, return false; some bytes may already be written.
  */
 static inline bool
-uuid_text_read(const char *form, const char *string, uint8_t *octets)
+uuid_text_read(const char *form, const char *string, uint8_t *bytes)
 {
 	bool		high = true;
 
@@ -49,35 +49,35 @@ uuid_text_read(const char *form, const char *string, uint8_t *octets)
 		if (digit < 0)
 			return false;
 		if (high)
-			*octets = (uint8_t) (digit << 4);
+			*bytes = (uint8_t) (digit << 4);
 		else
-			*octets++ |= (uint8_t) digit;
+			*bytes++ |= (uint8_t) digit;
 		high = !high;
 	}
 	return *string == '\0';
 }
 
 /*
- * base32hex (RFC 4648, 7): 5 bits a character, the most significant first, and
- * zeros after the 128th.  The alphabet is in the order of its values, so the
- * text sorts as the octets do.
+ * base32hex (RFC 4648, 7) has 5 bits in a character, the most significant first, and
+ * zeros after the 128th bit.  The alphabet is in the order of its values, so the text
+ * sorts in the order of the bytes.
  */
 #define UUID_TEXT_BASE32HEX_LENGTH	26
 #define UUID_TEXT_BASE32HEX_ALPHABET	"0123456789abcdefghijklmnopqrstuv"
 
-/* Write 16 octets as base32hex in lower case, with a NUL behind. */
+/* Write 16 bytes as base32hex in lower case, terminated by NUL. */
 static inline void
-uuid_text_write_base32hex(const uint8_t *octets, char *string)
+uuid_text_write_base32hex(const uint8_t *bytes, char *string)
 {
 	uint32_t	bits = 0;
-	int			count = 0;		/* of bits that are not written yet */
+	int			count = 0;		/* of bits that are not yet written */
 	int			next = 0;
 
 	for (int i = 0; i < UUID_TEXT_BASE32HEX_LENGTH; i++)
 	{
 		if (count < 5)
 		{
-			bits = bits << 8 | (next < UUID_OCTETS ? octets[next] : 0);
+			bits = bits << 8 | (next < UUID_BYTES ? bytes[next] : 0);
 			next++;
 			count += 8;
 		}
@@ -88,15 +88,15 @@ uuid_text_write_base32hex(const uint8_t *octets, char *string)
 }
 
 /*
- * Read 16 octets of base32hex in upper or lower case, without padding.  False
- * for anything else, also when a bit after the 128th is set; octets may then be
- * written in part.
+ * Read 16 bytes from base32hex in upper or lower case, without padding.  Return
+ * false for other strings, also if a bit after the 128th is set; some bytes may
+ * already be written.
  */
 static inline bool
-uuid_text_read_base32hex(const char *string, uint8_t *octets)
+uuid_text_read_base32hex(const char *string, uint8_t *bytes)
 {
 	uint32_t	bits = 0;
-	int			count = 0;		/* of bits that are no octet yet */
+	int			count = 0;		/* of bits that are not yet a byte */
 
 	for (int i = 0; i < UUID_TEXT_BASE32HEX_LENGTH; i++)
 	{
@@ -116,7 +116,7 @@ uuid_text_read_base32hex(const char *string, uint8_t *octets)
 		if (count >= 8)
 		{
 			count -= 8;
-			*octets++ = (uint8_t) (bits >> count);
+			*bytes++ = (uint8_t) (bits >> count);
 		}
 	}
 	return string[UUID_TEXT_BASE32HEX_LENGTH] == '\0' && (bits & ((1U << count) - 1)) == 0;

@@ -1,10 +1,11 @@
 /*
  * batch.c
- *		uuidv7_batch: new UUIDs of version 7 by the number, for applications that
- *		fetch ids ahead.
+ *		uuidv7_batch(): generation of many version 7 UUIDs, for applications that
+ *		fetch IDs in advance.
  *
- * One value a call, so any number of them takes no memory, can be cancelled,
- * and stands in order with those of uuidv7() made meanwhile.
+ * Each call returns one value.  So a batch of any size needs no memory, can be
+ * canceled, and is in ascending order with values that uuidv7() generates at the
+ * same time.
  */
 #include "compat.h"
 
@@ -21,17 +22,17 @@ PG_FUNCTION_INFO_V1(uuid9562_uuidv7_batch);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv7_batch_support);
 
 /*
- * How many values follow one reading of the clock at most.  Method fraction
- * ends there anyhow, and for more there is nothing to gain.
+ * Number of values generated after reading the clock once.  With method fraction,
+ * the counter is full after at most 16 values, and more would not save time.
  */
 #define VALUES_PER_READING	16
 
 /*
  * uuidv7_batch(n bigint) returns setof uuid
  *
- * n values as uuidv7() gives them, in order; none for n of 0 or less.  The clock
- * is read for the first one, and again when the counter is full or 16 values have
- * been generated (RFC 9562, 5.7 and 6.2).
+ * Generate n values as uuidv7() does, in ascending order, or none if n is not
+ * positive.  Read the clock for the first value, and again when the counter is full
+ * or 16 values have been generated (RFC 9562, 5.7 and 6.2).
  */
 Datum
 uuid9562_uuidv7_batch(PG_FUNCTION_ARGS)
@@ -64,7 +65,7 @@ uuid9562_uuidv7_batch(PG_FUNCTION_ARGS)
 /*
  * uuidv7_batch_support(internal) returns internal
  *
- * How many rows to expect: n, where it is known.
+ * Estimate the number of rows: n, if it is known at plan time.
  */
 Datum
 uuid9562_uuidv7_batch_support(PG_FUNCTION_ARGS)

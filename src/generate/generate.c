@@ -1,7 +1,7 @@
 /*
  * generate.c
- *		New UUIDs, of now and of a given time, and the custom layouts of
- *		version 8.
+ *		Generation of UUIDs, for the current time or for a given timestamp, and the
+ *		custom layouts of version 8.
  */
 #include "compat.h"
 
@@ -18,7 +18,7 @@ PG_FUNCTION_INFO_V1(uuid9562_uuidv7);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv7_shift);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv8);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv8_custom_fields);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv8_custom_octets);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv8_custom_bytes);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_arg);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv6_at);
@@ -29,22 +29,23 @@ PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_at_arg);
 UuidPayload uuid9562_previous[UUID_KIND_COUNT];
 
 /*
- * v1 and v6 share time, clock sequence and node; the clock sequence is random
- * after its counter bits, so it changes with every value (5.1, 5.6).
+ * Generate a v1 or v6 UUID.  The first four bits of the clock sequence are the
+ * generator's counter, and the rest is random, so it changes with every value
+ * (RFC 9562, 5.1 and 5.6).
  */
 static pg_attribute_always_inline Datum
 gregorian_uuid(const UuidKind *kind)
 {
 	UuidPayload payload = next_payload(kind, UUID_METHOD_FRACTION);
 
-	return return_uuid(kind->version, uuid_layout_stamp(payload, uuid9562_node));
+	return return_uuid(kind->version, uuid_layout_stamp(payload, uuid9562_node_stamp));
 }
 
 /*
  * uuidv1() returns uuid
  *
- * Time in 100 ns since 1582-10-15, a random clock sequence, and a random node
- * or the one of uuid9562.node (5.1).
+ * Generate a UUID from the time in 100 ns since 1582-10-15 and a random clock
+ * sequence (RFC 9562, 5.1).  The node is random, or uuid9562.mac_address.
  */
 Datum
 uuid9562_uuidv1(PG_FUNCTION_ARGS)
@@ -55,7 +56,7 @@ uuid9562_uuidv1(PG_FUNCTION_ARGS)
 /*
  * uuidv4() returns uuid
  *
- * 122 random bits (5.4).
+ * Generate a UUID from 122 random bits (RFC 9562, 5.4).
  */
 Datum
 uuid9562_uuidv4(PG_FUNCTION_ARGS)
@@ -70,7 +71,8 @@ uuid9562_uuidv4(PG_FUNCTION_ARGS)
 /*
  * uuidv6() returns uuid
  *
- * The fields of v1 with the time's most significant part first (5.6).
+ * Generate a UUID with the fields of v1, but the most significant part of the time
+ * first (RFC 9562, 5.6).
  */
 Datum
 uuid9562_uuidv6(PG_FUNCTION_ARGS)
@@ -81,7 +83,8 @@ uuid9562_uuidv6(PG_FUNCTION_ARGS)
 /*
  * uuidv7() returns uuid
  *
- * Milliseconds since 1970-01-01, then what uuid9562.v7_method says (5.7).
+ * Generate a UUID from the milliseconds since 1970-01-01 (RFC 9562, 5.7).
+ * uuid9562.v7_method determines the bits after them.
  */
 Datum
 uuid9562_uuidv7(PG_FUNCTION_ARGS)
@@ -92,11 +95,11 @@ uuid9562_uuidv7(PG_FUNCTION_ARGS)
 /*
  * uuidv7(shift interval) returns uuid
  *
- * The value that uuidv7() would give, with its timestamp moved by an
- * interval: added as timestamptz + interval does it, in the session's time
- * zone, with microsecond precision.  Values of one method and one shift of
- * constant length keep their order.  Errors are PostgreSQL 18's for the same
- * call: an infinite interval, and a timestamp outside the field.
+ * Generate a UUID as uuidv7() does, and add an interval to its timestamp.  The
+ * addition is that of timestamptz and interval, in the session's time zone and with
+ * microsecond precision.  Values with the same method, and the same shift of constant
+ * length, keep their order.  Infinite intervals and timestamps out of range raise
+ * the errors of PostgreSQL 18, which also show the value.
  */
 Datum
 uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
@@ -113,7 +116,8 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 	if (INTERVAL_NOT_FINITE(shift))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				 errmsg("interval out of range for UUID version 7"),
+				 errmsg("interval out of range for UUID version 7: \"%s\"",
+						DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(shift)))),
 				 errdetail("UUID version 7 does not support infinite intervals.")));
 #endif
 
@@ -123,10 +127,10 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 													  TimestampTzGetDatum(unshifted),
 													  IntervalPGetDatum(shift)));
 
-	/* In counter mode the 12 bits after the milliseconds are no time. */
+	/* With method counter, the 12 bits after the milliseconds are not a time. */
 	distance = shifted - unshifted;
 	if (!uuid_clock_v7_shift(payload.time, distance, method == UUID_METHOD_COUNTER, &ticks))
-		uuid9562_timestamp_out_of_range(UUID_V7);
+		uuid9562_timestamp_out_of_range(UUID_V7, shifted);
 	payload.time = ticks;
 	return return_uuid(7, payload);
 }
@@ -134,8 +138,8 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 /*
  * uuidv8() returns uuid
  *
- * Time in 10 ns since 1970-01-01, least significant 60 bits, then a counter
- * and random bits (appendix B.1).
+ * Generate a UUID from the least significant 60 bits of the time in 10 ns since
+ * 1970-01-01, a counter and random bits (RFC 9562, appendix B.1).
  */
 Datum
 uuid9562_uuidv8(PG_FUNCTION_ARGS)
@@ -143,23 +147,22 @@ uuid9562_uuidv8(PG_FUNCTION_ARGS)
 	return return_uuid(8, next_payload(UUID_V8, UUID_METHOD_FRACTION));
 }
 
-/* Complain when a custom field of version 8 is not in 0 to max. */
+/* Check that a custom field of version 8 is between 0 and max. */
 static void
 check_custom_field(const char *name, int64 value, uint64 max)
 {
 	if (value < 0 || (uint64) value > max)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("%s is out of range: %lld", name, (long long) value),
-				 errhint("%s takes a value from 0 to %llu.", name, (unsigned long long) max)));
+				 errmsg("value %lld is out of range for %s", (long long) value, name),
+				 errdetail("Valid values are between 0 and %llu.", (unsigned long long) max)));
 }
 
 /*
  * uuidv8_custom(custom_a bigint, custom_b integer, custom_c bigint)
  * returns uuid
  *
- * The caller's 48, 12 and 62 bits, and nothing else (5.8).  A value that does
- * not fit its field is an error.
+ * Return the UUID with these fields of 48, 12 and 62 bits (RFC 9562, 5.8).
  */
 Datum
 uuid9562_uuidv8_custom_fields(PG_FUNCTION_ARGS)
@@ -177,30 +180,30 @@ uuid9562_uuidv8_custom_fields(PG_FUNCTION_ARGS)
 /*
  * uuidv8_custom(octets bytea) returns uuid
  *
- * The first 16 octets with version and variant set over them (5.8): for a
- * hash made elsewhere.  Fewer than 16 octets are an error.
+ * Return the first 16 bytes as a UUID, with version and variant replaced (RFC 9562,
+ * 5.8).  This serves for hashes that the caller computes.
  */
 Datum
-uuid9562_uuidv8_custom_octets(PG_FUNCTION_ARGS)
+uuid9562_uuidv8_custom_bytes(PG_FUNCTION_ARGS)
 {
-	bytea	   *octets = PG_GETARG_BYTEA_PP(0);
-	size_t		count = VARSIZE_ANY_EXHDR(octets);
+	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
+	size_t		count = VARSIZE_ANY_EXHDR(bytes);
 	pg_uuid_t  *uuid;
 
 	if (count < UUID_LEN)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("too few octets for a UUID: %zu", count),
-				 errhint("uuidv8_custom() takes 16 octets or more, and uses the first 16.")));
+				 errmsg("bytea value too short for UUID: %zu bytes", count),
+				 errhint("uuidv8_custom() requires at least 16 bytes and uses only the first 16.")));
 	uuid = new_uuid();
-	uuid_layout_pack_octets(uuid->data, 8, (uint8 *) VARDATA_ANY(octets));
+	uuid_layout_pack_bytes(uuid->data, 8, (uint8 *) VARDATA_ANY(bytes));
 	PG_RETURN_UUID_P(uuid);
 }
 
 /*
- * v7's time and counter, then the node id, then 42 random bits, as version 8
- * (6.4).  The method is always fraction: a node id may change between two
- * values, so nothing below it can be part of a counter.
+ * Generate a version 8 UUID from the time and counter of v7, a node ID and 42 random
+ * bits (RFC 9562, 6.4).  The method is always fraction: the node ID can change
+ * between two values, so the bits after it cannot be part of a counter.
  */
 static Datum
 node_uuid(uint32 node_id)
@@ -210,22 +213,22 @@ node_uuid(uint32 node_id)
 	return return_uuid(8, uuid_layout_stamp(payload, uuid_layout_node_id_stamp(node_id)));
 }
 
-/* A node id that the caller gave; an error when it is not in 0 to 65535. */
+/* Check a node ID that is an argument. */
 static uint32
 given_node_id(int32 node_id)
 {
 	if (node_id < 0 || node_id > (int32) UUID_NODE_ID_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("node id is out of range: %d", node_id),
-				 errhint("A node id is from 0 to %d.", (int) UUID_NODE_ID_MAX)));
+				 errmsg("node ID %d is out of range", node_id),
+				 errdetail("Node IDs must be between 0 and %d.", (int) UUID_NODE_ID_MAX)));
 	return node_id;
 }
 
 /*
  * uuidv8_node() returns uuid
  *
- * With the node id of uuid9562.node_id, which must be set.
+ * Generate a UUID with uuid9562.node_id, which must be set.
  */
 Datum
 uuid9562_uuidv8_node(PG_FUNCTION_ARGS)
@@ -236,7 +239,7 @@ uuid9562_uuidv8_node(PG_FUNCTION_ARGS)
 /*
  * uuidv8_node(node_id integer) returns uuid
  *
- * With that node id, 0 to 65535; any other is an error.
+ * Generate a UUID with a node ID from 0 to 65535.
  */
 Datum
 uuid9562_uuidv8_node_arg(PG_FUNCTION_ARGS)
@@ -244,9 +247,9 @@ uuid9562_uuidv8_node_arg(PG_FUNCTION_ARGS)
 	return node_uuid(given_node_id(PG_GETARG_INT32(0)));
 }
 
-/* --- of a given time --------------------------------------------------------- */
+/* --- for a given timestamp --------------------------------------------------- */
 
-/* A new UUID of that time, with a random tail; no generator knows of it. */
+/* Generate a UUID for a timestamp, with a random tail.  It does not affect generators. */
 static Datum
 uuid_at(const UuidKind *kind, TimestampTz timestamp, UuidStamp stamp)
 {
@@ -260,21 +263,22 @@ uuid_at(const UuidKind *kind, TimestampTz timestamp, UuidStamp stamp)
 /*
  * uuidv6_at(timestamptz) returns uuid
  *
- * The time to the microsecond; a random clock sequence, and a random node or
- * the one of uuid9562.node (5.6).  1582-10-15 to 5236; an error outside.
+ * Generate a UUID for a timestamp from 1582-10-15 to 5236, in microseconds (RFC
+ * 9562, 5.6).  The clock sequence is random, and the node is random or
+ * uuid9562.mac_address.
  */
 Datum
 uuid9562_uuidv6_at(PG_FUNCTION_ARGS)
 {
-	return uuid_at(UUID_V6, PG_GETARG_TIMESTAMPTZ(0), uuid9562_node);
+	return uuid_at(UUID_V6, PG_GETARG_TIMESTAMPTZ(0), uuid9562_node_stamp);
 }
 
 /*
  * uuidv7_at(timestamptz) returns uuid
  *
- * The time to the microsecond, as method 3 writes it (5.7, 6.2), and 62 random
- * bits.  uuidv7_timestamp_micros gives exactly this time back.  1970-01-01 to
- * 10889; an error outside.
+ * Generate a UUID for a timestamp from 1970-01-01 to 10889, with 62 random bits
+ * (RFC 9562, 5.7).  The microseconds are stored as method 3 stores them (6.2), so
+ * uuidv7_timestamp_micros() returns the same timestamp.
  */
 Datum
 uuid9562_uuidv7_at(PG_FUNCTION_ARGS)
@@ -287,8 +291,8 @@ uuid9562_uuidv7_at(PG_FUNCTION_ARGS)
 /*
  * uuidv8_node_at(timestamptz) returns uuid
  *
- * With the node id of uuid9562.node_id, which must be set (6.4); in all else
- * as uuidv7_at.
+ * Generate a UUID for a timestamp as uuidv7_at() does, with uuid9562.node_id, which
+ * must be set (RFC 9562, 6.4).
  */
 Datum
 uuid9562_uuidv8_node_at(PG_FUNCTION_ARGS)
@@ -300,7 +304,7 @@ uuid9562_uuidv8_node_at(PG_FUNCTION_ARGS)
 /*
  * uuidv8_node_at(timestamptz, node_id integer) returns uuid
  *
- * With that node id, 0 to 65535; any other is an error.
+ * Generate a UUID for a timestamp, with a node ID from 0 to 65535.
  */
 Datum
 uuid9562_uuidv8_node_at_arg(PG_FUNCTION_ARGS)

@@ -1,7 +1,6 @@
 /*
  * name_based.c
- *		Name-based UUIDs: the same namespace and name always give the same
- *		UUID (RFC 9562, 5.3, 5.5, 6.5 and appendix B.2).
+ *		Name-based UUIDs (RFC 9562, 5.3, 5.5, 6.5 and appendix B.2).
  */
 #include "value/value.h"
 
@@ -23,13 +22,13 @@ typedef struct HashAlgorithm
 {
 	const char *name;
 	pg_cryptohash_type type;
-	size_t		digest_octets;	/* at least 16 */
+	size_t		digest_bytes;	/* at least 16 */
 } HashAlgorithm;
 
 static const HashAlgorithm md5 = {"md5", PG_MD5, MD5_DIGEST_LENGTH};
 static const HashAlgorithm sha1 = {"sha1", PG_SHA1, SHA1_DIGEST_LENGTH};
 
-/* For version 8: MD5 and SHA-1 have versions of their own (5.5). */
+/* Algorithms of version 8.  MD5 and SHA-1 have versions of their own (5.3, 5.5). */
 static const HashAlgorithm v8_algorithms[] = {
 	{"sha224", PG_SHA224, PG_SHA224_DIGEST_LENGTH},
 	{"sha256", PG_SHA256, PG_SHA256_DIGEST_LENGTH},
@@ -37,7 +36,7 @@ static const HashAlgorithm v8_algorithms[] = {
 	{"sha512", PG_SHA512, PG_SHA512_DIGEST_LENGTH},
 };
 
-/* The algorithm of version 8 with that name, in upper or lower case. */
+/* Find the algorithm of version 8 with that name, which is not case-sensitive. */
 static const HashAlgorithm *
 v8_algorithm(text *name)
 {
@@ -51,17 +50,17 @@ v8_algorithm(text *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unrecognized hash algorithm: \"%s\"", wanted),
-			 errhint("Use sha224, sha256, sha384 or sha512; "
-					 "a hash made elsewhere goes through uuidv8_custom(bytea).")));
+			 errhint("Valid algorithms are \"sha224\", \"sha256\", \"sha384\", and \"sha512\". "
+					 "To use another hash, compute it and pass it to uuidv8_custom(bytea).")));
 }
 
 /*
- * The UUID of that version from the first 16 octets of the hash of namespace
- * and name, with version and variant set over them.
+ * Hash namespace and name.  Return the first 16 bytes of the hash, with version and
+ * variant replaced.
  */
 static Datum
 named_uuid(int version, const HashAlgorithm *algorithm, const pg_uuid_t *namespace,
-		   const char *name, size_t name_octets)
+		   const char *name, size_t name_bytes)
 {
 	uint8		digest[PG_SHA512_DIGEST_LENGTH];
 	pg_uuid_t  *uuid;
@@ -73,10 +72,10 @@ named_uuid(int version, const HashAlgorithm *algorithm, const pg_uuid_t *namespa
 				 errmsg("out of memory")));
 	if (pg_cryptohash_init(context) < 0 ||
 		pg_cryptohash_update(context, namespace->data, UUID_LEN) < 0 ||
-		pg_cryptohash_update(context, (const uint8 *) name, name_octets) < 0 ||
-		pg_cryptohash_final(context, digest, algorithm->digest_octets) < 0)
+		pg_cryptohash_update(context, (const uint8 *) name, name_bytes) < 0 ||
+		pg_cryptohash_final(context, digest, algorithm->digest_bytes) < 0)
 	{
-		/* the reason is a string constant, or belongs to the library */
+		/* the reason is a constant, or the library owns it */
 		const char *reason = pg_cryptohash_error(context);
 
 		pg_cryptohash_free(context);
@@ -87,24 +86,24 @@ named_uuid(int version, const HashAlgorithm *algorithm, const pg_uuid_t *namespa
 	pg_cryptohash_free(context);
 
 	uuid = new_uuid();
-	uuid_layout_pack_octets(uuid->data, version, digest);
+	uuid_layout_pack_bytes(uuid->data, version, digest);
 	PG_RETURN_UUID_P(uuid);
 }
 
-/* A text name is hashed as UTF-8, whatever the database's encoding (6.5). */
+/* Hash a text name as UTF-8, regardless of the database's encoding (6.5). */
 static Datum
 text_named_uuid(int version, const HashAlgorithm *algorithm, const pg_uuid_t *namespace, text *name)
 {
-	char	   *octets = VARDATA_ANY(name);
+	char	   *bytes = VARDATA_ANY(name);
 	size_t		count = VARSIZE_ANY_EXHDR(name);
-	char	   *utf8 = pg_server_to_any(octets, (int) count, PG_UTF8);
+	char	   *utf8 = pg_server_to_any(bytes, (int) count, PG_UTF8);
 
-	if (utf8 != octets)
+	if (utf8 != bytes)
 		count = strlen(utf8);
 	return named_uuid(version, algorithm, namespace, utf8, count);
 }
 
-/* A bytea name is hashed as it is. */
+/* Hash a bytea name unchanged. */
 static Datum
 bytea_named_uuid(int version, const HashAlgorithm *algorithm, const pg_uuid_t *namespace, bytea *name)
 {
@@ -114,7 +113,7 @@ bytea_named_uuid(int version, const HashAlgorithm *algorithm, const pg_uuid_t *n
 /*
  * uuidv3(namespace uuid, name text) returns uuid
  *
- * MD5 (5.3).
+ * Return the version 3 UUID of a name, which uses MD5 (RFC 9562, 5.3).
  */
 Datum
 uuid9562_uuidv3_text(PG_FUNCTION_ARGS)
@@ -132,7 +131,7 @@ uuid9562_uuidv3_bytea(PG_FUNCTION_ARGS)
 /*
  * uuidv5(namespace uuid, name text) returns uuid
  *
- * SHA-1 (5.5).
+ * Return the version 5 UUID of a name, which uses SHA-1 (RFC 9562, 5.5).
  */
 Datum
 uuid9562_uuidv5_text(PG_FUNCTION_ARGS)
@@ -150,8 +149,8 @@ uuid9562_uuidv5_bytea(PG_FUNCTION_ARGS)
 /*
  * uuidv8_name(namespace uuid, name text, algorithm text) returns uuid
  *
- * SHA-224, SHA-256, SHA-384 or SHA-512 (appendix B.2); another algorithm is
- * an error.
+ * Return the version 8 UUID of a name, with a hash algorithm of the SHA-2 family
+ * (RFC 9562, appendix B.2).
  */
 Datum
 uuid9562_uuidv8_name_text(PG_FUNCTION_ARGS)

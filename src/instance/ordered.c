@@ -415,7 +415,7 @@ next_ordered(const UuidKind *kind)
 Datum
 uuid9562_uuidv6_ordered(PG_FUNCTION_ARGS)
 {
-	return return_uuid(6, uuid_layout_stamp(next_ordered(UUID_V6), uuid9562_node));
+	return return_uuid(6, uuid_layout_stamp(next_ordered(UUID_V6), uuid9562_node_stamp));
 }
 
 /*

@@ -1,6 +1,6 @@
 /*
  * constants.c
- *		The UUIDs that RFC 9562 names: Nil, Max and the namespaces.
+ *		The constants of RFC 9562: Nil, Max, and the namespace IDs.
  */
 #include "value/value.h"
 
@@ -16,7 +16,7 @@ typedef struct Namespace
 	const char *id;
 } Namespace;
 
-/* The namespace ids of 6.6, table 3. */
+/* The namespace IDs of RFC 9562, 6.6, table 3. */
 static const Namespace namespaces[] = {
 	{"dns", "6ba7b810-9dad-11d1-80b4-00c04fd430c8"},
 	{"url", "6ba7b811-9dad-11d1-80b4-00c04fd430c8"},
@@ -27,7 +27,7 @@ static const Namespace namespaces[] = {
 /*
  * nil_uuid() returns uuid
  *
- * All bits zero (5.9).
+ * Return the UUID with all bits zero (RFC 9562, 5.9).
  */
 Datum
 uuid9562_nil_uuid(PG_FUNCTION_ARGS)
@@ -41,7 +41,7 @@ uuid9562_nil_uuid(PG_FUNCTION_ARGS)
 /*
  * max_uuid() returns uuid
  *
- * All bits one (5.10).
+ * Return the UUID with all bits one (RFC 9562, 5.10).
  */
 Datum
 uuid9562_max_uuid(PG_FUNCTION_ARGS)
@@ -55,8 +55,8 @@ uuid9562_max_uuid(PG_FUNCTION_ARGS)
 /*
  * uuid_namespace(name text) returns uuid
  *
- * The namespace id of dns, url, oid or x500, in upper or lower case (6.6); an
- * error for any other name.
+ * Return the namespace ID with the given name (RFC 9562, 6.6).  The name is not
+ * case-sensitive.
  */
 Datum
 uuid9562_uuid_namespace(PG_FUNCTION_ARGS)
@@ -71,5 +71,5 @@ uuid9562_uuid_namespace(PG_FUNCTION_ARGS)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unrecognized UUID namespace: \"%s\"", name),
-			 errhint("Use dns, url, oid or x500; any other namespace is a UUID of your own.")));
+			 errhint("Valid names are \"dns\", \"url\", \"oid\", and \"x500\". For any other namespace, pass its UUID.")));
 }

@@ -1,6 +1,6 @@
 /*
  * convert.c
- *		The same UUID in another form: v1 as v6 and back, as a URN, and as
+ *		Conversion of UUIDs: between versions 1 and 6, and to and from URN and
  *		base32hex.
  */
 #include "value/value.h"
@@ -16,27 +16,26 @@ PG_FUNCTION_INFO_V1(uuid9562_uuid_from_urn);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_to_base32hex);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_from_base32hex);
 
-/* RFC 9562, 4, figure 4. */
+/* RFC 9562, 4, figure 4 */
 #define URN_PREFIX			"urn:uuid:"
 #define URN_PREFIX_LENGTH	(sizeof(URN_PREFIX) - 1)
 
-/* Complain that a UUID of that version, -1 for none, is not of the one it must be. */
+/* Report that a UUID does not have version "from".  Its version is -1 if it has none. */
 pg_noreturn static pg_noinline void
 wrong_version(int version, int from, int to)
 {
 	if (version < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("UUID has no version, so it cannot be converted to version %d", to),
-				 errdetail("Its variant is not that of RFC 9562."),
-				 errhint("Only version %d converts to version %d.", from, to)));
+				 errmsg("cannot convert UUID to version %d", to),
+				 errdetail("Only UUIDs of the RFC 9562 variant have a version.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("UUID has version %d, not version %d", version, from),
-			 errhint("Only version %d converts to version %d.", from, to)));
+			 errmsg("cannot convert version %d UUID to version %d", version, to),
+			 errhint("Only version %d UUIDs can be converted to version %d.", from, to)));
 }
 
-/* Lay the payload of a UUID of one version out as another version. */
+/* Convert a UUID, after checking its version. */
 static pg_attribute_always_inline Datum
 convert_version(const pg_uuid_t *given, int from, int to)
 {
@@ -53,8 +52,8 @@ convert_version(const pg_uuid_t *given, int from, int to)
 /*
  * uuidv1_to_v6(uuid) returns uuid
  *
- * The same time, clock sequence and node as version 6 (5.6); an error for any
- * version but 1.
+ * Return the version 6 UUID with the same timestamp, clock sequence and node
+ * (RFC 9562, 5.6).
  */
 Datum
 uuid9562_uuidv1_to_v6(PG_FUNCTION_ARGS)
@@ -65,7 +64,7 @@ uuid9562_uuidv1_to_v6(PG_FUNCTION_ARGS)
 /*
  * uuidv6_to_v1(uuid) returns uuid
  *
- * The inverse of uuidv1_to_v6; an error for any version but 6.
+ * Return the version 1 UUID with the same timestamp, clock sequence and node.
  */
 Datum
 uuid9562_uuidv6_to_v1(PG_FUNCTION_ARGS)
@@ -76,7 +75,7 @@ uuid9562_uuidv6_to_v1(PG_FUNCTION_ARGS)
 /*
  * uuid_to_urn(uuid) returns text
  *
- * urn:uuid: and the text form in lower case (4, figure 4).
+ * Return "urn:uuid:" followed by the text form (RFC 9562, 4, figure 4).
  */
 Datum
 uuid9562_uuid_to_urn(PG_FUNCTION_ARGS)
@@ -89,8 +88,8 @@ uuid9562_uuid_to_urn(PG_FUNCTION_ARGS)
 /*
  * uuid_from_urn(urn text) returns uuid
  *
- * urn:uuid: and the hex-and-dash form, each in upper or lower case
- * (RFC 9562, 4; RFC 8141, 3.1); an error for anything else.
+ * Read "urn:uuid:" followed by the hex-and-dash form.  Neither part is
+ * case-sensitive (RFC 9562, 4; RFC 8141, 3.1).
  */
 Datum
 uuid9562_uuid_from_urn(PG_FUNCTION_ARGS)
@@ -110,8 +109,8 @@ uuid9562_uuid_from_urn(PG_FUNCTION_ARGS)
 /*
  * uuid_to_base32hex(uuid) returns text
  *
- * 26 characters in lower case, without padding, that sort as the UUID does
- * (4; RFC 4648, 7).
+ * Return 26 lower-case characters without padding, which sort in the order of
+ * the UUIDs (RFC 9562, 4; RFC 4648, 7).
  */
 Datum
 uuid9562_uuid_to_base32hex(PG_FUNCTION_ARGS)
@@ -125,7 +124,7 @@ uuid9562_uuid_to_base32hex(PG_FUNCTION_ARGS)
 /*
  * uuid_from_base32hex(base32hex text) returns uuid
  *
- * The inverse, of upper or lower case; an error for anything else.
+ * Read 26 characters of base32hex, which is not case-sensitive.
  */
 Datum
 uuid9562_uuid_from_base32hex(PG_FUNCTION_ARGS)
@@ -136,7 +135,8 @@ uuid9562_uuid_from_base32hex(PG_FUNCTION_ARGS)
 	if (!uuid_text_read_base32hex(string, uuid->data))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for a UUID in base32hex: \"%s\"", string),
-				 errhint("It has 26 characters, 0 to 9 and a to v, the last of them one of 0, 4, 8, c, g, k, o and s.")));
+				 errmsg("invalid input syntax for base32hex-encoded UUID: \"%s\"", string),
+				 errhint("A base32hex-encoded UUID consists of 26 characters \"0\" to \"9\" and \"a\" to \"v\"; "
+						 "the last must be one of \"0\", \"4\", \"8\", \"c\", \"g\", \"k\", \"o\", and \"s\".")));
 	PG_RETURN_UUID_P(uuid);
 }

@@ -1,9 +1,9 @@
 /*
  * inspect.c
- *		What a UUID says of itself.
+ *		Extraction of the fields of a UUID.
  *
- * Each reads any UUID and returns NULL where the field does not exist in it.
- * None that takes a uuid raises an error, so all of them are leakproof.
+ * The functions accept any UUID.  They return NULL if its version does not have
+ * the field.  Functions of a uuid never raise an error, so they are leakproof.
  */
 #include "value/value.h"
 
@@ -37,7 +37,7 @@ return_nullable(FunctionCallInfo fcinfo, NullableDatum result)
 	return result.value;
 }
 
-/* The version, or NULL where the variant is not RFC 9562's (4.2). */
+/* Return the version, or NULL if the variant is not that of RFC 9562 (4.2). */
 static NullableDatum
 version_of(const pg_uuid_t *uuid)
 {
@@ -46,7 +46,7 @@ version_of(const pg_uuid_t *uuid)
 	return version < 0 ? null_datum : not_null(Int16GetDatum(version));
 }
 
-/* The name of the variant (4.1). */
+/* Return the name of the variant (RFC 9562, 4.1). */
 static const char *
 variant_name(const pg_uuid_t *uuid)
 {
@@ -64,7 +64,7 @@ variant_name(const pg_uuid_t *uuid)
 	return "reserved";
 }
 
-/* The timestamp of a UUID of that kind; NULL for another version. */
+/* Return the timestamp of a UUID of that kind, or NULL if it has another version. */
 static inline NullableDatum
 timestamp_of_kind(const pg_uuid_t *uuid, const UuidKind *kind)
 {
@@ -73,7 +73,7 @@ timestamp_of_kind(const pg_uuid_t *uuid, const UuidKind *kind)
 	return not_null(TimestampTzGetDatum(uuid_timestamp(kind, uuid)));
 }
 
-/* The timestamp of the versions whose time RFC 9562 defines: 1, 6 and 7. */
+/* Return the timestamp of versions 1, 6 and 7, for which RFC 9562 defines it. */
 static NullableDatum
 timestamp_of(const pg_uuid_t *uuid)
 {
@@ -90,7 +90,7 @@ timestamp_of(const pg_uuid_t *uuid)
 	}
 }
 
-/* Does it have a clock sequence and a node: is it v1 or v6 (5.1, 5.6)? */
+/* Check whether the UUID has a clock sequence and a node (RFC 9562, 5.1 and 5.6). */
 static bool
 has_node(const pg_uuid_t *uuid)
 {
@@ -112,19 +112,20 @@ node_of(const pg_uuid_t *uuid)
 {
 	macaddr    *node;
 
-	StaticAssertStmt(sizeof(macaddr) == UUID_NODE_OCTETS, "a MAC address is six octets");
+	StaticAssertStmt(sizeof(macaddr) == UUID_NODE_BYTES, "a MAC address has six bytes");
 
 	if (!has_node(uuid))
 		return null_datum;
 	node = (macaddr *) palloc(sizeof(macaddr));
-	uuid_layout_node_octets(uuid_layout_unpack(uuid->data, 6), (uint8 *) node);
+	uuid_layout_node_bytes(uuid_layout_unpack(uuid->data, 6), (uint8 *) node);
 	return not_null(MacaddrPGetDatum(node));
 }
 
 /*
  * uuid_extract_version(uuid) returns smallint
  *
- * 0 to 15; NULL where the variant is not RFC 9562's (4.2).
+ * Return the version, 0 to 15, or NULL if the variant is not that of RFC 9562
+ * (4.2).
  */
 Datum
 uuid9562_uuid_extract_version(PG_FUNCTION_ARGS)
@@ -135,7 +136,7 @@ uuid9562_uuid_extract_version(PG_FUNCTION_ARGS)
 /*
  * uuid_extract_variant(uuid) returns text
  *
- * ncs, rfc9562, microsoft or reserved (4.1, table 1).
+ * Return "ncs", "rfc9562", "microsoft" or "reserved" (RFC 9562, 4.1, table 1).
  */
 Datum
 uuid9562_uuid_extract_variant(PG_FUNCTION_ARGS)
@@ -146,7 +147,8 @@ uuid9562_uuid_extract_variant(PG_FUNCTION_ARGS)
 /*
  * uuid_extract_timestamp(uuid) returns timestamptz
  *
- * v1 and v6 to the microsecond, v7 to the millisecond; NULL for the rest.
+ * Return the timestamp, in microseconds for v1 and v6 and in milliseconds for v7.
+ * Return NULL for other versions.
  */
 Datum
 uuid9562_uuid_extract_timestamp(PG_FUNCTION_ARGS)
@@ -157,7 +159,8 @@ uuid9562_uuid_extract_timestamp(PG_FUNCTION_ARGS)
 /*
  * uuid_extract_clock_seq(uuid) returns integer
  *
- * 0 to 16383 for v1 and v6; NULL for the rest (5.1, 5.6).
+ * Return the clock sequence of v1 and v6, 0 to 16383, or NULL for other versions
+ * (RFC 9562, 5.1 and 5.6).
  */
 Datum
 uuid9562_uuid_extract_clock_seq(PG_FUNCTION_ARGS)
@@ -168,7 +171,8 @@ uuid9562_uuid_extract_clock_seq(PG_FUNCTION_ARGS)
 /*
  * uuid_extract_node(uuid) returns macaddr
  *
- * For v1 and v6; NULL for the rest (5.1, 5.6).
+ * Return the node of v1 and v6, or NULL for other versions (RFC 9562, 5.1 and
+ * 5.6).
  */
 Datum
 uuid9562_uuid_extract_node(PG_FUNCTION_ARGS)
@@ -183,9 +187,11 @@ uuid9562_uuid_extract_node(PG_FUNCTION_ARGS)
  * uuidv8_timestamp(uuid) returns timestamptz
  * uuidv8_node_timestamp(uuid) returns timestamptz
  *
- * To the microsecond, or the millisecond where the time is v7's (5.1, 5.6,
- * 5.7); NULL for another version.  What made a v8 cannot be known: the one
- * function reads it as appendix B.1 does, the other as uuidv8_node() writes it.
+ * Return the timestamp, or NULL if the UUID has another version (RFC 9562, 5.1,
+ * 5.6 and 5.7).  It has microseconds in v1, v6 and v8, and milliseconds in v7 and
+ * v8 with a node ID.  The layout of a v8 cannot be recognized, so
+ * uuidv8_timestamp() assumes that of appendix B.1, and uuidv8_node_timestamp() that
+ * of uuidv8_node().
  */
 static Datum
 kind_timestamp(FunctionCallInfo fcinfo, const UuidKind *kind)
@@ -203,9 +209,9 @@ KIND_FUNCTION(uuid9562_uuidv8_node_timestamp, UUID_V8_NODE, kind_timestamp)
  * uuidv7_timestamp_micros(uuid) returns timestamptz
  * uuidv8_node_timestamp_micros(uuid) returns timestamptz
  *
- * With the 12 bits after the milliseconds read as a fraction of one, for UUIDs
- * made by method 3 (6.2), as all of uuidv8_node() are; NULL for another
- * version.
+ * Return the timestamp in microseconds, or NULL if the UUID has another version.
+ * The 12 bits after the milliseconds are read as a fraction of a millisecond, as
+ * method 3 of RFC 9562, 6.2 and uuidv8_node() write them.
  */
 static Datum
 kind_timestamp_micros(FunctionCallInfo fcinfo, const UuidKind *kind)
@@ -227,12 +233,12 @@ KIND_FUNCTION(uuid9562_uuidv8_node_timestamp_micros, UUID_V8_NODE, kind_timestam
  * uuidv7_timestamp_from_text(text) returns timestamptz
  * uuidv8_node_timestamp_from_text(text) returns timestamptz
  *
- * The time at which a UUID stands in the order of the kind's: that of the last
- * one of the kind that is not greater, and before all of them that of the
- * first.  So a UUID of the kind has its own timestamp, every other one has one
- * too, and a greater UUID never an earlier one.  For tools that know the bounds
- * of partitions as text.  What is no UUID is the error of PostgreSQL's uuid
- * input.
+ * Return the timestamp of a UUID's position in the order of one kind.  This is
+ * the timestamp of the greatest UUID of that kind that is not greater, or of the
+ * smallest one if there is none.  So a UUID of the kind has its own timestamp, every
+ * other UUID has one too, and timestamps never decrease as UUIDs increase.
+ * Partition managers call these functions with the bounds of partitions, which
+ * they know as text.
  */
 static Datum
 kind_timestamp_from_text(FunctionCallInfo fcinfo, const UuidKind *kind)
@@ -253,8 +259,9 @@ KIND_FUNCTION(uuid9562_uuidv8_node_timestamp_from_text, UUID_V8_NODE, kind_times
  * uuid_is_v7(uuid) returns boolean
  * uuid_is_v8(uuid) returns boolean
  *
- * Is it of the version, whatever made it?  That remains to be asked of an id
- * between the bounds of a period.
+ * Check whether the UUID has the version.  Period conditions need this check
+ * besides the comparisons with the bounds, since UUIDs of other versions can lie
+ * between them.
  */
 static Datum
 uuid_is_version(FunctionCallInfo fcinfo, const UuidKind *kind)
@@ -269,8 +276,8 @@ KIND_FUNCTION(uuid9562_uuid_is_v8, UUID_V8, uuid_is_version)
 /*
  * uuidv8_node_id(uuid) returns integer
  *
- * The 16 bits where uuidv8_node() puts the node id, whatever made the UUID;
- * NULL for another version.
+ * Return the 16 bits in which uuidv8_node() stores the node ID, or NULL if the
+ * UUID has another version.
  */
 Datum
 uuid9562_uuidv8_node_id(PG_FUNCTION_ARGS)
@@ -286,7 +293,7 @@ uuid9562_uuidv8_node_id(PG_FUNCTION_ARGS)
  * uuid_inspect(uuid) returns (variant text, version smallint,
  * timestamp timestamptz, clock_seq integer, node macaddr)
  *
- * All of the above in one row.
+ * Return the fields in one row.
  */
 Datum
 uuid9562_uuid_inspect(PG_FUNCTION_ARGS)

@@ -1,10 +1,10 @@
 /*
  * value.h
- *		UUIDs and their timestamps as PostgreSQL's types.
+ *		UUIDs and timestamps as PostgreSQL's types.
  *
- * The C function of an SQL function f is uuid9562_f, since PostgreSQL 17 and
- * later have C functions named like some of our SQL functions.  It checks its
- * arguments, calls the core and returns a Datum.
+ * SQL function f has C function uuid9562_f, since PostgreSQL 17 and later have C
+ * functions with the names of some of our SQL functions.  The C function checks
+ * the arguments, calls the core, and returns a Datum.
  */
 #ifndef UUID9562_VALUE_H
 #define UUID9562_VALUE_H
@@ -18,13 +18,13 @@
 
 #include "core/kind.h"
 
-StaticAssertDecl(UUID_OCTETS == UUID_LEN, "a UUID has 16 octets on both sides");
+StaticAssertDecl(UUID_BYTES == UUID_LEN, "PostgreSQL and the core agree on the size of a UUID");
 
-/* Microseconds from 1970-01-01 to PostgreSQL's epoch, 2000-01-01. */
+/* Microseconds from 1970-01-01 to PostgreSQL's epoch, 2000-01-01 */
 #define UNIX_EPOCH_OFFSET_USECS \
 	((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY)
 
-/* A timestamptz from microseconds since 1970-01-01, 1582 to 10889. */
+/* Convert microseconds since 1970-01-01, from 1582 to 10889, to timestamptz. */
 static inline TimestampTz
 unix_micros_to_timestamptz(int64 unix_micros)
 {
@@ -32,8 +32,8 @@ unix_micros_to_timestamptz(int64 unix_micros)
 }
 
 /*
- * Microseconds since 1970-01-01 of a timestamptz.  The last 30 years that
- * timestamptz has, and infinity, become PG_INT64_MAX: beyond every field.
+ * Convert timestamptz to microseconds since 1970-01-01.  The last 30 years of
+ * timestamptz, and infinity, become PG_INT64_MAX, which no time field can hold.
  */
 static inline int64
 timestamptz_to_unix_micros(TimestampTz timestamp)
@@ -45,7 +45,7 @@ timestamptz_to_unix_micros(TimestampTz timestamp)
 	return unix_micros;
 }
 
-/* The timestamp of a UUID of that kind. */
+/* Return the timestamp of a UUID of that kind. */
 static inline TimestampTz
 uuid_timestamp(const UuidKind *kind, const pg_uuid_t *uuid)
 {
@@ -55,8 +55,8 @@ uuid_timestamp(const UuidKind *kind, const pg_uuid_t *uuid)
 }
 
 /*
- * The SQL function of that name: an implementation for several kinds, called
- * with one of them.
+ * Define the C function of an SQL function, which calls the implementation with
+ * one kind.
  */
 #define KIND_FUNCTION(function, kind, implementation) \
 	PG_FUNCTION_INFO_V1(function); \
@@ -66,7 +66,7 @@ uuid_timestamp(const UuidKind *kind, const pg_uuid_t *uuid)
 		return implementation(fcinfo, kind); \
 	}
 
-/* Space for the UUID that a function returns. */
+/* Allocate the UUID that a function returns. */
 static inline pg_uuid_t *
 new_uuid(void)
 {
@@ -83,7 +83,7 @@ return_uuid(int version, UuidPayload payload)
 	return UUIDPGetDatum(uuid);
 }
 
-pg_noreturn extern void uuid9562_timestamp_out_of_range(const UuidKind *kind);
+pg_noreturn extern void uuid9562_timestamp_out_of_range(const UuidKind *kind, TimestampTz timestamp);
 extern uint64 uuid9562_timestamp_ticks(const UuidKind *kind, TimestampTz timestamp);
 
 #endif							/* UUID9562_VALUE_H */

@@ -42,11 +42,14 @@ my $before = files(@folders, getcwd());
 cmp_ok(scalar(keys %$before), '>', 500, 'the checkout and PostgreSQL have files');
 
 program('prove', 'echo "ok 1 - one"; echo "1..1"');
-program('pg_prove', 'echo "ok 1 - one"; echo "ok 2 # SKIP not here"; echo "ok 3 - three # skip nor here"; echo "not ok 4 - four"; echo "1..4"; exit 1');
+program('pg_prove', q{echo "test/pgtap/one.sql .. "; echo "ok 1 - one"; echo "ok 2 # SKIP not here"; echo "ok 3 - three # skip nor here"; echo "not ok 4 - four"; echo "1..4"
+echo "test/pgtap/two.sql .. "; echo "Dubious, test returned 3"
+echo "test/pgtap/one.sql (Wstat: 0 Tests: 4 Failed: 1)"; echo "test/pgtap/two.sql (Wstat: 768 (exited 3) Tests: 0 Failed: 0)"; exit 1});
 my $printed = `scripts/test 2>&1 </dev/null`;
 is($? >> 8, 1, 'scripts/test fails where a test does') or diag($printed);
-like($printed, qr/^contract and properties: pgTAP +1 passed +1 failed$/m, 'a test that pgTAP skips has not passed');
-like($printed, qr/^skipped: not here\n(?:.*\n)*failed: not ok 4 - four\n\n\d+ passed, 1 failed\n\z/m, 'the end says what was skipped, and what failed');
+like($printed, qr/^contract and properties: pgTAP +1 passed +2 failed$/m, 'a test that pgTAP skips has not passed');
+like($printed, qr/^skipped: not here\n(?:.*\n)*failed: test\/pgtap\/one\.sql: not ok 4 - four\nfailed: test\/pgtap\/two\.sql: failed, see its output\n\n\d+ passed, 2 failed\n\z/m,
+	'the summary has the reasons of skipped tests, and the files of failed ones');
 is_deeply(files(@folders, getcwd()), $before, "the checkout is as it was, and PG_CONFIG's PostgreSQL");
 
 $printed = `scripts/demo 2>&1 </dev/null`;

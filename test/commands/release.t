@@ -60,11 +60,11 @@ commit();
 my $printed = `$checkout/scripts/release 9.9 2>&1`;
 like($printed, qr/^  - \Q$_\E: .*9\.9/m, "a version that $_ does not have is refused")
   foreach qw(uuid9562.control uuid9562--*.sql META.json CHANGELOG.md debian/changelog rpm/uuid9562.spec);
-is_refused($version, "CHANGELOG.md: says of $version that it is not yet released\n  - debian/changelog: begins with what is unreleased",
+is_refused($version, "CHANGELOG.md: $version is marked as not yet released\n  - debian/changelog: $version is marked as UNRELEASED",
 	'a version that is not said to be released is refused');
 edit('CHANGELOG.md', qr/Not yet released\. /, '');
 edit('debian/changelog', qr/UNRELEASED/, 'unstable');
-is_refused($version, 'git: something is not committed: git status', 'what is not committed is refused');
+is_refused($version, 'git: there are uncommitted changes; see git status', 'what is not committed is refused');
 commit();
 $printed = `$checkout/scripts/release $version 2>&1`;
 ok($? && !-e "$checkout/packages", 'where scripts/matrix fails there is no release');
@@ -81,6 +81,6 @@ chomp(my $head = `$git rev-parse HEAD`);
 like($printed, qr/^\tgit tag -a -m "uuid9562 \Q$version\E" v\Q$version\E $head\n\z/m, 'the tag to set is named');
 
 system("$git tag v$version") == 0 or die;
-is_refused($version, "git: there is a tag v$version already", 'a version is released once');
+is_refused($version, "git: tag v$version already exists", 'a version is released once');
 
 done_testing();

@@ -114,7 +114,7 @@ greater(UuidPayload a, UuidPayload b)
 	return a.time > b.time || (a.time == b.time && a.tail > b.tail);
 }
 
-/* Every method, clock and source: a million greater values, as octets too. */
+/* Every method, clock and source: a million greater values, as bytes too. */
 static void
 every_value_exceeds_the_one_before(void **state)
 {
@@ -124,11 +124,11 @@ every_value_exceeds_the_one_before(void **state)
 			for (size_t c = 0; c < 6; c++)
 			{
 				UuidPayload generator = {0, 0};
-				uint8_t		previous[UUID_OCTETS] = {0};
+				uint8_t		previous[UUID_BYTES] = {0};
 
 				for (uint64_t i = 0; i < STEPS; i++)
 				{
-					uint8_t		octets[UUID_OCTETS];
+					uint8_t		bytes[UUID_BYTES];
 					UuidNext	outcome;
 
 					outcome = uuid_generator_next(&generator, clocks[c] (i),
@@ -137,11 +137,11 @@ every_value_exceeds_the_one_before(void **state)
 						generator.time > UUID_TIME_MAX || generator.tail > UUID_TAIL_MAX)
 						fail_msg("%s, %s, clock %s: no value at step %" PRIu64,
 								 method_names[m], source_names[s], clock_names[c], i);
-					uuid_layout_pack(octets, 7, generator);
-					if (memcmp(previous, octets, UUID_OCTETS) >= 0)
+					uuid_layout_pack(bytes, 7, generator);
+					if (memcmp(previous, bytes, UUID_BYTES) >= 0)
 						fail_msg("%s, %s, clock %s: not greater at step %" PRIu64,
 								 method_names[m], source_names[s], clock_names[c], i);
-					memcpy(previous, octets, UUID_OCTETS);
+					memcpy(previous, bytes, UUID_BYTES);
 				}
 			}
 }
@@ -178,7 +178,7 @@ a_stamp_below_the_counter_keeps_the_order(void **state)
 	for (uint64_t i = 0; i < STEPS; i++)
 	{
 		uint64_t	bits = test_bits();
-		uint8_t		node[UUID_OCTETS];
+		uint8_t		node[UUID_BYTES];
 		UuidPayload next;
 
 		uuid_generator_next(&generator, goes_back_an_hour(i), random_from(test_bits), UUID_METHOD_FRACTION);

@@ -102,7 +102,7 @@ typedef struct Program
 	int			length;
 } Program;
 
-/* As little as possible, and zeroed where nothing is, since it is compared by its octets. */
+/* As little as possible, and zeroed where nothing is, since it is compared by its bytes. */
 typedef struct State
 {
 	uint8_t		at[WRITERS];
@@ -154,7 +154,7 @@ static uint64_t met_size;
 static void
 hash_state(const State *state, uint64_t hash[2])
 {
-	const uint8_t *octets = (const uint8_t *) state;
+	const uint8_t *bytes = (const uint8_t *) state;
 	uint64_t	a = UINT64_C(0x9e3779b97f4a7c15);
 	uint64_t	b = UINT64_C(0xbf58476d1ce4e5b9);
 
@@ -162,7 +162,7 @@ hash_state(const State *state, uint64_t hash[2])
 	{
 		uint64_t	word = 0;
 
-		memcpy(&word, octets + i, sizeof(State) - i < 8 ? sizeof(State) - i : 8);
+		memcpy(&word, bytes + i, sizeof(State) - i < 8 ? sizeof(State) - i : 8);
 		a = (a ^ word) * UINT64_C(0xff51afd7ed558ccd);
 		a ^= a >> 32;
 		b = (b ^ word) * UINT64_C(0xc4ceb9fe1a85ec53);

@@ -1,16 +1,16 @@
 /*
- * Octets to fields and back: the vectors of RFC 9562 and the two drafts, the
- * variants and versions of any octets, v1 to v6 to v1.
+ * Bytes to fields and back: the vectors of RFC 9562 and the two drafts, the
+ * variants and versions of any bytes, v1 to v6 to v1.
  */
 #include "support.h"
 
 #define RANDOM_ROUNDS 1000000
 
 static void
-fill_random(uint8_t *octets)
+fill_random(uint8_t *bytes)
 {
-	uuid_layout_store64(octets, test_bits());
-	uuid_layout_store64(octets + 8, test_bits());
+	uuid_layout_store64(bytes, test_bits());
+	uuid_layout_store64(bytes + 8, test_bits());
 }
 
 /* A UUID, its version and its fields. */
@@ -43,20 +43,20 @@ packs_and_unpacks_the_vectors(void **state)
 	{
 		const Vector *v = &vectors[i];
 		UuidPayload payload = {v->time, v->tail};
-		uint8_t		octets[UUID_OCTETS];
+		uint8_t		bytes[UUID_BYTES];
 
-		uuid_layout_pack(octets, v->version, payload);
-		assert_uuid_equal(octets, v->uuid);
-		payload = uuid_layout_unpack(octets, v->version);
+		uuid_layout_pack(bytes, v->version, payload);
+		assert_uuid_equal(bytes, v->uuid);
+		payload = uuid_layout_unpack(bytes, v->version);
 		assert_true(payload.time == v->time);
 		assert_true(payload.tail == v->tail);
-		assert_int_equal(uuid_layout_version(octets), v->version);
+		assert_int_equal(uuid_layout_version(bytes), v->version);
 	}
 }
 
-/* Octets that another program made, and the UUID of that version over them. */
+/* Bytes that another program made, and the UUID of that version over them. */
 static void
-sets_version_and_variant_over_given_octets(void **state)
+sets_version_and_variant_over_given_bytes(void **state)
 {
 	static const struct
 	{
@@ -79,31 +79,31 @@ sets_version_and_variant_over_given_octets(void **state)
 	(void) state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 	{
-		uint8_t		given[UUID_OCTETS];
-		uint8_t		octets[UUID_OCTETS];
+		uint8_t		given[UUID_BYTES];
+		uint8_t		bytes[UUID_BYTES];
 
-		octets_from_text(cases[i].given, given, UUID_OCTETS);
-		uuid_layout_pack_octets(octets, cases[i].version, given);
-		assert_uuid_equal(octets, cases[i].uuid);
+		bytes_from_text(cases[i].given, given, UUID_BYTES);
+		uuid_layout_pack_bytes(bytes, cases[i].version, given);
+		assert_uuid_equal(bytes, cases[i].uuid);
 	}
 }
 
-/* RFC 9562, 4.1, table 1: octet 8 from 0x0_ to 0xf_. */
+/* RFC 9562, 4.1, table 1: byte 8 from 0x0_ to 0xf_. */
 static void
-names_the_variant_of_any_octets(void **state)
+names_the_variant_of_any_bytes(void **state)
 {
 	(void) state;
-	for (int octet = 0; octet < 256; octet++)
+	for (int byte = 0; byte < 256; byte++)
 	{
-		uint8_t		octets[UUID_OCTETS];
-		int			msb0to3 = octet >> 4;
+		uint8_t		bytes[UUID_BYTES];
+		int			msb0to3 = byte >> 4;
 		UuidVariant expected = msb0to3 <= 0x7 ? UUID_VARIANT_NCS :
 			msb0to3 <= 0xb ? UUID_VARIANT_RFC9562 :
 			msb0to3 <= 0xd ? UUID_VARIANT_MICROSOFT : UUID_VARIANT_RESERVED;
 
-		fill_random(octets);
-		octets[8] = (uint8_t) octet;
-		assert_int_equal(uuid_layout_variant(octets), expected);
+		fill_random(bytes);
+		bytes[8] = (uint8_t) byte;
+		assert_int_equal(uuid_layout_variant(bytes), expected);
 	}
 }
 
@@ -111,17 +111,17 @@ static void
 names_the_version_only_under_the_variant_of_the_rfc(void **state)
 {
 	(void) state;
-	for (int octet6 = 0; octet6 < 256; octet6++)
+	for (int byte6 = 0; byte6 < 256; byte6++)
 	{
-		for (int octet8 = 0; octet8 < 256; octet8++)
+		for (int byte8 = 0; byte8 < 256; byte8++)
 		{
-			uint8_t		octets[UUID_OCTETS];
+			uint8_t		bytes[UUID_BYTES];
 
-			fill_random(octets);
-			octets[6] = (uint8_t) octet6;
-			octets[8] = (uint8_t) octet8;
-			assert_int_equal(uuid_layout_version(octets),
-							 (octet8 & 0xc0) == 0x80 ? octet6 >> 4 : -1);
+			fill_random(bytes);
+			bytes[6] = (uint8_t) byte6;
+			bytes[8] = (uint8_t) byte8;
+			assert_int_equal(uuid_layout_version(bytes),
+							 (byte8 & 0xc0) == 0x80 ? byte6 >> 4 : -1);
 		}
 	}
 }
@@ -129,15 +129,15 @@ names_the_version_only_under_the_variant_of_the_rfc(void **state)
 static void
 nil_and_max_have_no_version(void **state)
 {
-	uint8_t		octets[UUID_OCTETS];
+	uint8_t		bytes[UUID_BYTES];
 
 	(void) state;
-	memset(octets, 0x00, sizeof(octets));
-	assert_int_equal(uuid_layout_version(octets), -1);
-	assert_int_equal(uuid_layout_variant(octets), UUID_VARIANT_NCS);
-	memset(octets, 0xff, sizeof(octets));
-	assert_int_equal(uuid_layout_version(octets), -1);
-	assert_int_equal(uuid_layout_variant(octets), UUID_VARIANT_RESERVED);
+	memset(bytes, 0x00, sizeof(bytes));
+	assert_int_equal(uuid_layout_version(bytes), -1);
+	assert_int_equal(uuid_layout_variant(bytes), UUID_VARIANT_NCS);
+	memset(bytes, 0xff, sizeof(bytes));
+	assert_int_equal(uuid_layout_version(bytes), -1);
+	assert_int_equal(uuid_layout_variant(bytes), UUID_VARIANT_RESERVED);
 }
 
 /* Edges of both fields and random values, in every version. */
@@ -150,18 +150,18 @@ unpack_is_the_inverse_of_pack(void **state)
 		int			version = 1 + round % 8;
 		UuidPayload payload = {test_bits() & UUID_TIME_MAX, test_bits() & UUID_TAIL_MAX};
 		UuidPayload back;
-		uint8_t		octets[UUID_OCTETS];
+		uint8_t		bytes[UUID_BYTES];
 
 		if (round % 5 == 0)
 			payload.time = round % 10 ? 0 : UUID_TIME_MAX;
 		if (round % 7 == 0)
 			payload.tail = round % 14 ? 0 : UUID_TAIL_MAX;
-		uuid_layout_pack(octets, version, payload);
-		back = uuid_layout_unpack(octets, version);
+		uuid_layout_pack(bytes, version, payload);
+		back = uuid_layout_unpack(bytes, version);
 		assert_true(back.time == payload.time);
 		assert_true(back.tail == payload.tail);
-		assert_int_equal(uuid_layout_version(octets), version);
-		assert_int_equal(uuid_layout_variant(octets), UUID_VARIANT_RFC9562);
+		assert_int_equal(uuid_layout_version(bytes), version);
+		assert_int_equal(uuid_layout_variant(bytes), UUID_VARIANT_RFC9562);
 	}
 }
 
@@ -172,16 +172,16 @@ v1_to_v6_to_v1_is_the_identity(void **state)
 	(void) state;
 	for (int round = 0; round < RANDOM_ROUNDS; round++)
 	{
-		uint8_t		v1[UUID_OCTETS];
-		uint8_t		v6[UUID_OCTETS];
-		uint8_t		back[UUID_OCTETS];
+		uint8_t		v1[UUID_BYTES];
+		uint8_t		v6[UUID_BYTES];
+		uint8_t		back[UUID_BYTES];
 
 		fill_random(v1);
 		v1[6] = (uint8_t) (0x10 | (v1[6] & 0x0f));
 		v1[8] = (uint8_t) (0x80 | (v1[8] & 0x3f));
 		uuid_layout_convert(v6, 6, v1, 1);
 		uuid_layout_convert(back, 1, v6, 6);
-		assert_memory_equal(back, v1, UUID_OCTETS);
+		assert_memory_equal(back, v1, UUID_BYTES);
 		assert_int_equal(uuid_layout_version(v6), 6);
 		assert_memory_equal(v6 + 8, v1 + 8, 8);
 		assert_true(uuid_layout_unpack(v6, 6).time == uuid_layout_unpack(v1, 1).time);
@@ -192,18 +192,18 @@ v1_to_v6_to_v1_is_the_identity(void **state)
 static void
 converts_the_vector_of_v1_to_that_of_v6(void **state)
 {
-	uint8_t		v1[UUID_OCTETS];
-	uint8_t		v6[UUID_OCTETS];
+	uint8_t		v1[UUID_BYTES];
+	uint8_t		v6[UUID_BYTES];
 
 	(void) state;
-	octets_from_text("C232AB00-9414-11EC-B3C8-9F6BDECED846", v1, UUID_OCTETS);
+	bytes_from_text("C232AB00-9414-11EC-B3C8-9F6BDECED846", v1, UUID_BYTES);
 	uuid_layout_convert(v6, 6, v1, 1);
 	assert_uuid_equal(v6, "1ec9414c-232a-6b00-b3c8-9f6bdeced846");
 }
 
-/* RFC 9562, 6.11: the order of the octets is that of time, then tail. */
+/* RFC 9562, 6.11: the order of the bytes is that of time, then tail. */
 static void
-v6_v7_and_v8_sort_as_octets(void **state)
+v6_v7_and_v8_sort_as_bytes(void **state)
 {
 	static const int versions[] = {6, 7, 8};
 
@@ -213,16 +213,16 @@ v6_v7_and_v8_sort_as_octets(void **state)
 		int			version = versions[round % 3];
 		UuidPayload a = {test_bits() & UUID_TIME_MAX, test_bits() & UUID_TAIL_MAX};
 		UuidPayload b = {test_bits() & UUID_TIME_MAX, test_bits() & UUID_TAIL_MAX};
-		uint8_t		a_octets[UUID_OCTETS];
-		uint8_t		b_octets[UUID_OCTETS];
+		uint8_t		a_bytes[UUID_BYTES];
+		uint8_t		b_bytes[UUID_BYTES];
 		bool		less;
 
 		if (round % 2)
 			b.time = a.time;
 		less = a.time < b.time || (a.time == b.time && a.tail < b.tail);
-		uuid_layout_pack(a_octets, version, a);
-		uuid_layout_pack(b_octets, version, b);
-		assert_true((memcmp(a_octets, b_octets, UUID_OCTETS) < 0) == less);
+		uuid_layout_pack(a_bytes, version, a);
+		uuid_layout_pack(b_bytes, version, b);
+		assert_true((memcmp(a_bytes, b_bytes, UUID_BYTES) < 0) == less);
 	}
 }
 
@@ -231,12 +231,12 @@ reads_clock_sequence_and_node(void **state)
 {
 	UuidPayload payload = {0, UINT64_C(0x33c89f6bdeced846)};
 	static const uint8_t node[] = {0x9f, 0x6b, 0xde, 0xce, 0xd8, 0x46};
-	uint8_t		octets[UUID_NODE_OCTETS];
+	uint8_t		bytes[UUID_NODE_BYTES];
 
 	(void) state;
 	assert_int_equal(uuid_layout_clock_seq(payload), 0x33c8);
-	uuid_layout_node_octets(payload, octets);
-	assert_memory_equal(octets, node, UUID_NODE_OCTETS);
+	uuid_layout_node_bytes(payload, bytes);
+	assert_memory_equal(bytes, node, UUID_NODE_BYTES);
 	payload.tail = UUID_TAIL_MAX;
 	assert_int_equal(uuid_layout_clock_seq(payload), 0x3fff);
 }
@@ -252,19 +252,19 @@ stamps_only_its_own_bits(void **state)
 	{
 		UuidPayload payload = {test_bits() & UUID_TIME_MAX, test_bits() & UUID_TAIL_MAX};
 		UuidPayload stamped;
-		uint8_t		octets[UUID_NODE_OCTETS];
+		uint8_t		bytes[UUID_NODE_BYTES];
 		uint32_t	node_id = (uint32_t) (test_bits() & UUID_NODE_ID_MAX);
 
 		stamped = uuid_layout_stamp(payload, uuid_layout_node_stamp(node));
-		uuid_layout_node_octets(stamped, octets);
-		assert_memory_equal(octets, node, UUID_NODE_OCTETS);
+		uuid_layout_node_bytes(stamped, bytes);
+		assert_memory_equal(bytes, node, UUID_NODE_BYTES);
 		assert_int_equal(uuid_layout_clock_seq(stamped), uuid_layout_clock_seq(payload));
 		assert_true(stamped.time == payload.time);
 
 		/* RFC 9562, 6.10: the multicast bit of a random node */
 		stamped = uuid_layout_stamp(payload, uuid_layout_random_node_stamp());
-		uuid_layout_node_octets(stamped, octets);
-		assert_int_equal(octets[0] & 0x01, 0x01);
+		uuid_layout_node_bytes(stamped, bytes);
+		assert_int_equal(bytes[0] & 0x01, 0x01);
 		assert_true((stamped.tail & ~UUID_NODE_MULTICAST) == (payload.tail & ~UUID_NODE_MULTICAST));
 
 		stamped = uuid_layout_stamp(payload, uuid_layout_node_id_stamp(node_id));
@@ -277,22 +277,22 @@ stamps_only_its_own_bits(void **state)
 static void
 places_custom_fields(void **state)
 {
-	uint8_t		octets[UUID_OCTETS];
+	uint8_t		bytes[UUID_BYTES];
 
 	(void) state;
-	uuid_layout_pack(octets, 8, uuid_layout_custom(UINT64_C(0x320c3d4dcc00), 0x75b, UINT64_C(0x0ec932d5f69181c0)));
-	assert_uuid_equal(octets, "320c3d4d-cc00-875b-8ec9-32d5f69181c0");
-	uuid_layout_pack(octets, 8, uuid_layout_custom(UUID_CUSTOM_A_MAX, 0, 0));
-	assert_uuid_equal(octets, "ffffffff-ffff-8000-8000-000000000000");
-	uuid_layout_pack(octets, 8, uuid_layout_custom(0, UUID_CUSTOM_B_MAX, 0));
-	assert_uuid_equal(octets, "00000000-0000-8fff-8000-000000000000");
-	uuid_layout_pack(octets, 8, uuid_layout_custom(0, 0, UUID_CUSTOM_C_MAX));
-	assert_uuid_equal(octets, "00000000-0000-8000-bfff-ffffffffffff");
+	uuid_layout_pack(bytes, 8, uuid_layout_custom(UINT64_C(0x320c3d4dcc00), 0x75b, UINT64_C(0x0ec932d5f69181c0)));
+	assert_uuid_equal(bytes, "320c3d4d-cc00-875b-8ec9-32d5f69181c0");
+	uuid_layout_pack(bytes, 8, uuid_layout_custom(UUID_CUSTOM_A_MAX, 0, 0));
+	assert_uuid_equal(bytes, "ffffffff-ffff-8000-8000-000000000000");
+	uuid_layout_pack(bytes, 8, uuid_layout_custom(0, UUID_CUSTOM_B_MAX, 0));
+	assert_uuid_equal(bytes, "00000000-0000-8fff-8000-000000000000");
+	uuid_layout_pack(bytes, 8, uuid_layout_custom(0, 0, UUID_CUSTOM_C_MAX));
+	assert_uuid_equal(bytes, "00000000-0000-8000-bfff-ffffffffffff");
 }
 
 /* Its own time for each of the version, and never a lesser one for a greater UUID. */
 static void
-any_octets_have_a_place_in_the_order_of_times(void **state)
+any_bytes_have_a_place_in_the_order_of_times(void **state)
 {
 	static const int versions[] = {6, 7, 8};
 
@@ -300,35 +300,35 @@ any_octets_have_a_place_in_the_order_of_times(void **state)
 	for (int round = 0; round < RANDOM_ROUNDS; round++)
 	{
 		const int	version = versions[round % 3];
-		uint8_t		octets[UUID_OCTETS];
-		uint8_t		first[UUID_OCTETS];
+		uint8_t		bytes[UUID_BYTES];
+		uint8_t		first[UUID_BYTES];
 		UuidPayload payload;
 
-		uuid_layout_store64(octets, test_bits());
-		uuid_layout_store64(octets + 8, test_bits());
+		uuid_layout_store64(bytes, test_bits());
+		uuid_layout_store64(bytes + 8, test_bits());
 		/* near the version and the variant, and near the ends, as often as not */
 		if (round % 2)
-			octets[6] = (uint8_t) ((version - 1 + round % 3) << 4 | (round % 4 ? 0 : octets[6] & 0x0f));
+			bytes[6] = (uint8_t) ((version - 1 + round % 3) << 4 | (round % 4 ? 0 : bytes[6] & 0x0f));
 		if (round % 5 == 0)
-			memset(octets, round % 10 ? 0xff : 0, 6);
+			memset(bytes, round % 10 ? 0xff : 0, 6);
 
 		/* it is after the first UUID of just the times up to its own */
 		payload.tail = 0;
-		payload.time = uuid_layout_last_time(octets, version);
+		payload.time = uuid_layout_last_time(bytes, version);
 		uuid_layout_pack(first, version, payload);
-		if (memcmp(first, octets, UUID_OCTETS) > 0)
+		if (memcmp(first, bytes, UUID_BYTES) > 0)
 			assert_true(payload.time == 0);
 		if (payload.time < UUID_TIME_MAX)
 		{
 			payload.time++;
 			uuid_layout_pack(first, version, payload);
-			assert_true(memcmp(first, octets, UUID_OCTETS) > 0);
+			assert_true(memcmp(first, bytes, UUID_BYTES) > 0);
 		}
 
 		payload.time = test_bits() & UUID_TIME_MAX;
 		payload.tail = test_bits() & UUID_TAIL_MAX;
-		uuid_layout_pack(octets, version, payload);
-		assert_true(uuid_layout_last_time(octets, version) == payload.time);
+		uuid_layout_pack(bytes, version, payload);
+		assert_true(uuid_layout_last_time(bytes, version) == payload.time);
 	}
 }
 
@@ -337,18 +337,18 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(packs_and_unpacks_the_vectors),
-		cmocka_unit_test(sets_version_and_variant_over_given_octets),
-		cmocka_unit_test(names_the_variant_of_any_octets),
+		cmocka_unit_test(sets_version_and_variant_over_given_bytes),
+		cmocka_unit_test(names_the_variant_of_any_bytes),
 		cmocka_unit_test(names_the_version_only_under_the_variant_of_the_rfc),
 		cmocka_unit_test(nil_and_max_have_no_version),
 		cmocka_unit_test(unpack_is_the_inverse_of_pack),
 		cmocka_unit_test(v1_to_v6_to_v1_is_the_identity),
 		cmocka_unit_test(converts_the_vector_of_v1_to_that_of_v6),
-		cmocka_unit_test(v6_v7_and_v8_sort_as_octets),
+		cmocka_unit_test(v6_v7_and_v8_sort_as_bytes),
 		cmocka_unit_test(reads_clock_sequence_and_node),
 		cmocka_unit_test(stamps_only_its_own_bits),
 		cmocka_unit_test(places_custom_fields),
-		cmocka_unit_test(any_octets_have_a_place_in_the_order_of_times),
+		cmocka_unit_test(any_bytes_have_a_place_in_the_order_of_times),
 	};
 
 	return run_core_tests(tests);

@@ -1,5 +1,5 @@
 /*
- * The pool of random octets: fetched 16384 at a time, handed out once, erased
+ * The pool of random bytes: fetched 16384 at a time, handed out once, erased
  * as used, never shared over a fork, never replaced by something weaker.
  */
 #include "support.h"
@@ -13,27 +13,27 @@
 #define OWNER 4711
 
 static int	source_calls;
-static size_t source_octets;
+static size_t source_bytes;
 static uint64_t source_words[UUID_RANDOM_BUFFER_WORDS];
 
-/* Pseudorandom octets, remembered, none of them a zero word. */
+/* Pseudorandom bytes, remembered, none of them a zero word. */
 static bool
-recording_source(void *octets, size_t count)
+recording_source(void *bytes, size_t count)
 {
 	source_calls++;
-	source_octets = count;
+	source_bytes = count;
 	for (size_t i = 0; i < UUID_RANDOM_BUFFER_WORDS; i++)
 		source_words[i] = test_bits() | 1;
-	memcpy(octets, source_words, count);
+	memcpy(bytes, source_words, count);
 	return true;
 }
 
 /* Writes all of the pool before it fails. */
 static bool
-failing_source(void *octets, size_t count)
+failing_source(void *bytes, size_t count)
 {
 	source_calls++;
-	memset(octets, 0xa5, count);
+	memset(bytes, 0xa5, count);
 	return false;
 }
 
@@ -54,7 +54,7 @@ by_value(const void *a, const void *b)
 }
 
 static void
-asks_the_source_once_per_16384_octets(void **state)
+asks_the_source_once_per_16384_bytes(void **state)
 {
 	UuidRandomBuffer pool = {0};
 	uint64_t	word;
@@ -64,14 +64,14 @@ asks_the_source_once_per_16384_octets(void **state)
 	for (int i = 0; i < 10 * 16384 / 8; i++)
 		assert_true(uuid_random_buffer_take(&pool, OWNER, recording_source, &word));
 	assert_int_equal(source_calls, 10);
-	assert_int_equal(source_octets, 16384);
+	assert_int_equal(source_bytes, 16384);
 	assert_true(uuid_random_buffer_take(&pool, OWNER, recording_source, &word));
 	assert_int_equal(source_calls, 11);
 }
 
-/* What is handed out is what the source gave, each octet once. */
+/* What is handed out is what the source gave, each byte once. */
 static void
-hands_out_every_octet_once(void **state)
+hands_out_every_byte_once(void **state)
 {
 	UuidRandomBuffer pool = {0};
 	uint64_t	taken[UUID_RANDOM_BUFFER_WORDS];
@@ -123,7 +123,7 @@ hands_out_nothing_when_the_source_fails(void **state)
 }
 
 static void
-another_owner_gets_no_octet_of_the_pool(void **state)
+another_owner_gets_no_byte_of_the_pool(void **state)
 {
 	UuidRandomBuffer pool = {0};
 	uint64_t	word;
@@ -144,10 +144,10 @@ another_owner_gets_no_octet_of_the_pool(void **state)
 }
 
 static bool
-urandom_source(void *octets, size_t count)
+urandom_source(void *bytes, size_t count)
 {
 	FILE	   *file = fopen("/dev/urandom", "rb");
-	bool		ok = file != NULL && fread(octets, 1, count, file) == count;
+	bool		ok = file != NULL && fread(bytes, 1, count, file) == count;
 
 	if (file != NULL)
 		fclose(file);
@@ -200,11 +200,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(asks_the_source_once_per_16384_octets),
-		cmocka_unit_test(hands_out_every_octet_once),
+		cmocka_unit_test(asks_the_source_once_per_16384_bytes),
+		cmocka_unit_test(hands_out_every_byte_once),
 		cmocka_unit_test(erases_what_it_hands_out),
 		cmocka_unit_test(hands_out_nothing_when_the_source_fails),
-		cmocka_unit_test(another_owner_gets_no_octet_of_the_pool),
+		cmocka_unit_test(another_owner_gets_no_byte_of_the_pool),
 		cmocka_unit_test(parent_and_child_of_a_fork_differ),
 	};
 

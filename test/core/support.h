@@ -45,36 +45,36 @@ test_bits(void)
 	return bits ^ bits >> 31;
 }
 
-/* Two hexadecimal digits an octet, dashes skipped. */
+/* Two hexadecimal digits a byte, dashes skipped. */
 static inline void
-octets_from_text(const char *string, uint8_t *octets, size_t count)
+bytes_from_text(const char *string, uint8_t *bytes, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 	{
-		unsigned int octet;
+		unsigned int byte;
 
 		while (*string == '-')
 			string++;
-		if (sscanf(string, "%2x", &octet) != 1)
+		if (sscanf(string, "%2x", &byte) != 1)
 			fail_msg("bad hexadecimal digits: %s", string);
-		octets[i] = (uint8_t) octet;
+		bytes[i] = (uint8_t) byte;
 		string += 2;
 	}
 }
 
 static inline void
-text_from_octets(const uint8_t *octets, char *string)
+text_from_bytes(const uint8_t *bytes, char *string)
 {
-	for (int i = 0; i < UUID_OCTETS; i++)
-		string += sprintf(string, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", octets[i]);
+	for (int i = 0; i < UUID_BYTES; i++)
+		string += sprintf(string, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
 }
 
 static inline void
-assert_uuid_equal(const uint8_t *octets, const char *expected)
+assert_uuid_equal(const uint8_t *bytes, const char *expected)
 {
 	char		string[37];
 
-	text_from_octets(octets, string);
+	text_from_bytes(bytes, string);
 	assert_string_equal(string, expected);
 }
 

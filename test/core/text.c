@@ -8,17 +8,17 @@
 static void
 reads_each_digit_in_upper_and_lower_case(void **state)
 {
-	uint8_t		octets[11];
+	uint8_t		bytes[11];
 	static const uint8_t expected[] = {
 		0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0xAB, 0xCD, 0xEF
 	};
 
 	(void) state;
-	assert_true(uuid_text_read("xxxxxxxxxxxxxxxxxxxxxx", "0123456789abcdefABCDEF", octets));
-	assert_memory_equal(octets, expected, sizeof(expected));
+	assert_true(uuid_text_read("xxxxxxxxxxxxxxxxxxxxxx", "0123456789abcdefABCDEF", bytes));
+	assert_memory_equal(bytes, expected, sizeof(expected));
 }
 
-/* Every octet but the 22 digits, in the place of a digit. */
+/* Every byte but the 22 digits, in the place of a digit. */
 static void
 refuses_what_is_no_digit(void **state)
 {
@@ -26,9 +26,9 @@ refuses_what_is_no_digit(void **state)
 	for (int c = 1; c < 256; c++)
 	{
 		char		string[] = {'0', (char) c, '\0'};
-		uint8_t		octet;
+		uint8_t		byte;
 
-		assert_int_equal(uuid_text_read("xx", string, &octet), strchr("0123456789abcdefABCDEF", c) != NULL);
+		assert_int_equal(uuid_text_read("xx", string, &byte), strchr("0123456789abcdefABCDEF", c) != NULL);
 	}
 }
 
@@ -38,25 +38,25 @@ refuses_another_form(void **state)
 	static const char *const strings[] = {
 		"", "1", "12", "12:", "12:3", "12:345", "12:34 ", " 12:34", "12-34", "12x34", "1:234", "1234", "xx:xx"
 	};
-	uint8_t		octets[2];
+	uint8_t		bytes[2];
 
 	(void) state;
-	assert_true(uuid_text_read("xx:xx", "12:34", octets));
-	assert_int_equal(octets[0], 0x12);
-	assert_int_equal(octets[1], 0x34);
+	assert_true(uuid_text_read("xx:xx", "12:34", bytes));
+	assert_int_equal(bytes[0], 0x12);
+	assert_int_equal(bytes[1], 0x34);
 	for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++)
-		if (uuid_text_read("xx:xx", strings[i], octets))
+		if (uuid_text_read("xx:xx", strings[i], bytes))
 			fail_msg("read \"%s\"", strings[i]);
 }
 
 static void
 reads_a_uuid(void **state)
 {
-	uint8_t		octets[UUID_OCTETS];
+	uint8_t		bytes[UUID_BYTES];
 
 	(void) state;
-	assert_true(uuid_text_read(UUID_TEXT_HEX_AND_DASH, "F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6", octets));
-	assert_uuid_equal(octets, "f81d4fae-7dec-11d0-a765-00a0c91e6bf6");
+	assert_true(uuid_text_read(UUID_TEXT_HEX_AND_DASH, "F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6", bytes));
+	assert_uuid_equal(bytes, "f81d4fae-7dec-11d0-a765-00a0c91e6bf6");
 }
 
 /* Each character of it is 5 bits, from the most significant one. */
@@ -78,11 +78,11 @@ base32hex_is_that_of_the_rfc(void **state)
 	(void) state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 	{
-		uint8_t		octets[UUID_OCTETS];
+		uint8_t		bytes[UUID_BYTES];
 		char		string[UUID_TEXT_BASE32HEX_LENGTH + 1];
 
-		octets_from_text(cases[i].uuid, octets, UUID_OCTETS);
-		uuid_text_write_base32hex(octets, string);
+		bytes_from_text(cases[i].uuid, bytes, UUID_BYTES);
+		uuid_text_write_base32hex(bytes, string);
 		assert_string_equal(string, cases[i].base32hex);
 	}
 }
@@ -91,31 +91,31 @@ base32hex_is_that_of_the_rfc(void **state)
 static void
 base32hex_sorts_and_is_read_back(void **state)
 {
-	uint8_t		previous[UUID_OCTETS] = {0};
+	uint8_t		previous[UUID_BYTES] = {0};
 	char		previous_string[UUID_TEXT_BASE32HEX_LENGTH + 1] = "00000000000000000000000000";
 
 	(void) state;
 	for (int round = 0; round < 100000; round++)
 	{
-		uint8_t		octets[UUID_OCTETS];
-		uint8_t		back[UUID_OCTETS];
+		uint8_t		bytes[UUID_BYTES];
+		uint8_t		back[UUID_BYTES];
 		char		string[UUID_TEXT_BASE32HEX_LENGTH + 1];
 		int			order;
 
-		uuid_layout_store64(octets, test_bits() >> (round % 64));
-		uuid_layout_store64(octets + 8, test_bits() << (round % 64));
-		uuid_text_write_base32hex(octets, string);
-		order = memcmp(octets, previous, UUID_OCTETS);
+		uuid_layout_store64(bytes, test_bits() >> (round % 64));
+		uuid_layout_store64(bytes + 8, test_bits() << (round % 64));
+		uuid_text_write_base32hex(bytes, string);
+		order = memcmp(bytes, previous, UUID_BYTES);
 		assert_int_equal(order < 0, strcmp(string, previous_string) < 0);
 		assert_int_equal(order > 0, strcmp(string, previous_string) > 0);
-		memcpy(previous, octets, UUID_OCTETS);
+		memcpy(previous, bytes, UUID_BYTES);
 		strcpy(previous_string, string);
 
 		if (round % 2)
 			for (char *c = string; *c != '\0'; c++)
 				*c = (char) (*c >= 'a' ? *c - 'a' + 'A' : *c);
 		assert_true(uuid_text_read_base32hex(string, back));
-		assert_memory_equal(octets, back, UUID_OCTETS);
+		assert_memory_equal(bytes, back, UUID_BYTES);
 	}
 }
 
@@ -131,13 +131,13 @@ refuses_what_is_no_base32hex(void **state)
 		/* bits after the 128th */
 		"00000000000000000000000001", "00000000000000000000000002", "0000000000000000000000000v"
 	};
-	uint8_t		octets[UUID_OCTETS];
+	uint8_t		bytes[UUID_BYTES];
 
 	(void) state;
-	assert_true(uuid_text_read_base32hex("00000000000000000000000004", octets));
-	assert_int_equal(octets[UUID_OCTETS - 1], 1);
+	assert_true(uuid_text_read_base32hex("00000000000000000000000004", bytes));
+	assert_int_equal(bytes[UUID_BYTES - 1], 1);
 	for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++)
-		if (uuid_text_read_base32hex(strings[i], octets))
+		if (uuid_text_read_base32hex(strings[i], bytes))
 			fail_msg("read \"%s\"", strings[i]);
 }
 

@@ -107,11 +107,11 @@ sql(q{
 	foreach my $call ('uuidv6()', 'uuidv8_node(65535)', 'uuidv8_node(0)', 'uuidv7()')
 	{
 		my $horizon = $call =~ s/\(.*/_horizon()/r;
-		my $value = in($fast, "SET uuid9562.node = 'ff:ff:ff:ff:ff:ff'", "SELECT public.$call");
+		my $value = in($fast, "SET uuid9562.mac_address = 'ff:ff:ff:ff:ff:ff'", "SELECT public.$call");
 		my $found = sql("SELECT public.$horizon");
 
 		cmp_ok($found, 'gt', $value, "$horizon is above the last value");
-		cmp_ok(sql("SET uuid9562.node = '00:00:00:00:00:00'", "SELECT public.$call"), 'ge', $found, "and not above the next");
+		cmp_ok(sql("SET uuid9562.mac_address = '00:00:00:00:00:00'", "SELECT public.$call"), 'ge', $found, "and not above the next");
 	}
 
 	# what lasts as long as the transaction, and no longer

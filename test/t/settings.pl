@@ -16,11 +16,11 @@ my $node_of_v6 = 'SELECT public.uuid_extract_node(public.uuidv6())';
 my $id_of_v8 = 'SELECT public.uuidv8_node_id(public.uuidv8_node())';
 
 # before the library is loaded, a good value waits for it
-is($node->safe_psql('postgres', "SET uuid9562.node = '02:00:5e:10:00:01'; $node_of_v6"),
+is($node->safe_psql('postgres', "SET uuid9562.mac_address = '02:00:5e:10:00:01'; $node_of_v6"),
 	'02:00:5e:10:00:01', 'a value set before the library is loaded is used');
-my ($status, $out, $err) = $node->psql('postgres', "SET uuid9562.node = 'zz'; $node_of_v6");
+my ($status, $out, $err) = $node->psql('postgres', "SET uuid9562.mac_address = 'zz'; $node_of_v6");
 is($status, 0, 'a bad value set before the library is loaded does not stop the call');
-like($err, qr/WARNING:  invalid value for parameter "uuid9562.node": "zz"/, 'but is reported');
+like($err, qr/WARNING:  invalid value for parameter "uuid9562.mac_address": "zz"/, 'but is reported');
 like($err, qr/Use a MAC address such as/, 'with the hint');
 like($out, qr/^[0-9a-f][13579bdf]:/, 'and the default is used: a random node, marked as no MAC address');
 
@@ -47,17 +47,17 @@ is($node->safe_psql('shop', "$id_of_v8; RESET uuid9562.node_id; $id_of_v8"), "10
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\nuuid9562.v7_method = 'counter'");
 $node->restart;
 is($node->safe_psql('postgres', 'SHOW uuid9562.v7_method'), 'counter', 'postgresql.conf with the library preloaded');
-($status, $out, $err) = $node->psql('postgres', "SET uuid9562.node = 'zz'");
+($status, $out, $err) = $node->psql('postgres', "SET uuid9562.mac_address = 'zz'");
 isnt($status, 0, 'a bad value is refused where the library is preloaded');
-like($err, qr/ERROR:  invalid value for parameter "uuid9562.node": "zz"/, 'at once');
+like($err, qr/ERROR:  invalid value for parameter "uuid9562.mac_address": "zz"/, 'at once');
 ($status, $out, $err) = $node->psql('postgres', 'SET uuid9562.v7_metod = counter');
 like($err, qr/invalid configuration parameter name "uuid9562.v7_metod"/, 'and so is a misspelt name');
 
 # a bad value in the file: the server keeps the good one it has
-$node->append_conf('postgresql.conf', "uuid9562.node = 'zz'");
+$node->append_conf('postgresql.conf', "uuid9562.mac_address = 'zz'");
 my $offset = -s $node->logfile;
 $node->reload;
-ok( $node->wait_for_log(qr/invalid value for parameter "uuid9562.node": "zz"/, $offset),
+ok( $node->wait_for_log(qr/invalid value for parameter "uuid9562.mac_address": "zz"/, $offset),
 	'a bad value in postgresql.conf is reported at reload');
 like($node->safe_psql('postgres', $node_of_v6), qr/^[0-9a-f][13579bdf]:/, 'and the server goes on with the value it had');
 
@@ -68,9 +68,9 @@ $node->reload;
 ok( $node->wait_for_log(qr/configuration file .* contains errors/, $offset),
 	'a bad value is reported at reload with exit_on_error');
 $offset = -s $node->logfile;
-$node->append_conf('postgresql.conf', "uuid9562.node = 'zzz'");
+$node->append_conf('postgresql.conf', "uuid9562.mac_address = 'zzz'");
 $node->reload;
-ok( $node->wait_for_log(qr/invalid value for parameter "uuid9562.node": "zzz"/, $offset),
+ok( $node->wait_for_log(qr/invalid value for parameter "uuid9562.mac_address": "zzz"/, $offset),
 	'and at the next, now that it is on');
 like($node->safe_psql('postgres', $node_of_v6), qr/^[0-9a-f][13579bdf]:/, 'and the server goes on with the value it had');
 

@@ -1,7 +1,7 @@
 /*
- * layout_by_octet.c
+ * layout_by_byte.c
  *		The tests of layout, where the compiler does not tell the byte order.
  */
-#define UUID_LAYOUT_BY_OCTET
+#define UUID_LAYOUT_BY_BYTE
 
 #include "layout.c"
