@@ -35,7 +35,7 @@ my $unknown = qr/ERROR:  55000: could not determine uuidv7_horizon\(\) because o
 	sql(q{INSERT INTO events (note) VALUES ('second')});
 	is_above_all('transactions that were in progress at the first value do not hold the horizon');
 	in($here, q{INSERT INTO events (note) VALUES ('in progress')});
-	is_held_at('in progress', 'a transaction that was in progress at the first value holds the horizon at its own');
+	is_held_at('in progress', 'a transaction that was in progress at the first value holds the horizon at its own', $here);
 	in($here, 'COMMIT');
 	in($elsewhere, 'COMMIT');
 	is_above_all('nothing holds the horizon when they have finished');
