@@ -5,7 +5,7 @@
 --
 -- as the owner of the database, or anybody who may create a schema in it.  Every
 -- function has the name, the arguments, the results and the errors of the one of
--- the C extension, so a database can move to that later; see doc/managed.md.
+-- the C extension, so a database can move to that later; see doc/hosted.md.
 --
 -- The functions do not depend on the search path, and the schema may be renamed.
 
