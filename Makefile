@@ -30,11 +30,12 @@ OBJS = \
 	src/period/selectivity.o \
 	src/period/version.o \
 	src/period/within.o \
+	src/instance/administration.o \
 	src/instance/high_water_mark.o \
 	src/instance/horizon.o \
+	src/instance/horizon_cache.o \
 	src/instance/ordered.o \
 	src/instance/shared_memory.o \
-	src/instance/statistics.o \
 	src/instance/transaction_slot.o
 PGFILEDESC = "uuid9562 - every UUID version of RFC 9562"
 
@@ -44,7 +45,7 @@ MANUAL = $(call OWN_FILES,*.md LICENSE doc/*.md managed/*.sql doc/benchmarks/*/*
 
 PG_CPPFLAGS = -I$(SOURCE)/src -DUUID9562_VERSION='"$(EXTVERSION)"'
 
-REGRESS = vectors inspect convert aggregate named custom time node plans settings statistics errors nulls managed
+REGRESS = vectors inspect convert aggregate named custom time node plans settings errors nulls managed
 REGRESS_OPTS = --load-extension=$(EXTENSION)
 
 CORE_TESTS = layout layout_by_octet clock generator random_buffer text transaction_history horizon

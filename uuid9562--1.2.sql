@@ -530,45 +530,67 @@ CREATE OPERATOR @> (
 COMMENT ON OPERATOR @> (uuidv7_period, uuid) IS 'contains';
 
 -- ------------------------------------------------------------------------
--- Incremental reads
+-- Ordered UUIDs and incremental reads
+--
+-- The values of an _ordered() function increase across all sessions of the
+-- server, also after a crash, a restart or a promotion.
 -- ------------------------------------------------------------------------
+
+CREATE FUNCTION uuidv6_ordered() RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_ordered'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION uuidv6_ordered() IS 'generate UUID version 6, in ascending order across all sessions';
+
+CREATE FUNCTION uuidv7_ordered() RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_ordered'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION uuidv7_ordered() IS 'generate UUID version 7, in ascending order across all sessions';
+
+CREATE FUNCTION uuidv8_node_ordered() RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_ordered'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION uuidv8_node_ordered() IS 'generate UUID version 8 with the node ID of this server, in ascending order across all sessions';
 
 CREATE FUNCTION uuidv6_horizon() RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_horizon'
 LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION uuidv6_horizon() IS 'ID below which no further uuidv6() values can become visible';
+COMMENT ON FUNCTION uuidv6_horizon() IS 'ID below which no further uuidv6_ordered() values can become visible';
 
 CREATE FUNCTION uuidv7_horizon() RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_horizon'
 LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION uuidv7_horizon() IS 'ID below which no further uuidv7() values can become visible';
+COMMENT ON FUNCTION uuidv7_horizon() IS 'ID below which no further uuidv7_ordered() values can become visible';
 
 CREATE FUNCTION uuidv8_node_horizon() RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_horizon'
 LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION uuidv8_node_horizon() IS 'ID below which no further uuidv8_node() values can become visible';
+COMMENT ON FUNCTION uuidv8_node_horizon() IS 'ID below which no further uuidv8_node_ordered() values can become visible';
+
+CREATE FUNCTION uuid_replay_target(OUT lsn pg_lsn, OUT timeline integer) RETURNS record
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_replay_target'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION uuid_replay_target() IS 'WAL position that a standby must have replayed to show the rows below a horizon';
 
 -- ------------------------------------------------------------------------
 -- Administration
 -- ------------------------------------------------------------------------
 
-CREATE FUNCTION uuid_generator_stats(OUT scope text, OUT generator text, OUT version smallint, OUT method text,
-									 OUT last_timestamp timestamptz, OUT generated bigint, OUT clock_backwards bigint,
-									 OUT ran_ahead bigint, OUT mark_writes bigint, OUT damaged_marks bigint,
-									 OUT held_since timestamptz, OUT held_by integer)
+CREATE FUNCTION uuid_generator_stats(OUT generator text, OUT last_timestamp timestamptz, OUT generated bigint,
+									 OUT clock_backwards bigint, OUT ran_ahead bigint, OUT mark_writes bigint,
+									 OUT held_since timestamptz, OUT held_by_pid integer, OUT held_by_prepared xid)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_stats'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION uuid_generator_stats() IS 'statistics of the time-based UUID generators';
+COMMENT ON FUNCTION uuid_generator_stats() IS 'statistics of the ordered UUID generators, and what holds back their horizons';
 
-CREATE FUNCTION uuid_generator_advance(id uuid) RETURNS void
+CREATE FUNCTION uuid_generator_advance(id uuid, force boolean DEFAULT false) RETURNS void
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_advance'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION uuid_generator_advance(uuid) IS 'make the corresponding generator continue after a UUID';
-REVOKE EXECUTE ON FUNCTION uuid_generator_advance(uuid) FROM PUBLIC;
+COMMENT ON FUNCTION uuid_generator_advance(uuid, boolean) IS 'make the corresponding ordered generator continue after a UUID';
+REVOKE EXECUTE ON FUNCTION uuid_generator_advance(uuid, boolean) FROM PUBLIC;
 
 CREATE FUNCTION uuid_generator_reset() RETURNS void
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_reset'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION uuid_generator_reset() IS 'restart instance-scope generators at the current time, losing order with earlier values';
+COMMENT ON FUNCTION uuid_generator_reset() IS 'restart the ordered generators at the current time, losing order with earlier values';
 REVOKE EXECUTE ON FUNCTION uuid_generator_reset() FROM PUBLIC;

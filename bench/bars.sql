@@ -27,11 +27,11 @@ INSERT INTO bars VALUES
 	('loading', 's of CPU time, fsync off', 'uuidv7()', 'bigint of a sequence with CACHE 100', 'ratio', 'median', 'most', 1),
 	('loading', 's, fsync on', 'uuidv7()', 'bigint identity', 'ratio', 'least', 'most', 1),
 	('loading', 's, fsync on', 'uuidv7()', 'bigint of a sequence with CACHE 100', 'ratio', 'least', 'most', 1),
-	('scopes', 'ns a call of two builds', 'uuidv7(), instance scope', 'uuidv7()', 'ratio', 'median', 'most', 1.5),
-	('scopes', 'ns a call of two builds', 'uuidv7(), instance scope', 'uuidv7(), instance scope of the other build', 'ratio', 'pairs', 'most', 1.05),
-	('scopes', 'octets of WAL a second and generator in use', 'generators in use: 1', NULL, 'value', 'median', 'most', 250),
-	('scopes', 'octets of WAL a second and generator in use', 'generators in use: 5', NULL, 'value', 'median', 'most', 250),
-	('scopes', 'rows out of order, %', 'uuidv7(), instance scope', NULL, 'value', 'most', 'most', 0),
+	('ordered', 'ns a call', 'uuidv7_ordered()', 'uuidv7()', 'ratio', 'median', 'most', 1.2),
+	('ordered', 'rows a second', 'uuidv7_ordered()', 'uuidv7()', 'ratio', 'pairs', 'least', 0.95),
+	('ordered', 'octets of WAL a second and generator in use', 'generators in use: 1', NULL, 'value', 'median', 'most', 250),
+	('ordered', 'octets of WAL a second and generator in use', 'generators in use: 3', NULL, 'value', 'median', 'most', 250),
+	('ordered', 'rows out of order, %', 'uuidv7_ordered()', NULL, 'value', 'most', 'most', 0),
 	('queries', '300 days of one table, now()', 'id <@ period', 'created_at', 'ratio', 'least', 'most', 1.35),
 	('queries', '300 days of 365 partitions, now()', 'id <@ period', 'created_at', 'ratio', 'least', 'most', 1.35),
 	('queries', '300 days of one table, constant', 'id <@ period', 'created_at, now()', 'ratio', 'least', 'most', 1),
@@ -84,5 +84,5 @@ FROM (SELECT bars.*, row_number() OVER () AS no,
 				  ELSE figure_of(suite, measure, side, of) END AS measured
 	  FROM bars) AS a
 WHERE suite IN (SELECT suite FROM figures)
-ORDER BY array_position(ARRAY['calls', 'growth', 'bulk', 'loading', 'scopes', 'queries', 'horizon', 'managed'], suite), no;
+ORDER BY array_position(ARRAY['calls', 'growth', 'bulk', 'loading', 'ordered', 'queries', 'horizon', 'managed'], suite), no;
 \endif

@@ -9,5 +9,5 @@ RETURNS TABLE (place bigint, name text, median float8, ours int) LANGUAGE sql ST
 $$;
 \copy (SELECT * FROM chart('calls', 'ns a call', NULL, '^floor: allocate|^uuidv[14678]\(\)|gen_random_uuid|PostgreSQL''s uuidv|uuid_generate_v7|generate_uuidv7')) TO 'calls.dat'
 \copy (SELECT * FROM chart('loading', 's of CPU time, fsync off', NULL, '')) TO 'loading.dat'
-\copy (SELECT * FROM chart('scopes', 'rows a second', 8, '')) TO 'scopes.dat'
+\copy (SELECT * FROM chart('ordered', 'rows a second', 8, '')) TO 'ordered.dat'
 \copy (SELECT * FROM chart('queries', 'one day, count(*)', (SELECT max(size) FROM medians WHERE measure = 'one day, count(*)'), '')) TO 'queries.dat'

@@ -221,12 +221,12 @@ print_fleets(void)
 		bool		apart;		/* no server makes another's */
 	}			rows[] = {
 		{"v7, any method", V7_FRACTION, SESSIONS, false},
-		{"v7, instance scope", V7_FRACTION, 1, false},
+		{"`uuidv7_ordered()`", V7_FRACTION, 1, false},
 		{"v8", V8, SESSIONS, false},
 		{"v1, v6, random node", V6, SESSIONS, false},
 		{"v1, v6, a fixed node for each server", V6_FIXED_NODE, SESSIONS, true},
 		{"v8 with node, an id for each server", V8_NODE, SESSIONS, true},
-		{"the last two, instance scope", V8_NODE, 1, true}
+		{"`uuidv6_ordered()` with a fixed node, `uuidv8_node_ordered()`", V8_NODE, 1, true}
 	};
 	const double years = 10 * YEAR;
 
@@ -291,7 +291,7 @@ print_worst(void)
 		/* value i of both shares a tick at r t / sqrt(4 pi i) */
 		{"between two copies of the running server: `fraction` and `random`",
 		SESSIONS * in_a_tick * sqrt((UUID_RANDOM_BUFFER_WORDS - 1) / acos(-1))},
-		{"after a promoted standby whose clock was 10 ms behind: `uuidv8_node()`, instance scope",
+		{"after a promoted standby whose clock was 10 ms behind: `uuidv8_node_ordered()`",
 		collisions(V8_NODE, 2, RATE, 0.010)},
 		{"a billion rows of one year by `uuidv7_at`, at times in whole seconds", ldexp(1e18 / YEAR, -UUID_TAIL_BITS - 1)},
 		{"the same at times in whole days", ldexp(1e18 / 365.25, -UUID_TAIL_BITS - 1)}

@@ -8,7 +8,7 @@ FROM figures GROUP BY suite, measure, side, size;
 
 -- Which suites were run.
 SELECT bool_or(suite = 'calls') AS has_calls, bool_or(suite = 'loading') AS has_loading,
-	   bool_or(suite = 'scopes') AS has_scopes, bool_or(suite = 'queries') AS has_queries
+	   bool_or(suite = 'ordered') AS has_ordered, bool_or(suite = 'queries') AS has_queries
 FROM figures \gset
 
 CREATE FUNCTION figure(value float8, decimals int) RETURNS text LANGUAGE sql IMMUTABLE RETURN
@@ -64,7 +64,7 @@ WHERE s.suite = 'loading' AND s.measure = 's of CPU time, fsync off' ORDER BY s.
 \qecho
 \endif
 
-\if :has_scopes
+\if :has_ordered
 \qecho '### Sessions that insert'
 \qecho
 \qecho 'Batches of twenty rows, each row with the newest id that its session saw before.'
@@ -75,10 +75,10 @@ WHERE s.suite = 'loading' AND s.measure = 's of CPU time, fsync off' ORDER BY s.
 SELECT format('| %s | %s | %s | %s | %s | %s | %s | %s |', s.size, s.side, figure(s.median, 0), figure(s.least, 0), figure(s.most, 0),
 			  figure(s.median / b.median, 2), figure(i.median, 1), figure(o.median, 3))
 FROM medians AS s
-	 JOIN medians AS b ON b.suite = 'scopes' AND b.measure = s.measure AND b.size = s.size AND b.side = 'bigint identity'
-	 JOIN medians AS i ON i.suite = 'scopes' AND i.measure ~ 'index' AND i.size = s.size AND i.side = s.side
-	 JOIN medians AS o ON o.suite = 'scopes' AND o.measure ~ 'out of order' AND o.size = s.size AND o.side = s.side
-WHERE s.suite = 'scopes' AND s.measure = 'rows a second' ORDER BY s.size, s.median DESC;
+	 JOIN medians AS b ON b.suite = 'ordered' AND b.measure = s.measure AND b.size = s.size AND b.side = 'bigint identity'
+	 JOIN medians AS i ON i.suite = 'ordered' AND i.measure ~ 'index' AND i.size = s.size AND i.side = s.side
+	 JOIN medians AS o ON o.suite = 'ordered' AND o.measure ~ 'out of order' AND o.size = s.size AND o.side = s.side
+WHERE s.suite = 'ordered' AND s.measure = 'rows a second' ORDER BY s.size, s.median DESC;
 \qecho
 \endif
 
@@ -103,7 +103,7 @@ WHERE c.measure = 'one day, count(*)' ORDER BY c.size, c.median;
 CREATE VIEW others AS
 SELECT * FROM medians
 WHERE NOT (suite = 'calls' AND measure = 'ns a call') AND suite <> 'loading' AND measure NOT LIKE 'one day%'
-  AND NOT (suite = 'scopes' AND measure IN ('rows a second', 'rows out of order, %', 'octets of index a row'));
+  AND NOT (suite = 'ordered' AND measure IN ('rows a second', 'rows out of order, %', 'octets of index a row'));
 SELECT count(*) > 0 AS has_others FROM others \gset
 \if :has_others
 \qecho '### All other measures'
@@ -112,7 +112,7 @@ SELECT count(*) > 0 AS has_others FROM others \gset
 \qecho '| --- | --- | --- | ---: | ---: | ---: | ---: |'
 SELECT format('| %s | %s | %s | %s | %s | %s | %s |', suite, measure, side, rounds, digits(median), digits(least), digits(most))
 FROM others
-ORDER BY array_position(ARRAY['calls', 'growth', 'bulk', 'scopes', 'queries', 'horizon', 'managed'], suite), measure, size, median;
+ORDER BY array_position(ARRAY['calls', 'growth', 'bulk', 'ordered', 'queries', 'horizon', 'managed'], suite), measure, size, median;
 \qecho
 \endif
 

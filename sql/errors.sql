@@ -148,6 +148,50 @@ SELECT public.uuidv8_node(-1);
 SELECT public.uuidv8_node(65536);
 \echo :SQLSTATE
 
+-- ordered values: in a read-only transaction, as for nextval()
+BEGIN READ ONLY;
+SELECT public.uuidv7_ordered();
+\echo :SQLSTATE
+ROLLBACK;
+BEGIN READ ONLY;
+SELECT public.uuidv6_ordered();
+\echo :SQLSTATE
+ROLLBACK;
+BEGIN READ ONLY;
+SELECT public.uuidv8_node_ordered();
+\echo :SQLSTATE
+ROLLBACK;
+SET uuid9562.node_id = 1;
+BEGIN READ ONLY;
+SELECT public.uuidv8_node_ordered();
+\echo :SQLSTATE
+ROLLBACK;
+RESET uuid9562.node_id;
+BEGIN READ ONLY;
+SELECT public.uuid_generator_reset();
+\echo :SQLSTATE
+ROLLBACK;
+BEGIN READ ONLY;
+SELECT public.uuid_generator_advance('017f22e2-79b0-7cc3-98c4-dc0c0c07398f');
+\echo :SQLSTATE
+ROLLBACK;
+
+-- UUIDs that no ordered generator can generate
+SELECT public.uuid_generator_advance('c232ab00-9414-11ec-b3c8-9f6bdeced846');
+\echo :SQLSTATE
+SELECT public.uuid_generator_advance('919108f7-52d1-4320-9bac-f847db4148a8');
+\echo :SQLSTATE
+SELECT public.uuid_generator_advance('017f22e2-79b0-7cc3-18c4-dc0c0c07398f', force => true);
+\echo :SQLSTATE
+SELECT public.uuid_generator_advance(public.max_uuid(), force => true);
+\echo :SQLSTATE
+-- and UUIDs that are far ahead of the clock
+\set VERBOSITY sqlstate
+SELECT public.uuid_generator_advance('ffffffff-ffff-7fff-bfff-ffffffffffff');
+SELECT public.uuid_generator_advance('ffffffff-ffff-6fff-bfff-ffffffffffff');
+SELECT public.uuid_generator_advance('ffffffff-ffff-8fff-bfff-ffffffffffff');
+\set VERBOSITY default
+
 -- settings: a value, a name
 SET uuid9562.node = 'zz';
 \echo :SQLSTATE

@@ -58,3 +58,12 @@ SET uuid9562.v7_method = fraction;
 SELECT public.uuid_extract_version(public.uuidv7());
 RESET uuid9562.v7_method;
 SHOW uuid9562.v7_method;
+
+-- how far ordered values may be ahead of the clock is for the whole server
+SHOW uuid9562.max_ahead;
+SET uuid9562.max_ahead = 5;
+\echo :SQLSTATE
+
+-- whether values are ordered across sessions is no setting
+SET uuid9562.monotonic_scope = instance;
+\echo :SQLSTATE

@@ -1,9 +1,9 @@
 /*
  * compat.h
- *		PostgreSQL's basic headers, and what differs between its versions.
+ *		PostgreSQL's basic headers, and the differences between its versions.
  *
- * Every test of PG_VERSION_NUM belongs here, so that a new version of
- * PostgreSQL is one file to read.
+ * A header that PostgreSQL renamed is included here under either name.  A
+ * function whose arguments changed gets a wrapper with the newest arguments.
  */
 #ifndef UUID9562_COMPAT_H
 #define UUID9562_COMPAT_H
@@ -18,6 +18,38 @@
 /* PostgreSQL 18 renamed it and moved it before the declaration. */
 #if PG_VERSION_NUM < 180000
 #define pg_noreturn pg_attribute_noreturn()
+#endif
+
+#if PG_VERSION_NUM < 170000
+#define INVALID_PROC_NUMBER InvalidBackendId
+#define GetNumberFromPGProc(proc) ((int) ((proc) - &ProcGlobal->allProcs[0]))
+#define FIRST_PREPARED_XACT_PROC_NUMBER	(MaxBackends + NUM_AUXILIARY_PROCS)
+#else
+#define HAVE_DSM_REGISTRY
+#endif
+
+#if PG_VERSION_NUM < 160000
+#define RelFileLocator RelFileNode
+#define PGIOAlignedBlock PGAlignedBlock
+#define guc_malloc(elevel, size) malloc(size)
+#endif
+
+/* PostgreSQL 19 added an argument and made each process know all tranches. */
+#if PG_VERSION_NUM >= 190000
+#define new_lwlock_tranche(name) LWLockNewTrancheId(name)
+#define register_lwlock_tranche(id, name) ((void) (id))
+#define two_phase_proc(xid) TwoPhaseGetDummyProc(xid, false)
+#else
+#define new_lwlock_tranche(name) LWLockNewTrancheId()
+#define register_lwlock_tranche(id, name) LWLockRegisterTranche(id, name)
+#define two_phase_proc(xid) TwoPhaseGetDummyProc(XidFromFullTransactionId(xid), false)
+#endif
+
+#if PG_VERSION_NUM >= 180000
+#define MODULE_MAGIC(version_string) \
+	PG_MODULE_MAGIC_EXT(.name = "uuid9562",.version = version_string)
+#else
+#define MODULE_MAGIC(version_string) PG_MODULE_MAGIC
 #endif
 
 #endif							/* UUID9562_COMPAT_H */

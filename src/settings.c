@@ -4,15 +4,12 @@
  */
 #include "settings.h"
 
-#include "access/parallel.h"
 #include "utils/guc.h"
 
+#include "core/generator.h"
 #include "core/text.h"
-#include "instance/ordered.h"
-#include "instance/transaction_slot.h"
 
 int			uuid9562_v7_method = UUID_METHOD_FRACTION;
-int			uuid9562_monotonic_scope = SCOPE_SESSION;
 UuidStamp	uuid9562_node;
 int			uuid9562_node_id = UNSET_NODE_ID;
 int			uuid9562_max_ahead;
@@ -26,49 +23,6 @@ static const struct config_enum_entry v7_methods[] = {
 	{"random", UUID_METHOD_RANDOM, false},
 	{NULL, 0, false}
 };
-
-static const struct config_enum_entry scopes[] = {
-	{"session", SCOPE_SESSION, false},
-	{"instance", SCOPE_INSTANCE, false},
-	{NULL, 0, false}
-};
-
-/* Are we in _PG_init, where values that were set before are checked? */
-static bool loading;
-
-/*
- * uuid9562.monotonic_scope: instance needs shared memory.  A SET is refused.
- * A value from a file, a role or before the library was loaded is taken, and
- * the generators refuse: dropping it would drop the promise.  Whoever gives it
- * to a role or a database is told.
- */
-static bool
-check_scope(int *newval, void **extra, GucSource source)
-{
-	if (*newval != SCOPE_INSTANCE || (source != PGC_S_SESSION && source != PGC_S_TEST) ||
-		loading || InitializingParallelWorker)
-		return true;
-	if (uuid9562_shared_available())
-	{
-		/* so that this session's workers find that it knows of the memory */
-		if (source == PGC_S_SESSION)
-			(void) uuid9562_instance();
-		return true;
-	}
-	if (source == PGC_S_TEST)
-	{
-		ereport(NOTICE,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg(NO_SHARED_MEMORY_MESSAGE),
-				 errdetail("Where the setting applies, the time-based generators will refuse."),
-				 errhint(NO_SHARED_MEMORY_HINT)));
-		return true;
-	}
-	GUC_check_errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE);
-	GUC_check_errmsg(NO_SHARED_MEMORY_MESSAGE);
-	GUC_check_errhint(NO_SHARED_MEMORY_HINT);
-	return false;
-}
 
 /* A MAC address, in the forms that PostgreSQL's manual gives for macaddr. */
 static const char *const node_forms[] = {
@@ -120,11 +74,7 @@ check_node(char **newval, void **extra, GucSource source)
 		stamp = uuid_layout_node_stamp(octets);
 	}
 
-#if PG_VERSION_NUM >= 160000
 	*extra = guc_malloc(LOG, sizeof(UuidStamp));
-#else
-	*extra = malloc(sizeof(UuidStamp));
-#endif
 	if (*extra == NULL)
 		return false;
 	memcpy(*extra, &stamp, sizeof(UuidStamp));
@@ -137,11 +87,24 @@ assign_node(const char *newval, void *extra)
 	memcpy(&uuid9562_node, extra, sizeof(UuidStamp));
 }
 
+/*
+ * Return the node ID of uuid9562.node_id.  Raise an error if it is not set.
+ */
+uint32
+uuid9562_own_node_id(void)
+{
+	if (uuid9562_node_id == UNSET_NODE_ID)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("parameter \"%s\" is not set", "uuid9562.node_id"),
+				 errhint("Set a different node ID from 0 to 65535 on each server with ALTER SYSTEM, or pass it to uuidv8_node().")));
+	return uuid9562_node_id;
+}
+
 /* Define the settings, and refuse any other name under our prefix. */
 void
 uuid9562_define_settings(void)
 {
-	loading = true;
 	DefineCustomEnumVariable("uuid9562.v7_method",
 							 "How values of one moment are ordered by uuidv7().",
 							 "RFC 9562, 6.2: fraction is method 3, counter method 1, random method 2.",
@@ -160,18 +123,11 @@ uuid9562_define_settings(void)
 							&uuid9562_node_id,
 							UNSET_NODE_ID, UNSET_NODE_ID, UUID_NODE_ID_MAX,
 							PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomEnumVariable("uuid9562.monotonic_scope",
-							 "Whose values each new time-based one exceeds: those of the session, or of all sessions of the instance.",
-							 "RFC 9562, 6.3. The instance's order holds over restarts, crashes and a clock that is set back.",
-							 &uuid9562_monotonic_scope,
-							 SCOPE_SESSION, scopes,
-							 PGC_USERSET, 0, check_scope, NULL, NULL);
 	DefineCustomIntVariable("uuid9562.max_ahead",
-							"How far ahead of the clock the instance's generators may be without a warning.",
-							"They continue from the last values that were made, whatever the clock shows.",
+							"Sets how far ordered UUIDs may run ahead of the system clock before a warning is issued.",
+							"uuid_generator_advance() refuses a UUID that is further ahead.",
 							&uuid9562_max_ahead,
 							60, 0, PG_INT32_MAX / 1000,
 							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("uuid9562");
-	loading = false;
 }

@@ -125,7 +125,7 @@ uuid_generator_from(uint64_t time)
 
 /* Let a generator go on after that payload, if it has not come so far. */
 static inline void
-uuid_generator_lift(UuidPayload *previous, UuidPayload payload)
+uuid_generator_advance(UuidPayload *previous, UuidPayload payload)
 {
 	if (payload.time > previous->time ||
 		(payload.time == previous->time && payload.tail > previous->tail))

@@ -23,7 +23,9 @@ enum UuidKindNumber
 
 #define UUID_KIND_COUNT	(UUID_KIND_V8_NODE + 1)
 
-#define NO_HORIZON		(-1)
+/* Kinds that have an _ordered() function; their generators are in shared memory. */
+#define UUID_ORDERED_COUNT	3
+#define UUID_NOT_ORDERED	(-1)
 
 typedef struct UuidKind
 {
@@ -31,15 +33,16 @@ typedef struct UuidKind
 	const char *name;			/* of the SQL function that makes one */
 	int			version;		/* in the octets of a value */
 	UuidClock	clock;			/* of the time field */
-	int			horizon;		/* its place among those, or NO_HORIZON */
+	int			ordered;		/* index of its ordered generator, or
+								 * UUID_NOT_ORDERED */
 } UuidKind;
 
 /* In a header, so that a row that is known costs nothing to look up. */
 static const UuidKind uuid_kinds[UUID_KIND_COUNT] = {
-	{UUID_KIND_V1, "uuidv1", 1, UUID_CLOCK_GREGORIAN, NO_HORIZON},
+	{UUID_KIND_V1, "uuidv1", 1, UUID_CLOCK_GREGORIAN, UUID_NOT_ORDERED},
 	{UUID_KIND_V6, "uuidv6", 6, UUID_CLOCK_GREGORIAN, 0},
 	{UUID_KIND_V7, "uuidv7", 7, UUID_CLOCK_V7, 1},
-	{UUID_KIND_V8, "uuidv8", 8, UUID_CLOCK_V8, NO_HORIZON},
+	{UUID_KIND_V8, "uuidv8", 8, UUID_CLOCK_V8, UUID_NOT_ORDERED},
 	{UUID_KIND_V8_NODE, "uuidv8_node", 8, UUID_CLOCK_V7, 2},
 };
 

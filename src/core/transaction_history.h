@@ -1,18 +1,18 @@
 /*
  * transaction_history.h
- *		What is remembered of the transactions that a process has ended: until
- *		when it held the horizon, for a snapshot of any age.
+ *		The smallest ordered values of the transactions that a process finished.
  *
- * A snapshot that takes a transaction to be running asks for the first value that
- * was made in it.  There is no end to the transactions, so older ones are joined
- * two by two, into one with the lesser first value of both and the number of the
- * newer one.  A snapshot that takes either to be running finds a joined one running
- * too, and gets an answer that is older than it need be, never one that is newer.
+ * A reader whose snapshot sees a transaction as in progress needs the smallest
+ * value that the transaction generated.  The history cannot keep every
+ * transaction, so it merges older ones in pairs.  A merged entry has the smaller
+ * value of both and the transaction ID of the newer one.  If a snapshot sees
+ * either transaction as in progress, it finds the merged entry, and the result is
+ * smaller than necessary but never too great.
  *
- * Level n holds one or two entries of 2^n transactions each, or none before there
- * were so many.  So an entry that ended t transactions ago stands for t + 1 of them
- * at most, and the answer to a snapshot is about twice as old as the snapshot, as
- * long as the levels last; the last entry stands for all that went before.
+ * Level n holds one or two entries of 2^n transactions each.  An entry that
+ * finished t transactions ago covers at most t + 1 transactions, so the result
+ * for a snapshot is at most about twice as old as the snapshot.  The last entry
+ * covers all older transactions.
  *
  * Plain C11: no PostgreSQL, no I/O, no static state.
  */
@@ -22,68 +22,66 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Generators that have a horizon. */
-#define UUID_HORIZON_COUNT	3
+#include "kind.h"
 
-/* 2^24 transactions: half an hour of a process that ends 10,000 a second */
+/* 2^24 transactions: half an hour at 10,000 transactions a second */
 #ifndef UUID_HISTORY_LEVELS
 #define UUID_HISTORY_LEVELS	24
 #endif
 #define UUID_HISTORY_ON_LEVEL	2
 
-/* First values are times plus one, so that they are greater than 0. */
-#define UUID_FIRST_UNKNOWN	UINT64_C(0) /* may be less than any value */
+/* First values are time fields plus one, so that 0 can mean "none" elsewhere. */
 #define UUID_FIRST_NONE		UINT64_MAX
 
 typedef struct UuidHistoryEntry
 {
-	uint64_t	xid;			/* of the newest transaction; it never wraps */
-	uint64_t	first[UUID_HORIZON_COUNT];	/* the least of each generator */
+	uint64_t	xid;			/* full transaction ID of the newest one */
+	uint64_t	first[UUID_ORDERED_COUNT];	/* smallest value by generator */
 } UuidHistoryEntry;
 
-/* Zeroed, it remembers nothing.  On each level the older entry comes first. */
+/* All zeros is an empty history.  On each level the older entry comes first. */
 typedef struct UuidHistory
 {
 	uint8_t		count[UUID_HISTORY_LEVELS];
-	UuidHistoryEntry	entries[UUID_HISTORY_LEVELS][UUID_HISTORY_ON_LEVEL];
+	UuidHistoryEntry entries[UUID_HISTORY_LEVELS][UUID_HISTORY_ON_LEVEL];
 } UuidHistory;
 
-/* Join an older entry to a newer one. */
+/* Merge an older entry into a newer one. */
 static inline void
-uuid_history_join(UuidHistoryEntry *newer, const UuidHistoryEntry *older)
+uuid_history_merge(UuidHistoryEntry *newer, const UuidHistoryEntry *older)
 {
-	for (int i = 0; i < UUID_HORIZON_COUNT; i++)
+	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
 	{
 		if (older->first[i] < newer->first[i])
 			newer->first[i] = older->first[i];
 	}
 }
 
-/* Remember one more, which ended, or began to end, after all of the others. */
+/* Add a transaction that finished after all others. */
 static inline void
 uuid_history_add(UuidHistory *ring, UuidHistoryEntry entry)
 {
 	for (int level = 0;; level++)
 	{
 		UuidHistoryEntry  *entries = ring->entries[level];
-		UuidHistoryEntry	joined;
+		UuidHistoryEntry	merged;
 
 		if (ring->count[level] < UUID_HISTORY_ON_LEVEL)
 		{
 			entries[ring->count[level]++] = entry;
 			return;
 		}
-		joined = entries[1];
-		uuid_history_join(&joined, &entries[0]);
+		merged = entries[1];
+		uuid_history_merge(&merged, &entries[0]);
 		if (level == UUID_HISTORY_LEVELS - 1)
 		{
-			entries[0] = joined;
+			entries[0] = merged;
 			entries[1] = entry;
 			return;
 		}
 		entries[0] = entry;
 		ring->count[level] = 1;
-		entry = joined;
+		entry = merged;
 	}
 }
 

@@ -14,6 +14,7 @@
 #include "optimizer/optimizer.h"
 
 #include "generate/session_generator.h"
+#include "settings.h"
 #include "value/value.h"
 
 PG_FUNCTION_INFO_V1(uuid9562_uuidv7_batch);
@@ -28,9 +29,9 @@ PG_FUNCTION_INFO_V1(uuid9562_uuidv7_batch_support);
 /*
  * uuidv7_batch(n bigint) returns setof uuid
  *
- * n values as uuidv7() gives them, in order; none for n of 0 or less.  In
- * session scope the clock is read for the first one, and again when the counter
- * is full or 16 values have been made (RFC 9562, 5.7 and 6.2).
+ * n values as uuidv7() gives them, in order; none for n of 0 or less.  The clock
+ * is read for the first one, and again when the counter is full or 16 values have
+ * been generated (RFC 9562, 5.7 and 6.2).
  */
 Datum
 uuid9562_uuidv7_batch(PG_FUNCTION_ARGS)
@@ -50,14 +51,12 @@ uuid9562_uuidv7_batch(PG_FUNCTION_ARGS)
 	if (batch->call_cntr >= batch->max_calls)
 		SRF_RETURN_DONE(batch);
 	unread = (int *) batch->user_fctx;
-	if (*unread > 0 && uuid9562_monotonic_scope == SCOPE_SESSION &&
-		next_payload_of_tick(UUID_V7, uuid9562_v7_method, &payload))
+	if (*unread > 0 && next_payload_of_tick(UUID_V7, uuid9562_v7_method, &payload))
 		*unread -= 1;
 	else
 	{
 		payload = next_payload(UUID_V7, uuid9562_v7_method);
-		/* in instance scope others read the clock meanwhile */
-		*unread = uuid9562_monotonic_scope == SCOPE_SESSION ? VALUES_PER_READING - 1 : 0;
+		*unread = VALUES_PER_READING - 1;
 	}
 	SRF_RETURN_NEXT(batch, return_uuid(7, payload));
 }

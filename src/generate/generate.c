@@ -26,6 +26,8 @@ PG_FUNCTION_INFO_V1(uuid9562_uuidv7_at);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_at);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_at_arg);
 
+UuidPayload uuid9562_previous[UUID_KIND_COUNT];
+
 /*
  * v1 and v6 share time, clock sequence and node; the clock sequence is random
  * after its counter bits, so it changes with every value (5.1, 5.6).
@@ -208,20 +210,6 @@ node_uuid(uint32 node_id)
 	return return_uuid(8, uuid_layout_stamp(payload, uuid_layout_node_id_stamp(node_id)));
 }
 
-/* The node id of uuid9562.node_id; an error when it is unset. */
-static uint32
-own_node_id(void)
-{
-	if (uuid9562_node_id == UNSET_NODE_ID)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("no node id is set"),
-				 errhint("Give this server its own, from 0 to 65535, with "
-						 "\"ALTER SYSTEM SET uuid9562.node_id = 1;\" and then \"SELECT pg_reload_conf();\", "
-						 "or call uuidv8_node(1).")));
-	return uuid9562_node_id;
-}
-
 /* A node id that the caller gave; an error when it is not in 0 to 65535. */
 static uint32
 given_node_id(int32 node_id)
@@ -242,7 +230,7 @@ given_node_id(int32 node_id)
 Datum
 uuid9562_uuidv8_node(PG_FUNCTION_ARGS)
 {
-	return node_uuid(own_node_id());
+	return node_uuid(uuid9562_own_node_id());
 }
 
 /*
@@ -306,7 +294,7 @@ Datum
 uuid9562_uuidv8_node_at(PG_FUNCTION_ARGS)
 {
 	return uuid_at(UUID_V8_NODE, PG_GETARG_TIMESTAMPTZ(0),
-				   uuid_layout_node_id_stamp(own_node_id()));
+				   uuid_layout_node_id_stamp(uuid9562_own_node_id()));
 }
 
 /*

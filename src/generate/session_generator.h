@@ -1,63 +1,49 @@
 /*
  * session_generator.h
- *		The next value of a generator: of the session, or of the instance.
+ *		The generators of this session.
  *
- * Inline, since this is the hot path of every generator: one clock reading, 8
- * random octets from the pool (16 with method counter), one step of the core's
- * generator.  In instance scope the step is taken in shared memory, in
- * instance.c.
+ * Each value of a kind is greater than the one before it in the same process
+ * (RFC 9562, 6.2).  A rollback does not rewind a generator.
  */
-#ifndef UUID9562_NEXT_H
-#define UUID9562_NEXT_H
+#ifndef UUID9562_SESSION_GENERATOR_H
+#define UUID9562_SESSION_GENERATOR_H
 
-#include "instance/ordered.h"
 #include "runtime/runtime.h"
-#include "settings.h"
+
+/* The previous value by kind; all zeros before the first one. */
+extern UuidPayload uuid9562_previous[UUID_KIND_COUNT];
 
 /*
- * The next payload of a generator, greater than its previous one in the scope
- * (RFC 9562, 6.2 and 6.3).
+ * Return the next value of a generator.
  *
- * Inlined in each caller, where the kind is a constant.  The clock comes
- * first: the processor can go on with all the rest while its reading is on the
- * way.
+ * This is inlined into each caller, where the kind is a constant.  The clock is
+ * read first: the processor can do all the rest while that takes its time.
  */
 static pg_attribute_always_inline UuidPayload
 next_payload(const UuidKind *kind, UuidMethod method)
 {
-	GeneratorState *state = &uuid9562_session.generators[kind->number];
 	uint64		now = clock_ticks(kind);
 	UuidRandom	random = random_for(method);
-	UuidPayload payload;
-	UuidNext	next;
+	UuidPayload payload = uuid9562_previous[kind->number];
 
-	if (uuid9562_monotonic_scope == SCOPE_INSTANCE)
-		return uuid9562_instance_next(kind, method, now, random);
-	payload = state->previous;
-	next = uuid_generator_next(&payload, now, random, method);
-	if (unlikely(next == UUID_NEXT_EXHAUSTED))
-		uuid9562_time_exhausted(kind);
-	generator_hand_out(state, payload, next, now, kind->clock);
-	if (unlikely(clock_went_back(state, now, kind->clock)))
-		count_clock_back(state, kind->clock);
+	if (unlikely(uuid_generator_next(&payload, now, random, method) == UUID_NEXT_EXHAUSTED))
+		uuid9562_time_exhausted(kind, "Check the system clock of the server, then start a new session.");
+	uuid9562_previous[kind->number] = payload;
 	return payload;
 }
 
 /*
- * The next payload of this session's generator without a look at the clock: at
- * the time of the previous one, as far as its counter goes.  False when that is
- * full.
+ * Generate the next value at the time of the previous one, without reading the
+ * clock.  Return false if the counter at that time is full.
  */
 static pg_attribute_always_inline bool
 next_payload_of_tick(const UuidKind *kind, UuidMethod method, UuidPayload *payload)
 {
-	GeneratorState *state = &uuid9562_session.generators[kind->number];
-
-	*payload = state->previous;
+	*payload = uuid9562_previous[kind->number];
 	if (uuid_generator_next(payload, payload->time, random_for(method), method) != UUID_NEXT_STEPPED)
 		return false;
-	generator_hand_out(state, *payload, UUID_NEXT_STEPPED, payload->time, kind->clock);
+	uuid9562_previous[kind->number] = *payload;
 	return true;
 }
 
-#endif							/* UUID9562_NEXT_H */
+#endif							/* UUID9562_SESSION_GENERATOR_H */

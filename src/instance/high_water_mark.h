@@ -1,24 +1,21 @@
 /*
  * high_water_mark.h
- *		How far the instance's generators may have gone, kept over crashes and by
- *		standbys.
+ *		The reserved ranges of the ordered generators, on disk and in WAL.
  */
-#ifndef UUID9562_MARK_H
-#define UUID9562_MARK_H
+#ifndef UUID9562_HIGH_WATER_MARK_H
+#define UUID9562_HIGH_WATER_MARK_H
 
-#include "value/value.h"
+#include "compat.h"
 
-/* For each generator a time field that it has not reached; 0 if it made nothing. */
-typedef struct Mark
+#include "core/kind.h"
+
+/* For each generator, a time field greater than all its values; 0: unused. */
+typedef struct HighWaterMark
 {
-	uint64		limits[UUID_KIND_COUNT];
-} Mark;
+	uint64		reserved_until[UUID_ORDERED_COUNT];
+} HighWaterMark;
 
-/* What can be done with the mark, by uuid9562_try_mark alone. */
-extern void uuid9562_load_mark(Mark *mark);
-extern void uuid9562_raise_mark(Mark *mark);
-extern void uuid9562_replace_mark(Mark *mark);
+extern HighWaterMark uuid9562_read_mark(void);
+extern void uuid9562_write_mark(const HighWaterMark *mark);
 
-extern ErrorData *uuid9562_try_mark(void (*action) (Mark *), Mark *mark);
-
-#endif							/* UUID9562_MARK_H */
+#endif							/* UUID9562_HIGH_WATER_MARK_H */

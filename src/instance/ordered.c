@@ -1,418 +1,424 @@
 /*
  * ordered.c
- *		The generators that all sessions of the instance share (RFC 9562, 6.3).
+ *		Generators whose values increase across all sessions of the server:
+ *		uuidv6_ordered(), uuidv7_ordered() and uuidv8_node_ordered() (RFC 9562, 6.3).
  *
- * Each generator is stepped under a spinlock of its own: a few nanoseconds,
- * with clock and random bits at hand before.  That is about as fast as a
- * compare-and-swap, which has no holder to lose the processor but could count
- * nothing, and faster than an LWLock, also with more sessions than cores.
+ * Each generator takes a step under its own spinlock.  The clock and random bits
+ * are read before, so the lock is held for a few nanoseconds.
  *
- * What outlives the server is the mark (mark.c).  Each generator has a limit,
- * and no value of the limit's time or later is handed out.  A limit is zero
- * until the mark stands at it.  The mark is moved on two seconds at a time, when
- * less than one is left, by whichever session finds it so, while the others go
- * on; only where nothing is left do they wait.  So it is written once a second
- * at most for each generator in use, and for all of them together while they are
- * used without a pause.  A start goes on from the mark, as after a crash.
+ * The high-water mark outlives the server.  A generator returns only values below
+ * it: those of the range that the mark reserves.  When less than one second of the
+ * range is left, a session extends it to two seconds, while the others go on.  If
+ * none is left, they wait.  Startup continues from the mark, as after a crash.
  *
- * Whoever moves the mark holds its LWLock, and may be held up by a disk.  Nobody
- * else waits for that lock: they sleep where they can be cancelled, until it is
- * unlocked.  Nothing is reported while it is held, since a report may wait for a
- * client that does not read.
- *
- * In recovery WAL cannot be written, and there is no mark.  All limits are zero
- * then, and zero means no limit.  After a promotion zero means no room: the first
- * session that asks for a value, whichever it is, reads the mark, goes on above it
- * and raises the limit.
+ * The mark's lock is released before an error is reported, because reporting can
+ * wait for a client.  Other locks are released by the abort of the transaction.
  */
 #include "instance/ordered.h"
 
-#include "access/xlog.h"
-#include "miscadmin.h"
-#include "utils/wait_event.h"
+#include "access/parallel.h"
+#include "access/xact.h"
 
-#include "instance/transaction_slot.h"
 #include "instance/high_water_mark.h"
+#include "instance/transaction_slot.h"
+#include "runtime/runtime.h"
+#include "settings.h"
+#include "value/value.h"
 
-/* How far the mark is moved ahead, and after how much of that it is moved on. */
-#define MARK_STEP_SECONDS	2
-#define MARK_NEAR_SECONDS	1
-/* How long a session that waits for the mark sleeps at most before it looks. */
-#define MARK_LOOK_MSECS		1000
-/* How long nobody tries again when it could not be moved, while there is room. */
-#define MARK_RETRY_USECS	(USECS_PER_SEC / 4)
+PG_FUNCTION_INFO_V1(uuid9562_uuidv6_ordered);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv7_ordered);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_ordered);
 
-/* --- the mark --------------------------------------------------------------- */
+/* How much to reserve, and how much of that may be left before it is extended. */
+#define RESERVED_SECONDS	2
+#define EXTEND_SECONDS		1
 
-/* The limit of a generator. */
-static uint64
-limit_of(SharedGenerator *shared)
-{
-	uint64		limit;
+const UuidKind *const uuid9562_ordered_kinds[UUID_ORDERED_COUNT] = {UUID_V6, UUID_V7, UUID_V8_NODE};
 
-	SpinLockAcquire(&shared->lock);
-	limit = shared->limit;
-	SpinLockRelease(&shared->lock);
-	return limit;
-}
+/* --- the high-water mark ------------------------------------------------------- */
 
-/* Let a generator go on after that payload, if it has not come so far. */
-static void
-lift_generator(SharedGenerator *shared, UuidPayload payload)
-{
-	SpinLockAcquire(&shared->lock);
-	uuid_generator_lift(&shared->state.previous, payload);
-	SpinLockRelease(&shared->lock);
-}
+typedef void (*MarkAction) (const UuidKind *kind, UuidPayload payload);
 
 /*
- * Take the mark's lock, unless the limit of a generator, where one is named, has
- * become another meanwhile.
+ * Run an action under the mark's lock, and release the lock also if the action
+ * raises an error.  With nowait, do nothing if another session has the lock.
  */
-static bool
-lock_mark(SharedGenerator *shared, uint64 limit)
-{
-	bool		locked;
-#if PG_VERSION_NUM >= 170000
-	uint32		wait_event = WaitEventExtensionNew(MARK_WAIT_EVENT);
-#else
-	uint32		wait_event = PG_WAIT_LWLOCK | uuid9562_shared->tranche;
-#endif
-
-	while (!(locked = LWLockConditionalAcquire(&uuid9562_shared->mark_lock, LW_EXCLUSIVE)) &&
-		   (shared == NULL || limit_of(shared) == limit))
-	{
-		/* a session that ended with the lock has woken nobody */
-		ConditionVariableTimedSleep(&uuid9562_shared->mark_unlocked, MARK_LOOK_MSECS, wait_event);
-	}
-	ConditionVariableCancelSleep();
-	return locked;
-}
-
 static void
-unlock_mark(void)
+with_mark_lock(MarkAction action, const UuidKind *kind, UuidPayload payload, bool nowait)
 {
-	LWLockRelease(&uuid9562_shared->mark_lock);
-	ConditionVariableBroadcast(&uuid9562_shared->mark_unlocked);
-}
+	LWLock	   *lock = &uuid9562_shared->mark_lock;
 
-/* Do that with the mark, whose lock the caller holds. */
-static ErrorData *
-try_mark(void (*action) (Mark *), Mark *mark)
-{
-	ErrorData  *error = uuid9562_try_mark(action, mark);
-
-	/* which was lost with the error */
-	if (error != NULL)
-		LWLockAcquire(&uuid9562_shared->mark_lock, LW_EXCLUSIVE);
-	uuid9562_shared->failed_at = error != NULL ? GetCurrentTimestamp() : 0;
-	if (error == NULL && action != uuid9562_load_mark)
-		pg_atomic_fetch_add_u64(&uuid9562_shared->mark_writes, 1);
-	else if (error != NULL && error->sqlerrcode == ERRCODE_DATA_CORRUPTED)
-		pg_atomic_write_u64(&uuid9562_shared->damaged_marks, 1);
-	return error;
-}
-
-/* Report an error that was met under the mark's lock, at that level. */
-static void
-report_error(ErrorData *error, int elevel)
-{
-	if (error == NULL)
+	if (!nowait)
+		LWLockAcquire(lock, LW_EXCLUSIVE);
+	else if (!LWLockConditionalAcquire(lock, LW_EXCLUSIVE))
 		return;
-	error->elevel = elevel;
-	ThrowErrorData(error);
-	FreeErrorData(error);
+	PG_TRY();
+	{
+		action(kind, payload);
+	}
+	PG_CATCH();
+	{
+		HOLD_INTERRUPTS();		/* match the upcoming RESUME_INTERRUPTS */
+		LWLockRelease(lock);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	LWLockRelease(lock);
 }
 
-/*
- * Let no generator go on below the mark.  Once after a start or a promotion,
- * before any limit is raised.  The caller holds the mark's lock.
- */
-static ErrorData *
-load_mark(void)
+/* Make a generator continue after a payload, if it is not there yet. */
+static void
+advance(OrderedGenerator *generator, UuidPayload payload)
 {
-	Mark		mark;
-	ErrorData  *error;
+	SpinLockAcquire(&generator->lock);
+	uuid_generator_advance(&generator->previous, payload);
+	SpinLockRelease(&generator->lock);
+}
 
+/* Reserve values of smaller times than one; extend that from another on. */
+static void
+set_reserved(OrderedGenerator *generator, uint64 reserved_until, uint64 extend_at)
+{
+	SpinLockAcquire(&generator->lock);
+	generator->reserved_until = reserved_until;
+	generator->extend_at = extend_at;
+	SpinLockRelease(&generator->lock);
+}
+
+/* Return a copy of the state of a generator. */
+static OrderedGenerator
+state_of(OrderedGenerator *generator)
+{
+	OrderedGenerator state;
+
+	SpinLockAcquire(&generator->lock);
+	state = *generator;
+	SpinLockRelease(&generator->lock);
+	return state;
+}
+
+/* Record that the generators have reached the mark, before any value is reserved. */
+static void
+set_loaded(void)
+{
 	if (uuid9562_shared->loaded)
-		return NULL;
-	error = try_mark(uuid9562_load_mark, &mark);
-	if (error != NULL)
-		return error;
-	for (int i = 0; i < UUID_KIND_COUNT; i++)
-		lift_generator(&uuid9562_shared->generators[i].generator, uuid_generator_from(mark.limits[i]));
-	uuid9562_hold_start();
+		return;
+	uuid9562_shared->first_known_xid = uuid9562_find_first_known_xid();
 	pg_write_barrier();
 	uuid9562_shared->loaded = true;
-	return NULL;
+}
+
+/* Read the mark, and advance the generators to it. */
+static HighWaterMark
+load_mark(void)
+{
+	HighWaterMark mark = uuid9562_read_mark();
+
+	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
+	{
+		OrderedGenerator *generator = &uuid9562_shared->generators[i].generator;
+
+		/* true at first only, unless something else has written the page */
+		if (mark.reserved_until[i] > state_of(generator).reserved_until)
+			advance(generator, uuid_generator_from(mark.reserved_until[i]));
+	}
+	set_loaded();
+	return mark;
+}
+
+static void
+load(const UuidKind *kind, UuidPayload payload)
+{
+	(void) load_mark();
 }
 
 /*
- * Move the mark of a generator ahead of its last value and of the time of the
- * clock, then let values be handed out below it.  On the way, the marks
- * of those that go on at the same pace, by their own last values, so that one
- * whose times are ahead does not take the others along.  The caller holds the
- * mark's lock.
+ * Reserve values up to two seconds after the previous value of a generator and
+ * after the payload.  Extend the other generators in use as well, each from its
+ * own previous value, so that one write serves all of them.
  */
-static ErrorData *
-move_mark(const UuidKind *kind, uint64 now)
+static void
+extend(const UuidKind *kind, UuidPayload payload)
 {
-	Mark		mark = {{0}};
-	uint64		nears[UUID_KIND_COUNT];
-	ErrorData  *error = load_mark();
+	HighWaterMark mark = load_mark();
+	uint64		extend_at[UUID_ORDERED_COUNT] = {0};
 
-	if (error != NULL)
-		return error;
-	for (int i = 0; i < UUID_KIND_COUNT; i++)
+	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
 	{
-		SharedGenerator *each = &uuid9562_shared->generators[i].generator;
-		const UuidClock clock = uuid_kinds[i].clock;
-		uint64		from;
-		uint64		limit;
+		const UuidClock clock = uuid9562_ordered_kinds[i]->clock;
+		OrderedGenerator state = state_of(&uuid9562_shared->generators[i].generator);
+		uint64		from = state.previous.time;
 
-		SpinLockAcquire(&each->lock);
-		from = each->state.previous.time;
-		limit = each->limit;
-		SpinLockRelease(&each->lock);
-
-		if (i == kind->number)
-			from = Max(from, now);
-		else if (limit == 0)
+		if (i == kind->ordered)
+			from = Max(from, payload.time);
+		else if (state.reserved_until == 0)
 			continue;
-		/* never back: others hand out values meanwhile */
-		mark.limits[i] = Max(limit, uuid_clock_later(clock, from, MARK_STEP_SECONDS));
-		nears[i] = uuid_clock_later(clock, from, MARK_NEAR_SECONDS);
+		extend_at[i] = uuid_clock_later(clock, from, EXTEND_SECONDS);
+		/* never lower it, since other sessions use the range meanwhile */
+		mark.reserved_until[i] = Max(mark.reserved_until[i], uuid_clock_later(clock, from, RESERVED_SECONDS));
 	}
-	error = try_mark(uuid9562_raise_mark, &mark);
-	if (error != NULL)
-		return error;
+	uuid9562_write_mark(&mark);
+	pg_atomic_fetch_add_u64(&uuid9562_shared->mark_writes, 1);
 
-	for (int i = 0; i < UUID_KIND_COUNT; i++)
+	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
 	{
-		SharedGenerator *each = &uuid9562_shared->generators[i].generator;
-
-		if (mark.limits[i] == 0)
-			continue;
-		SpinLockAcquire(&each->lock);
-		each->limit = mark.limits[i];
-		each->near = nears[i];
-		SpinLockRelease(&each->lock);
+		if (extend_at[i] != 0)
+			set_reserved(&uuid9562_shared->generators[i].generator, mark.reserved_until[i], extend_at[i]);
 	}
-	return NULL;
 }
 
-/* See to it that the mark has been read.  Not in recovery. */
+/* Extend the reservation for a payload, unless another session has done so. */
+static void
+extend_if_due(const UuidKind *kind, UuidPayload payload)
+{
+	if (payload.time >= state_of(generator_of(kind)).extend_at)
+		extend(kind, payload);
+}
+
+/* Continue after a payload, also after a crash. */
+static void
+advance_and_extend(const UuidKind *kind, UuidPayload payload)
+{
+	(void) load_mark();
+	advance(generator_of(kind), payload);
+	extend(kind, payload);
+}
+
+/* Restart all generators at the current time. */
+static void
+reset(const UuidKind *kind, UuidPayload payload)
+{
+	const HighWaterMark none = {{0}};
+
+	/* generate nothing until the mark has been extended again */
+	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
+		set_reserved(&uuid9562_shared->generators[i].generator, 0, 0);
+	uuid9562_write_mark(&none);
+
+	/* if that failed, the previous values still stand */
+	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
+	{
+		OrderedGenerator *generator = &uuid9562_shared->generators[i].generator;
+
+		SpinLockAcquire(&generator->lock);
+		memset(&generator->previous, 0, sizeof(UuidPayload));
+		generator->reported = 0;
+		SpinLockRelease(&generator->lock);
+	}
+	set_loaded();
+}
+
+/* --- for the horizon and for administration ------------------------------------ */
+
+static const UuidPayload no_payload = {0, 0};
+
+/* Attach to the generators, and advance them to the mark after a start. */
 void
-uuid9562_instance_load(void)
+uuid9562_prepare_generators(void)
 {
-	bool		loaded = uuid9562_instance()->loaded;
-	ErrorData  *error;
+	bool		loaded;
 
+	uuid9562_attach_shared();
+	loaded = uuid9562_shared->loaded;
 	pg_read_barrier();
-	if (loaded)
-		return;
-	lock_mark(NULL, 0);
-	error = load_mark();
-	unlock_mark();
-	report_error(error, ERROR);
+	if (!loaded)
+		with_mark_lock(load, NULL, no_payload, false);
 }
+
+/* Make a generator continue after a payload, also after a crash. */
+void
+uuid9562_advance_generator(const UuidKind *kind, UuidPayload payload)
+{
+	uuid9562_attach_shared();
+	with_mark_lock(advance_and_extend, kind, payload, false);
+}
+
+/* Restart all generators at the current time; their order is lost. */
+void
+uuid9562_reset_generators(void)
+{
+	uuid9562_attach_shared();
+	with_mark_lock(reset, NULL, no_payload, false);
+}
+
+/* Return the difference of two time fields in seconds, rounded toward zero. */
+int64
+uuid9562_seconds_ahead(const UuidKind *kind, uint64 time, uint64 now)
+{
+	return (uuid_clock_unix_micros(kind->clock, time) - uuid_clock_unix_micros(kind->clock, now)) / USECS_PER_SEC;
+}
+
+/* --- generating ---------------------------------------------------------------- */
 
 /*
- * A generator has come to its limit: go on when somebody has moved the mark ahead
- * of its last value and of the time of the clock.  Nobody can hand out more until
- * then.
- */
-static void
-await_mark(const UuidKind *kind, uint64 limit, uint64 now)
-{
-	SharedGenerator *shared = &uuid9562_shared->generators[kind->number].generator;
-	ErrorData  *error = NULL;
-
-	if (lock_mark(shared, limit))
-	{
-		if (limit_of(shared) == limit)
-			error = move_mark(kind, now);
-		unlock_mark();
-	}
-	report_error(error, ERROR);
-	CHECK_FOR_INTERRUPTS();
-}
-
-/* Could the mark not be moved a moment ago?  No, where the clock went back. */
-static bool
-failed_just_now(void)
-{
-	int64		elapsed = GetCurrentTimestamp() - uuid9562_shared->failed_at;
-
-	return elapsed >= 0 && elapsed < MARK_RETRY_USECS;
-}
-
-/* A generator has come near its limit: move the mark, unless somebody does. */
-static void
-approach_mark(const UuidKind *kind, uint64 limit)
-{
-	ErrorData  *error = NULL;
-
-	if (!LWLockConditionalAcquire(&uuid9562_shared->mark_lock, LW_EXCLUSIVE))
-		return;
-	if (limit_of(&uuid9562_shared->generators[kind->number].generator) == limit && !failed_just_now())
-		error = move_mark(kind, 0);
-	unlock_mark();
-	/* there is still room, and a value at hand */
-	report_error(error, LOG);
-}
-
-/* --- generating ------------------------------------------------------------- */
-
-/*
- * The clock is behind a value: report it when it is far behind, once until the
- * clock has caught up and is behind a later value.
+ * Warn that values are far ahead of the clock.  Do so once until the clock has
+ * caught up and is behind a later value.
  */
 static void
 report_ahead(const UuidKind *kind, uint64 time, uint64 now)
 {
-	SharedGenerator *shared = &uuid9562_shared->generators[kind->number].generator;
-	int64		ahead = seconds_ahead(kind, time, now);
+	OrderedGenerator *generator = generator_of(kind);
+	int64		ahead = uuid9562_seconds_ahead(kind, time, now);
 	bool		known;
 
 	if (ahead <= uuid9562_max_ahead)
 		return;
-	SpinLockAcquire(&shared->lock);
-	known = shared->reported != 0 && time <= uuid_clock_later(kind->clock, shared->reported, uuid9562_max_ahead);
+	SpinLockAcquire(&generator->lock);
+	known = generator->reported != 0 && time <= uuid_clock_later(kind->clock, generator->reported, uuid9562_max_ahead);
 	if (!known)
-		shared->reported = time;
-	SpinLockRelease(&shared->lock);
+		generator->reported = time;
+	SpinLockRelease(&generator->lock);
 	if (!known)
 		ereport(WARNING,
-				(errmsg("UUIDs of uuid9562.monotonic_scope = instance are %lld seconds ahead of the clock",
-						(long long) ahead),
-				 errdetail("Those of %s() continue from the last ones that this instance has made, until the clock has caught up.",
+				(errmsg("ordered UUIDs are %lld seconds ahead of the system clock", (long long) ahead),
+				 errdetail("%s_ordered() continues from the last value generated by this server until the clock catches up.",
 						   kind->name),
-				 errhint("Check the clock of the server. If it was wrong before and is right now, "
-						 "a superuser can call uuid_generator_reset() to give up their order and begin at the clock.")));
+				 errhint("Check the system clock. If it was wrong and has been corrected, a superuser can call "
+						 "uuid_generator_reset() to restart the generators at the current time; "
+						 "new values will then sort before existing ones.")));
 }
 
 /*
- * The next payload of a generator of the instance, for a caller who has the time
- * of the clock and random bits at hand.  Errors: no shared memory, a mark that
- * cannot be read or written, the end of the time field.
+ * Check whether the clock went back, and count and report that.
+ *
+ * Other sessions may have generated values since this one read the clock, so only
+ * a new reading can tell.
  */
-UuidPayload
-uuid9562_instance_next(const UuidKind *kind, UuidMethod method, uint64 now, UuidRandom random)
+static void
+check_clock(const UuidKind *kind, uint64 time)
 {
-	SharedGenerator *shared;
-	HoldSlot   *slot;
-	bool		recovery = false;
-	UuidPayload payload;
+	OrderedGenerator *generator = generator_of(kind);
+	uint64		now = clock_ticks(kind);
+
+	if (!uuid_generator_is_behind(kind->clock, time, now))
+		return;
+	SpinLockAcquire(&generator->lock);
+	if (uuid_generator_is_behind(kind->clock, generator->previous.time, now) &&
+		uuid_generator_clock_part(kind->clock, generator->previous.time) != generator->last_counted)
+	{
+		generator->clock_backwards++;
+		generator->last_counted = uuid_generator_clock_part(kind->clock, generator->previous.time);
+	}
+	SpinLockRelease(&generator->lock);
+	report_ahead(kind, time, now);
+}
+
+/*
+ * Take one step of a generator; return false if its value is not reserved.  The
+ * value is then in *payload all the same.
+ */
+static inline bool
+step(const UuidKind *kind, uint64 now, UuidRandom random, UuidPayload *payload, uint64 *extend_at)
+{
+	OrderedGenerator *generator = generator_of(kind);
 	UuidNext	next;
-	uint64		limit;
-	uint64		near;
+	bool		reserved;
 
-	if (unlikely(uuid9562_shared == NULL))
-		(void) uuid9562_instance();
-	shared = &uuid9562_shared->generators[kind->number].generator;
-	slot = own_slot();
-
-	for (;;)
+	SpinLockAcquire(&generator->lock);
+	*payload = generator->previous;
+	*extend_at = generator->extend_at;
+	next = uuid_generator_next(payload, now, random, UUID_METHOD_FRACTION);
+	reserved = next != UUID_NEXT_EXHAUSTED && payload->time < generator->reserved_until;
+	if (likely(reserved))
 	{
-		SpinLockAcquire(&shared->lock);
-		payload = shared->state.previous;
-		limit = shared->limit;
-		near = shared->near;
-		next = uuid_generator_next(&payload, now, random, method);
-		if (likely(next != UUID_NEXT_EXHAUSTED && (payload.time < limit || (recovery && limit == 0))))
+		/* (1): before another session can see the value */
+		record_value(kind, payload->time);
+		generator->previous = *payload;
+		generator->generated++;
+		if (unlikely(next == UUID_NEXT_AHEAD))
 		{
-			hold_horizon(slot, kind, payload.time);
-			generator_hand_out(&shared->state, payload, next, now, kind->clock);
-			SpinLockRelease(&shared->lock);
-			break;
+			generator->ran_ahead++;
+			if (uuid_generator_is_behind(kind->clock, payload->time, now))
+				generator->last_counted = uuid_generator_clock_part(kind->clock, payload->time);
 		}
-		SpinLockRelease(&shared->lock);
-
-		if (next == UUID_NEXT_EXHAUSTED)
-			uuid9562_time_exhausted(kind);
-		/* asked once a turn; a server that may write WAL always may */
-		recovery = !XLogInsertAllowed();
-		if (!recovery)
-			await_mark(kind, limit, now);
 	}
+	SpinLockRelease(&generator->lock);
+	if (unlikely(next == UUID_NEXT_EXHAUSTED))
+		uuid9562_time_exhausted(kind, "Check the system clock of the server, then call uuid_generator_reset() as a superuser.");
+	return reserved;
+}
 
-	/*
-	 * Others may have made values since we read the clock, or may have read
-	 * it later.  Only a fresh reading, against our own value and the last
-	 * one, tells whether it went back.
-	 */
+/* Report a statement that cannot generate ordered values. */
+pg_noreturn static pg_noinline void
+refuse(const UuidKind *kind)
+{
+	char	   *command = psprintf("%s_ordered()", kind->name);
+
+	PreventCommandIfReadOnly(command);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+			 errmsg("cannot execute %s in a parallel worker", command),
+			 errhint("Mark functions that call it PARALLEL RESTRICTED.")));
+}
+
+/*
+ * Return the next payload of an ordered generator.
+ *
+ * Errors: during recovery, in a read-only transaction, in a parallel worker,
+ * without shared memory, if the mark cannot be read or written, at the end of the
+ * time field.
+ */
+static UuidPayload
+next_ordered(const UuidKind *kind)
+{
+	uint64		now;
+	UuidRandom	random;
+	UuidPayload payload;
+	uint64		extend_at;
+
+	if (unlikely(XactReadOnly || IsParallelWorker()))
+		refuse(kind);
+	if (unlikely(uuid9562_own_slot == NULL))
+	{
+		uuid9562_attach_shared();
+		uuid9562_take_slot();
+	}
+	now = clock_ticks(kind);
+	random = random_for(UUID_METHOD_FRACTION);
+
+	while (unlikely(!step(kind, now, random, &payload, &extend_at)))
+		with_mark_lock(extend_if_due, kind, payload, false);
 	if (unlikely(uuid_generator_is_behind(kind->clock, payload.time, now)))
-	{
-		now = clock_ticks(kind);
-		if (uuid_generator_is_behind(kind->clock, payload.time, now))
-		{
-			SpinLockAcquire(&shared->lock);
-			if (clock_went_back(&shared->state, now, kind->clock))
-				count_clock_back(&shared->state, kind->clock);
-			SpinLockRelease(&shared->lock);
-			report_ahead(kind, payload.time, now);
-		}
-	}
-
-	if (unlikely(payload.time >= near))
-		approach_mark(kind, limit);
+		check_clock(kind, payload.time);
+	if (unlikely(payload.time >= extend_at))
+		with_mark_lock(extend_if_due, kind, payload, true);
 	return payload;
 }
 
-/* --- for administrators ----------------------------------------------------- */
-
-/* Let a generator go on after that payload, also after a crash. */
-void
-uuid9562_instance_advance(const UuidKind *kind, UuidPayload payload)
+/*
+ * uuidv6_ordered() returns uuid
+ *
+ * Like uuidv6(), but greater than every earlier value of uuidv6_ordered() on this
+ * server (RFC 9562, 5.6 and 6.3).
+ */
+Datum
+uuid9562_uuidv6_ordered(PG_FUNCTION_ARGS)
 {
-	ErrorData  *error = NULL;
-
-	(void) uuid9562_instance();
-	lock_mark(NULL, 0);
-	lift_generator(&uuid9562_shared->generators[kind->number].generator, payload);
-	if (XLogInsertAllowed())
-		error = move_mark(kind, 0);
-	unlock_mark();
-	report_error(error, ERROR);
+	return return_uuid(6, uuid_layout_stamp(next_ordered(UUID_V6), uuid9562_node));
 }
 
-/* Forget the last values, in the mark and then here: the clock decides again. */
-void
-uuid9562_instance_reset(void)
+/*
+ * uuidv7_ordered() returns uuid
+ *
+ * Like uuidv7() with the fraction of the millisecond (RFC 9562, 6.2, method 3),
+ * but greater than every earlier value of uuidv7_ordered() on this server (6.3).
+ */
+Datum
+uuid9562_uuidv7_ordered(PG_FUNCTION_ARGS)
 {
-	Mark		none = {{0}};
-	bool		recovery;
-	ErrorData  *error;
+	return return_uuid(7, next_ordered(UUID_V7));
+}
 
-	(void) uuid9562_instance();
-	lock_mark(NULL, 0);
-	/* none is handed out until the mark is moved again */
-	for (int i = 0; i < UUID_KIND_COUNT; i++)
-	{
-		SpinLockAcquire(&uuid9562_shared->generators[i].generator.lock);
-		uuid9562_shared->generators[i].generator.limit = 0;
-		SpinLockRelease(&uuid9562_shared->generators[i].generator.lock);
-	}
-	recovery = !XLogInsertAllowed();
-	error = recovery ? NULL : try_mark(uuid9562_replace_mark, &none);
-	for (int i = 0; i < UUID_KIND_COUNT && error == NULL; i++)
-	{
-		SharedGenerator *each = &uuid9562_shared->generators[i].generator;
+/*
+ * uuidv8_node_ordered() returns uuid
+ *
+ * Like uuidv8_node() with the node ID of uuid9562.node_id, but greater than every
+ * earlier value of uuidv8_node_ordered() on this server (RFC 9562, 6.3 and 6.4).
+ */
+Datum
+uuid9562_uuidv8_node_ordered(PG_FUNCTION_ARGS)
+{
+	UuidStamp	stamp = uuid_layout_node_id_stamp(uuid9562_own_node_id());
 
-		SpinLockAcquire(&each->lock);
-		memset(&each->state.previous, 0, sizeof(UuidPayload));
-		each->reported = 0;
-		SpinLockRelease(&each->lock);
-	}
-	/* a reset that failed has forgotten nothing */
-	if (error == NULL)
-	{
-		if (!recovery && !uuid9562_shared->loaded)
-			uuid9562_hold_start();
-		pg_write_barrier();
-		uuid9562_shared->loaded = !recovery;
-	}
-	unlock_mark();
-	report_error(error, ERROR);
+	return return_uuid(8, uuid_layout_stamp(next_ordered(UUID_V8_NODE), stamp));
 }

@@ -1,23 +1,18 @@
 /*
  * ordered.h
- *		The generators that all sessions of the instance share.
+ *		The generators of ordered UUIDs.
  */
-#ifndef UUID9562_INSTANCE_H
-#define UUID9562_INSTANCE_H
+#ifndef UUID9562_ORDERED_H
+#define UUID9562_ORDERED_H
 
 #include "instance/shared_memory.h"
 
-extern void uuid9562_instance_load(void);
-extern UuidPayload uuid9562_instance_next(const UuidKind *kind, UuidMethod method,
-										  uint64 now, UuidRandom random);
-extern void uuid9562_instance_advance(const UuidKind *kind, UuidPayload payload);
-extern void uuid9562_instance_reset(void);
+/* The kind of each ordered generator. */
+extern const UuidKind *const uuid9562_ordered_kinds[UUID_ORDERED_COUNT];
 
-/* By how many seconds is a time of that kind ahead of another? */
-static inline int64
-seconds_ahead(const UuidKind *kind, uint64 time, uint64 other)
-{
-	return (uuid_clock_unix_micros(kind->clock, time) - uuid_clock_unix_micros(kind->clock, other)) / USECS_PER_SEC;
-}
+extern void uuid9562_prepare_generators(void);
+extern void uuid9562_advance_generator(const UuidKind *kind, UuidPayload payload);
+extern void uuid9562_reset_generators(void);
+extern int64 uuid9562_seconds_ahead(const UuidKind *kind, uint64 time, uint64 now);
 
-#endif							/* UUID9562_INSTANCE_H */
+#endif							/* UUID9562_ORDERED_H */

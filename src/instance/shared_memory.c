@@ -1,35 +1,25 @@
 /*
  * shared_memory.c
- *		The memory that all sessions of the instance share.
+ *		The shared memory of ordered UUIDs.
  *
- * It is reserved as the server starts where the library is in
- * shared_preload_libraries.  Where it is not, PostgreSQL 17 and later have a
- * registry that can be asked at any time; before, there is none.
+ * With shared_preload_libraries it is part of the server's shared memory.
+ * Otherwise PostgreSQL 17 and later create it at first use, in the registry of
+ * dynamic shared memory segments.  Earlier versions need the preloading.
  */
 #include "instance/shared_memory.h"
 
-#include "access/parallel.h"
-#include "miscadmin.h"
 #include "storage/ipc.h"
 #include "storage/shmem.h"
-#include "utils/guc.h"
-#if PG_VERSION_NUM >= 170000
+#ifdef HAVE_DSM_REGISTRY
 #include "storage/dsm_registry.h"
 #endif
 
-#include "instance/transaction_slot.h"
+#include "instance/instance.h"
 
-/*
- * The same in all versions of the library, so that a session with an older one and
- * a session with a newer one do not find two instances: they ask for different
- * sizes, and the later one is refused.
- */
-#define SHARED_NAME			"uuid9562 1"
-/*
- * The shared state; NULL where there is none, and on PostgreSQL 17 and later
- * before this session has asked for it.
- */
-InstanceState *uuid9562_shared;
+#define SHARED_NAME			"uuid9562"
+#define TRANCHE_NAME		"Uuid9562HighWaterMark"
+
+SharedState *uuid9562_shared;
 
 static shmem_request_hook_type previous_request_hook;
 static shmem_startup_hook_type previous_startup_hook;
@@ -37,61 +27,45 @@ static shmem_startup_hook_type previous_startup_hook;
 static Size
 shared_size(void)
 {
-	return add_size(CACHELINEALIGN(sizeof(InstanceState)), uuid9562_hold_size());
+	return add_size(offsetof(SharedState, slots), mul_size(slot_count(), sizeof(PaddedSlot)));
 }
 
-/* The slots of hold.c come after the shared state. */
-static void *
-slots_of(InstanceState *shared)
-{
-	return (char *) shared + CACHELINEALIGN(sizeof(InstanceState));
-}
-
+/* Initialize new shared memory. */
 static void
-init_shared(InstanceState *shared)
+init_shared(void *memory)
 {
+	SharedState *shared = memory;
+
 	memset(shared, 0, shared_size());
-	for (int i = 0; i < UUID_KIND_COUNT; i++)
-	{
-		SpinLockInit(&shared->generators[i].generator.lock);
-		/* where there is no limit, nothing comes near it */
-		shared->generators[i].generator.near = PG_UINT64_MAX;
-	}
-	pg_atomic_init_u64(&shared->mark_writes, 0);
-	pg_atomic_init_u64(&shared->damaged_marks, 0);
-	ConditionVariableInit(&shared->mark_unlocked);
-#if PG_VERSION_NUM >= 190000
-	shared->tranche = LWLockNewTrancheId(MARK_WAIT_EVENT);
-#else
-	shared->tranche = LWLockNewTrancheId();
-#endif
+	shared->layout = SHARED_LAYOUT;
+	shared->tranche = new_lwlock_tranche(TRANCHE_NAME);
 	LWLockInitialize(&shared->mark_lock, shared->tranche);
-	uuid9562_hold_create(slots_of(shared));
+	pg_atomic_init_u64(&shared->mark_writes, 0);
+	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
+		SpinLockInit(&shared->generators[i].generator.lock);
+	for (int i = 0; i < slot_count(); i++)
+	{
+		for (int j = 0; j < UUID_ORDERED_COUNT; j++)
+			pg_atomic_init_u64(&shared->slots[i].slot.first[j], 0);
+		pg_atomic_init_u64(&shared->slots[i].slot.changecount, 0);
+	}
 }
 
-/* This process has found the shared state. */
+/* Use the shared memory in this process from now on. */
 static void
-attach_shared(void)
+use_shared(SharedState *shared)
 {
-#if PG_VERSION_NUM < 190000
-	LWLockRegisterTranche(uuid9562_shared->tranche, MARK_WAIT_EVENT);
-#endif
-	uuid9562_hold_attach(slots_of(uuid9562_shared));
+	if (shared->layout != SHARED_LAYOUT)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("uuid9562 shared memory has layout %u instead of %u", shared->layout, SHARED_LAYOUT),
+				 errdetail("Another version of the library created it."),
+				 errhint("Restart the server.")));
+	register_lwlock_tranche(shared->tranche, TRANCHE_NAME);
+	uuid9562_shared = shared;
 }
 
-#if PG_VERSION_NUM >= 190000
-static void
-init_segment(void *segment, void *arg)
-{
-	init_shared(segment);
-}
-#elif PG_VERSION_NUM >= 170000
-static void
-init_segment(void *segment)
-{
-	init_shared(segment);
-}
-#endif
+/* --- with shared_preload_libraries ------------------------------------------- */
 
 static void
 request_shared(void)
@@ -104,95 +78,75 @@ request_shared(void)
 static void
 start_shared(void)
 {
+	SharedState *shared;
 	bool		found;
 
 	if (previous_startup_hook)
 		previous_startup_hook();
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	uuid9562_shared = ShmemInitStruct(SHARED_NAME, shared_size(), &found);
+	shared = ShmemInitStruct(SHARED_NAME, shared_size(), &found);
 	if (!found)
-		init_shared(uuid9562_shared);
+		init_shared(shared);
 	LWLockRelease(AddinShmemInitLock);
-	uuid9562_preloaded = true;
-	attach_shared();
+	use_shared(shared);
 }
 
-#if PG_VERSION_NUM >= 170000
-static void
-explain_refusal(void *arg)
-{
-	errcontext("uuid9562 asking for its shared memory, which after an update of the library takes a restart of the server");
-}
-
-/* Find the shared state where the library was not preloaded. */
-static void
-find_shared(void)
-{
-	ErrorContextCallback context = {error_context_stack, explain_refusal, NULL};
-	bool		found;
-
-	error_context_stack = &context;
-	uuid9562_shared = GetNamedDSMSegment(SHARED_NAME, shared_size(), init_segment, &found
-#if PG_VERSION_NUM >= 190000
-										 ,NULL
-#endif
-		);
-	error_context_stack = context.previous;
-	attach_shared();
-}
-#endif
-
-/* Called by _PG_init. */
+/* Ask for shared memory if the library is being preloaded. */
 void
-uuid9562_shared_init(void)
+uuid9562_instance_init(void)
 {
-	if (process_shared_preload_libraries_in_progress)
-	{
-		previous_request_hook = shmem_request_hook;
-		shmem_request_hook = request_shared;
-		previous_startup_hook = shmem_startup_hook;
-		shmem_startup_hook = start_shared;
-	}
-#if PG_VERSION_NUM >= 170000
-	else if (IsUnderPostmaster)
-	{
-		const char *scope = GetConfigOption("uuid9562.monotonic_scope", true, false);
-
-		if (scope != NULL && pg_strcasecmp(scope, "instance") == 0)
-		{
-			/* a setting does not reach a worker that loads the library itself */
-			if (IsParallelWorker() && !InitializingParallelWorker)
-				uuid9562_refuse_worker();
-			/* also where none but the workers will make values */
-			find_shared();
-		}
-	}
-#endif
+	if (!process_shared_preload_libraries_in_progress)
+		return;
+	previous_request_hook = shmem_request_hook;
+	shmem_request_hook = request_shared;
+	previous_startup_hook = shmem_startup_hook;
+	shmem_startup_hook = start_shared;
 }
 
-/* Is there shared memory for the instance's generators? */
-bool
-uuid9562_shared_available(void)
+/* --- at first use ------------------------------------------------------------ */
+
+#ifdef HAVE_DSM_REGISTRY
+#if PG_VERSION_NUM >= 190000
+static void
+init_segment(void *segment, void *arg)
 {
-#if PG_VERSION_NUM >= 170000
-	return true;
+	init_shared(segment);
+}
+
+#define get_segment(found) GetNamedDSMSegment(SHARED_NAME, shared_size(), init_segment, found, NULL)
 #else
-	return uuid9562_shared != NULL;
+#define get_segment(found) GetNamedDSMSegment(SHARED_NAME, shared_size(), init_shared, found)
 #endif
-}
 
-/* The shared state; an error where there is none. */
-InstanceState *
-uuid9562_instance(void)
+/* Add context to PostgreSQL's own errors. */
+static void
+add_context(void *arg)
 {
-#if PG_VERSION_NUM >= 170000
+	errcontext("while attaching to uuid9562 shared memory");
+	/* another version of the library asked for another size */
+	if (geterrcode() == ERRCODE_INTERNAL_ERROR)
+		errhint("If the library was updated, restart the server.");
+}
+#endif
+
+/* Attach to the shared memory.  Raise an error if there is none. */
+void
+uuid9562_attach_shared(void)
+{
+#ifdef HAVE_DSM_REGISTRY
 	if (uuid9562_shared == NULL)
-		find_shared();
+	{
+		ErrorContextCallback context = {error_context_stack, add_context, NULL};
+		bool		found;
+
+		error_context_stack = &context;
+		use_shared(get_segment(&found));
+		error_context_stack = context.previous;
+	}
 #endif
 	if (uuid9562_shared == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg(NO_SHARED_MEMORY_MESSAGE),
-				 errhint(NO_SHARED_MEMORY_HINT)));
-	return uuid9562_shared;
+				 errmsg("uuid9562 shared memory is not available"),
+				 errhint("Add \"uuid9562\" to \"shared_preload_libraries\" and restart the server.")));
 }

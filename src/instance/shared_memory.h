@@ -1,63 +1,103 @@
 /*
  * shared_memory.h
- *		The memory that all sessions of the instance share.
+ *		The shared memory of ordered UUIDs.
  */
-#ifndef UUID9562_SHARED_H
-#define UUID9562_SHARED_H
+#ifndef UUID9562_SHARED_MEMORY_H
+#define UUID9562_SHARED_MEMORY_H
 
-#include "runtime/runtime.h"
-#include "settings.h"
-#include "value/value.h"
+#include "compat.h"
 
+#include "access/twophase.h"
+#include "miscadmin.h"
 #include "port/atomics.h"
-#include "storage/condition_variable.h"
 #include "storage/lwlock.h"
+#include "storage/proc.h"
 #include "storage/spin.h"
 
-typedef struct SharedGenerator
-{
-	slock_t		lock;			/* for all that follows */
-	GeneratorState state;
-	uint64		limit;			/* only values of a lesser time are handed out */
-	uint64		near;			/* from this time on the mark is moved on */
-	uint64		reported;		/* the time last reported as ahead of the
-								 * clock */
-} SharedGenerator;
+#include "core/transaction_history.h"
 
-/* Each in cache lines of its own. */
+/* The generator of one kind. */
+typedef struct OrderedGenerator
+{
+	slock_t		lock;			/* protects all fields below */
+	UuidPayload previous;		/* the last value; all zeros before the first */
+	uint64		reserved_until; /* only smaller times may be generated; 0: none */
+	uint64		extend_at;		/* from this time on, extend the reservation */
+	uint64		generated;		/* number of values */
+	uint64		clock_backwards;	/* number of times the clock went back */
+	uint64		ran_ahead;		/* number of ticks taken ahead of the clock */
+	uint64		last_counted;	/* time last counted as one of those */
+	uint64		reported;		/* time last reported as ahead of the clock */
+} OrderedGenerator;
+
+/*
+ * What a process or a prepared transaction holds the horizon with.  Only that
+ * process writes its slot.  The process that prepares a transaction writes the
+ * slot of the prepared transaction.
+ */
+typedef struct TransactionSlot
+{
+	/*
+	 * Time, plus one, of the smallest value that the transaction in progress
+	 * generated; 0 for none.  Set under the lock of the generator.
+	 */
+	pg_atomic_uint64 first[UUID_ORDERED_COUNT];
+	pg_atomic_uint64 changecount;	/* of the history; odd during a change */
+	UuidHistory history;
+} TransactionSlot;
+
+/* Pad to whole cache lines, since different processes write them. */
 typedef union PaddedGenerator
 {
-	SharedGenerator generator;
-	char		pad[TYPEALIGN(PG_CACHE_LINE_SIZE, sizeof(SharedGenerator))];
+	OrderedGenerator generator;
+	char		pad[TYPEALIGN(PG_CACHE_LINE_SIZE, sizeof(OrderedGenerator))];
 } PaddedGenerator;
 
-/* What the sessions share. */
-typedef struct InstanceState
+typedef union PaddedSlot
 {
-	PaddedGenerator generators[UUID_KIND_COUNT];
-	pg_atomic_uint64 mark_writes;
-	pg_atomic_uint64 damaged_marks;
-	ConditionVariable mark_unlocked;
+	TransactionSlot slot;
+	char		pad[TYPEALIGN(PG_CACHE_LINE_SIZE, sizeof(TransactionSlot))];
+} PaddedSlot;
+
+/* Increase this number with every change of SharedState. */
+#define SHARED_LAYOUT	12
+
+typedef struct SharedState
+{
+	uint32		layout;			/* SHARED_LAYOUT; must be first */
 	int			tranche;
-	LWLock		mark_lock;		/* for what follows, and the mark */
-	bool		loaded;			/* was the mark read, since recovery? */
-	TimestampTz failed_at;		/* when it could not be moved; 0 when it was */
-} InstanceState;
+	LWLock		mark_lock;		/* protects the high-water mark and the fields
+								 * up to the generators */
+	bool		loaded;			/* has the mark been read since startup or
+								 * promotion? */
+	uint64		first_known_xid;	/* see transaction_slot.c */
+	pg_atomic_uint64 mark_writes;
+	PaddedGenerator generators[UUID_ORDERED_COUNT];
+	PaddedSlot	slots[FLEXIBLE_ARRAY_MEMBER];	/* by PGPROC number */
+} SharedState;
 
-/* Told by the setting, and by the generators where the setting was not asked. */
-#define NO_SHARED_MEMORY_MESSAGE \
-	"uuid9562.monotonic_scope = instance has no shared memory"
-#define NO_SHARED_MEMORY_HINT \
-	"Add uuid9562 to shared_preload_libraries, beside what it has already, and restart the server, or set uuid9562.monotonic_scope to session."
+/* The shared memory, once this process has attached to it. */
+extern SharedState *uuid9562_shared;
 
-/* What pg_stat_activity says of a session that waits for the mark. */
-#define MARK_WAIT_EVENT		"Uuid9562Mark"
+extern void uuid9562_attach_shared(void);
 
-/* Whoever has called uuid9562_instance() may use it from then on. */
-extern InstanceState *uuid9562_shared;
+/* Return the number of slots: one for each PGPROC. */
+static inline int
+slot_count(void)
+{
+	return FIRST_PREPARED_XACT_PROC_NUMBER + max_prepared_xacts;
+}
 
-extern void uuid9562_shared_init(void);
-extern bool uuid9562_shared_available(void);
-extern InstanceState *uuid9562_instance(void);
+static inline TransactionSlot *
+slot_of(const PGPROC *proc)
+{
+	return &uuid9562_shared->slots[GetNumberFromPGProc(proc)].slot;
+}
 
-#endif							/* UUID9562_SHARED_H */
+static inline OrderedGenerator *
+generator_of(const UuidKind *kind)
+{
+	return &uuid9562_shared->generators[kind->ordered].generator;
+}
+
+#endif							/* UUID9562_SHARED_MEMORY_H */

@@ -1,226 +1,116 @@
 /*
  * transaction_slot.c
- *		What holds the horizon: the values of open transactions, and of those that
- *		have ended since.
+ *		The smallest ordered value of each transaction, in shared memory.
  *
- * Each process has a slot in shared memory, and so has each prepared transaction.
- * horizon.c says what readers make of them, and gives the reasons (1) to (6) for
- * the order of the steps here.
+ * Each process has a slot, and so has each prepared transaction.  Readers combine
+ * the slots to a horizon.  horizon.c proves that this is correct, and numbers the
+ * steps (1) to (6) whose order matters.
+ *
+ * The slots know every transaction that generated a value since startup or
+ * promotion.  Older transactions have finished, except prepared ones.  The first
+ * known transaction ID separates the two: every transaction that can generate a
+ * value has that ID or a later one.  A snapshot that takes an earlier ID to be in
+ * progress cannot be given a horizon.
  */
 #include "instance/transaction_slot.h"
 
-#include "access/parallel.h"
-#include "access/twophase.h"
 #include "access/xact.h"
-#include "miscadmin.h"
-#include "storage/proc.h"
-#include "storage/shmem.h"
 
-/* Each in cache lines of its own. */
-typedef union PaddedSlot
-{
-	HoldSlot	slot;
-	char		pad[TYPEALIGN(PG_CACHE_LINE_SIZE, sizeof(HoldSlot))];
-} PaddedSlot;
-
-/* One for each PGPROC, by its number; those of prepared transactions are last. */
-static PaddedSlot *slots;
-
-HoldSlot   *uuid9562_own_slot;
-bool		uuid9562_preloaded;
-
-/* --- slots ------------------------------------------------------------------ */
-
-int
-uuid9562_first_prepared_slot(void)
-{
-	return MaxBackends + NUM_AUXILIARY_PROCS;
-}
-
-int
-uuid9562_slot_count(void)
-{
-	return uuid9562_first_prepared_slot() + max_prepared_xacts;
-}
-
-static HoldSlot *
-slot_of(const PGPROC *proc)
-{
-	return &slots[proc - ProcGlobal->allProcs].slot;
-}
-
-Size
-uuid9562_hold_size(void)
-{
-	return mul_size(uuid9562_slot_count(), sizeof(PaddedSlot));
-}
-
-/* Make the slots in shared memory that was zeroed. */
-void
-uuid9562_hold_create(void *memory)
-{
-	PaddedSlot *created = memory;
-
-	for (int i = 0; i < uuid9562_slot_count(); i++)
-	{
-		for (int j = 0; j < UUID_HORIZON_COUNT; j++)
-			pg_atomic_init_u64(&created[i].slot.open[j], 0);
-		pg_atomic_init_u64(&created[i].slot.changes, 0);
-	}
-}
+TransactionSlot *uuid9562_own_slot;
 
 /*
- * From now on this process knows of the slots; where that is the postmaster, all
- * will.
+ * Add a transaction to a history.  Concurrent readers retry if the changecount is
+ * odd or has changed, as with PgBackendStatus (5).
  */
-void
-uuid9562_hold_attach(void *memory)
-{
-	slots = memory;
-	if (MyProc != NULL && !IsParallelWorker())
-		slot_of(MyProc)->pid = MyProcPid;
-}
-
-/*
- * A parallel worker makes values for a leader that has not loaded the library, and
- * so would not clear what they hold.  That takes a function in another language
- * which calls ours in workers alone.
- */
-void
-uuid9562_refuse_worker(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("a parallel worker makes UUIDs for a session that has not loaded uuid9562"),
-			 errhint("Add uuid9562 to shared_preload_libraries and restart the server, "
-					 "or have the session call uuidv7() first.")));
-}
-
-/* The slot of that number, below uuid9562_slot_count(). */
-HoldSlot *
-uuid9562_slot(int number)
-{
-	return &slots[number].slot;
-}
-
-/* The slot of this process, or of the leader of this parallel worker. */
-HoldSlot *
-uuid9562_find_own_slot(void)
-{
-	PGPROC	   *owner = MyProc->lockGroupLeader != NULL ? MyProc->lockGroupLeader : MyProc;
-
-	/* it may have been in session scope when it loaded the library */
-	if (IsParallelWorker() && !uuid9562_preloaded && slot_of(owner)->pid != owner->pid)
-		uuid9562_refuse_worker();
-	uuid9562_own_slot = slot_of(owner);
-	return uuid9562_own_slot;
-}
-
-/* --- writers ---------------------------------------------------------------- */
-
-/* Put an ended or prepared transaction into a slot, for readers who look there meanwhile. */
 static void
-push_ended(HoldSlot *slot, UuidHistoryEntry entry)
+add_to_history(TransactionSlot *slot, UuidHistoryEntry entry)
 {
-	uint64		changes = pg_atomic_read_u64(&slot->changes);
+	uint64		changecount = pg_atomic_read_u64(&slot->changecount);
 
-	/* (5): odd before anything is changed, even after all is */
-	pg_atomic_write_u64(&slot->changes, changes + 1);
+	pg_atomic_write_u64(&slot->changecount, changecount + 1);
 	pg_write_barrier();
-	uuid_history_add(&slot->ended, entry);
+	uuid_history_add(&slot->history, entry);
 	pg_write_barrier();
-	pg_atomic_write_u64(&slot->changes, changes + 2);
-}
-
-static HoldSlot *
-slot_of_prepared(FullTransactionId xid)
-{
-#if PG_VERSION_NUM >= 190000
-	return slot_of(TwoPhaseGetDummyProc(xid, false));
-#else
-	return slot_of(TwoPhaseGetDummyProc(XidFromFullTransactionId(xid), false));
-#endif
+	pg_atomic_write_u64(&slot->changecount, changecount + 2);
 }
 
 /*
- * A transaction has ended, or has been prepared.  PostgreSQL no longer lists it as
- * running in this process.  A later snapshot sees a committed one as ended, and a
- * prepared one as running in a PGPROC of its own.  So only snapshots from before
- * need what is kept here.
+ * Move the values of a finished or prepared transaction to a history.
  *
- * One without a number has written nothing.
+ * PostgreSQL has already removed the transaction from the list of those in
+ * progress.  A later snapshot sees a committed transaction as finished, and a
+ * prepared one as in progress in a PGPROC of its own.  Earlier snapshots need the
+ * history.  A transaction without a transaction ID wrote no rows, and an aborted
+ * one has no rows that become visible.
  */
 static void
-end_transaction(XactEvent event, void *arg)
+finish_transaction(XactEvent event, void *arg)
 {
-	HoldSlot   *slot;
+	TransactionSlot *slot = uuid9562_own_slot;
 	FullTransactionId xid = GetTopFullTransactionIdIfAny();
-	UuidHistoryEntry	entry;
-	bool		holds = false;
+	UuidHistoryEntry entry;
+	bool		generated = false;
 
 	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_ABORT && event != XACT_EVENT_PREPARE)
 		return;
-	if (slots == NULL)
-		return;
 
-	slot = slot_of(MyProc);
-	for (int i = 0; i < UUID_HORIZON_COUNT; i++)
+	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
 	{
-		uint64		open = pg_atomic_read_u64(&slot->open[i]);
+		uint64		first = pg_atomic_read_u64(&slot->first[i]);
 
-		entry.first[i] = open != 0 ? open : UUID_FIRST_NONE;
-		holds |= open != 0;
+		entry.first[i] = first != 0 ? first : UUID_FIRST_NONE;
+		generated |= first != 0;
 	}
-	if (!holds)
+	if (!generated)
 		return;
+
 	entry.xid = U64FromFullTransactionId(xid);
 	if (event == XACT_EVENT_PREPARE)
-		push_ended(slot_of_prepared(xid), entry);
-	else if (event == XACT_EVENT_COMMIT && FullTransactionIdIsValid(xid))
-		push_ended(slot, entry);
-
-	/* (2): it is in a ring before it is not open */
-	pg_write_barrier();
-	for (int i = 0; i < UUID_HORIZON_COUNT; i++)
-		pg_atomic_write_u64(&slot->open[i], 0);
-}
-
-/*
- * Called by _PG_init: a leader whose workers alone make values needs the callback
- * as well.
- */
-void
-uuid9562_hold_init(void)
-{
-	RegisterXactCallback(end_transaction, NULL);
-}
-
-/*
- * The server has started, or has left recovery, and has handed out nothing since.
- * What the transactions have made that were prepared before, nobody knows.  The
- * caller holds the mark's lock.
- */
-void
-uuid9562_hold_start(void)
-{
-	for (int i = uuid9562_first_prepared_slot(); i < uuid9562_slot_count(); i++)
 	{
-		const UuidHistory *ring = &uuid9562_slot(i)->ended;
-		TransactionId xid = GetPGProcByNumber(i)->xid;
-		UuidHistoryEntry	entry;
+		const PGPROC *proc = two_phase_proc(xid);
 
-		/*
-		 * The number of one that was finished stays.  It is needed as well: a
-		 * snapshot from before takes it to be running.
-		 */
-		if (!TransactionIdIsValid(xid))
-			continue;
-		entry.xid = uuid9562_full_xid(xid, ReadNextFullTransactionId());
-		/* it is known, where that is not the first time */
-		if (ring->count[0] > 0 && ring->entries[0][ring->count[0] - 1].xid == entry.xid)
-			continue;
-		for (int j = 0; j < UUID_HORIZON_COUNT; j++)
-			entry.first[j] = UUID_FIRST_UNKNOWN;
-		push_ended(uuid9562_slot(i), entry);
+		Assert(GetNumberFromPGProc(proc) >= FIRST_PREPARED_XACT_PROC_NUMBER);
+		add_to_history(slot_of(proc), entry);
 	}
+	else if (event == XACT_EVENT_COMMIT && FullTransactionIdIsValid(xid))
+		add_to_history(slot, entry);
+
+	/* (2): the history has the values before the slot loses them */
+	pg_write_barrier();
+	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
+		pg_atomic_write_u64(&slot->first[i], 0);
+}
+
+/*
+ * Take the slot of this process, before its first ordered value.  From then on the
+ * end of each of its transactions is recorded.
+ */
+void
+uuid9562_take_slot(void)
+{
+	RegisterXactCallback(finish_transaction, NULL);
+	uuid9562_own_slot = slot_of(MyProc);
+}
+
+/*
+ * Return the first known transaction ID: the smallest one of the transactions in
+ * progress that are not prepared, or else the next one to be assigned.
+ *
+ * The next ID is read first.  PostgreSQL stores an ID in the PGPROC of its
+ * transaction before it assigns the next one, so no transaction is missed.
+ */
+uint64
+uuid9562_find_first_known_xid(void)
+{
+	FullTransactionId next = ReadNextFullTransactionId();
+	uint64		first = U64FromFullTransactionId(next);
+
+	for (int i = 0; i < FIRST_PREPARED_XACT_PROC_NUMBER; i++)
+	{
+		TransactionId xid = ((const volatile PGPROC *) GetPGProcByNumber(i))->xid;
+
+		if (TransactionIdIsNormal(xid) && TransactionIdPrecedes(xid, XidFromFullTransactionId(next)))
+			first = Min(first, full_xid(xid, next));
+	}
+	return first;
 }

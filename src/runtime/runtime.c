@@ -1,17 +1,13 @@
 /*
  * runtime.c
- *		The generators of this session, and what stops a generator.
- *
- * Each of these errors ends the statement before a value is made: never a
- * weaker random source, never a wrapped or repeated time.
+ *		The errors of a generator.
  */
 #include "runtime/runtime.h"
 
-#include "settings.h"
+/* The random bits of this process that are not used yet. */
+UuidRandomBuffer uuid9562_random_buffer;
 
-SessionState uuid9562_session;
-
-/* pg_strong_random failed (RFC 9562, 6.9). */
+/* Report that pg_strong_random() failed. */
 void
 uuid9562_random_failed(void)
 {
@@ -20,7 +16,7 @@ uuid9562_random_failed(void)
 			 errmsg("could not generate random values")));
 }
 
-/* clock_gettime failed and left its reason in errno. */
+/* Report that clock_gettime() failed; errno has the reason. */
 void
 uuid9562_clock_failed(void)
 {
@@ -29,27 +25,24 @@ uuid9562_clock_failed(void)
 			 errmsg("could not read the system clock: %m")));
 }
 
-/* The clock shows a time that the version's field cannot hold (6.1). */
+/* Report a clock that shows a time outside the time field (RFC 9562, 6.1). */
 void
-uuid9562_clock_out_of_range(const UuidKind *kind)
+uuid9562_clock_out_of_range(const UuidKind *kind, int64 sec)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DATETIME_FIELD_OVERFLOW),
-			 errmsg("system clock is out of range for UUID version %d", kind->version),
-			 errhint("Set the clock of the server to the current time.")));
+			 errmsg("system clock is out of range for UUID version %d: %lld seconds since 1970-01-01",
+					kind->version, (long long) sec),
+			 errhint("Check the system clock of the server.")));
 }
 
-/* The previous value was the last one of the version's time field. */
+/* Report that the previous value had the greatest time of the field. */
 void
-uuid9562_time_exhausted(const UuidKind *kind)
+uuid9562_time_exhausted(const UuidKind *kind, const char *hint)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DATETIME_FIELD_OVERFLOW),
-			 errmsg("no greater UUID version %d exists", kind->version),
-			 uuid9562_monotonic_scope == SCOPE_INSTANCE ?
-			 errdetail("This instance has made a UUID with the last time that the version can hold.") :
-			 errdetail("This session has made a UUID with the last time that the version can hold."),
-			 uuid9562_monotonic_scope == SCOPE_INSTANCE ?
-			 errhint("Check the clock of the server, then call uuid_generator_reset() as a superuser.") :
-			 errhint("Check the clock of the server, then start a new session.")));
+			 errmsg("UUID version %d has reached its maximum timestamp", kind->version),
+			 errdetail("A UUID with the greatest timestamp that the version supports has been generated."),
+			 errhint("%s", hint)));
 }

@@ -1,12 +1,13 @@
 /*
  * runtime.h
- *		The generators of this session, and the world that all generators read:
- *		the clock and the random source.
+ *		The system clock and random bits, and the errors of a generator.
  *
- * Inline, since this is the hot path of every generator.
+ * A generator never falls back to weaker random bits, and never wraps or repeats
+ * a time.  It raises an error before it generates a value.  The functions are
+ * inline because every generated value needs them.
  */
-#ifndef UUID9562_SESSION_H
-#define UUID9562_SESSION_H
+#ifndef UUID9562_RUNTIME_H
+#define UUID9562_RUNTIME_H
 
 #include "compat.h"
 
@@ -14,59 +15,38 @@
 
 #include "miscadmin.h"
 
-#include "core/random_buffer.h"
 #include "core/generator.h"
 #include "core/kind.h"
+#include "core/random_buffer.h"
 
-/* A generator.  Zeroed means that it has made nothing yet. */
-typedef struct GeneratorState
-{
-	UuidPayload previous;
-	uint64		generated;		/* values made */
-	uint64		clock_backwards;	/* times the clock was found behind */
-	uint64		ran_ahead;		/* ticks taken ahead of the clock */
-	uint64		last_counted;	/* time of the value last counted as one of
-								 * these */
-} GeneratorState;
-
-/*
- * Of this session, that is, of this process.  Not transactional: a rollback
- * does not rewind it.
- */
-typedef struct SessionState
-{
-	GeneratorState generators[UUID_KIND_COUNT];
-	UuidRandomBuffer random;
-} SessionState;
-
-extern SessionState uuid9562_session;
+extern UuidRandomBuffer uuid9562_random_buffer;
 
 pg_noreturn extern void uuid9562_random_failed(void);
 pg_noreturn extern void uuid9562_clock_failed(void);
-pg_noreturn extern void uuid9562_clock_out_of_range(const UuidKind *kind);
-pg_noreturn extern void uuid9562_time_exhausted(const UuidKind *kind);
+pg_noreturn extern void uuid9562_clock_out_of_range(const UuidKind *kind, int64 sec);
+pg_noreturn extern void uuid9562_time_exhausted(const UuidKind *kind, const char *hint);
 
-/* 64 random bits from PostgreSQL's secure source; an error when it fails. */
+/* Return 64 bits of PostgreSQL's secure random source (RFC 9562, 6.9). */
 static inline uint64
 random_bits(void)
 {
 	uint64_t	bits;
 
-	if (unlikely(!uuid_random_buffer_take(&uuid9562_session.random, MyProcPid,
-									pg_strong_random, &bits)))
+	if (unlikely(!uuid_random_buffer_take(&uuid9562_random_buffer, MyProcPid,
+										  pg_strong_random, &bits)))
 		uuid9562_random_failed();
 	return bits;
 }
 
 /*
- * The system clock, in seconds since 1970-01-01 and nanoseconds.  False, with
- * errno set, when it cannot be read.
+ * Read the system clock, as seconds since 1970-01-01 and nanoseconds.  Return
+ * false, with errno set, if that fails.
  */
 static inline bool
 read_system_clock(int64 *sec, uint32 *nsec)
 {
 #ifdef WIN32
-	/* 100 ns since 1601-01-01 */
+	/* FILETIME counts 100 ns since 1601-01-01 */
 	const uint64 per_sec = UINT64CONST(10000000);
 	const int64 offset_sec = INT64CONST(11644473600);
 	FILETIME	file_time;
@@ -87,7 +67,7 @@ read_system_clock(int64 *sec, uint32 *nsec)
 	return true;
 }
 
-/* The system clock in the time field of a kind; an error outside it. */
+/* Return the current time in the time field of a kind (RFC 9562, 6.1). */
 static inline uint64
 clock_ticks(const UuidKind *kind)
 {
@@ -98,43 +78,11 @@ clock_ticks(const UuidKind *kind)
 	if (unlikely(!read_system_clock(&sec, &nsec)))
 		uuid9562_clock_failed();
 	if (unlikely(!uuid_clock_ticks(kind->clock, sec, nsec, &ticks)))
-		uuid9562_clock_out_of_range(kind);
+		uuid9562_clock_out_of_range(kind, sec);
 	return ticks;
 }
 
-/* A generator hands out its next value. */
-static inline void
-generator_hand_out(GeneratorState *state, UuidPayload payload, UuidNext next, uint64 now, UuidClock clock)
-{
-	state->previous = payload;
-	state->generated++;
-	if (unlikely(next == UUID_NEXT_AHEAD))
-	{
-		state->ran_ahead++;
-		if (uuid_generator_is_behind(clock, payload.time, now))
-			state->last_counted = uuid_generator_clock_part(clock, payload.time);
-	}
-}
-
-/*
- * Is this reading of the clock behind the value just made, and was that not
- * known?
- */
-static inline bool
-clock_went_back(const GeneratorState *state, uint64 now, UuidClock clock)
-{
-	return uuid_generator_is_behind(clock, state->previous.time, now) &&
-		uuid_generator_clock_part(clock, state->previous.time) != state->last_counted;
-}
-
-static inline void
-count_clock_back(GeneratorState *state, UuidClock clock)
-{
-	state->clock_backwards++;
-	state->last_counted = uuid_generator_clock_part(clock, state->previous.time);
-}
-
-/* The random bits for a value by that method. */
+/* Return the random bits that a method needs for one value. */
 static inline UuidRandom
 random_for(UuidMethod method)
 {
@@ -145,4 +93,4 @@ random_for(UuidMethod method)
 	return random;
 }
 
-#endif							/* UUID9562_SESSION_H */
+#endif							/* UUID9562_RUNTIME_H */

@@ -1,6 +1,6 @@
 # Citus: where defaults are evaluated, "id <@ period" on the shards of tables of
-# every kind, moved shards, a moved and an updated extension, and what instance
-# scope means.  A coordinator and two workers, three servers of this machine,
+# every kind, moved shards, a moved and an updated extension, and what ordered
+# UUIDs mean.  A coordinator and two workers, three servers of this machine,
 # each with a node id of its own: a column with the default uuidv8_node() tells
 # which of them has evaluated the defaults of its row.
 use strict;
@@ -629,13 +629,13 @@ SKIP:
 		'and drops the old ones');
 }
 
-# --- instance scope ---------------------------------------------------------------
+# --- ordered UUIDs ----------------------------------------------------------------
 
-# Each server is an instance: the values of all its sessions are counted there,
-# and there only.
-sql('ALTER DATABASE postgres SET uuid9562.monotonic_scope = instance', 'TRUNCATE by_tenant');
-is(everywhere('SHOW uuid9562.monotonic_scope'), 'instance', 'ALTER DATABASE ... SET: all servers in instance scope');
-my $generated = q{SELECT generated FROM public.uuid_generator_stats() WHERE scope = 'instance' AND generator = 'uuidv8_node'};
+# Each server has ordered generators of its own: the values of all its sessions are
+# counted there, and there only.
+sql('TRUNCATE by_tenant', 'ALTER TABLE by_tenant ALTER COLUMN id SET DEFAULT public.uuidv7_ordered()',
+	'ALTER TABLE by_tenant ALTER COLUMN made_on SET DEFAULT public.uuidv8_node_ordered()');
+my $generated = q{SELECT generated FROM public.uuid_generator_stats() WHERE generator = 'uuidv8_node_ordered'};
 my %before = map { $_ => $node{$_}->safe_psql('postgres', $generated) } @names;
 
 sql(map { "INSERT INTO by_tenant (tenant, n) SELECT n, n FROM generate_series($_ * 100 + 1, $_ * 100 + 100) AS n" } $_) foreach 0 .. 9;
@@ -645,14 +645,14 @@ foreach my $name (@names)
 {
 	my $rows = sql("SELECT count(*) FROM by_tenant WHERE uuidv8_node_id(made_on) = $node_id{$name}");
 
-	cmp_ok($rows, '>=', 500, "$name has made ids");
-	is($node{$name}->safe_psql('postgres', $generated) - $before{$name}, $rows, "$name: its instance has made those with its node id, and no other");
-	ok(-f $node{$name}->data_dir . '/uuid9562.mark', "$name has a mark of its own");
+	cmp_ok($rows, '>=', 500, "$name has generated IDs");
+	is($node{$name}->safe_psql('postgres', $generated) - $before{$name}, $rows, "$name has generated the IDs with its node ID, and no others");
+	ok(-f $node{$name}->data_dir . '/global/9562', "$name has a high-water mark of its own");
 }
 is( sql('SELECT count(*) FROM (SELECT n, lag(n) OVER (ORDER BY id) AS before FROM by_tenant WHERE n IS NOT NULL) AS pairs WHERE n <> before + 1'),
-	'0', 'what ten sessions of the coordinator made is in their order');
+	'0', 'the IDs of ten sessions of the coordinator are in their order');
 is(sql('CREATE TEMPORARY TABLE made AS SELECT id, made_on FROM by_tenant', 'SELECT count(*), count(DISTINCT id), count(DISTINCT made_on) FROM made'),
-	'11500|11500|11500', 'all ids of all servers are distinct');
+	'11500|11500|11500', 'all IDs of all servers are distinct');
 sql('TRUNCATE by_tenant', sprintf "$select ORDER BY n", 'by_tenant');
 isnt(sql('SELECT count(*) FROM (SELECT n, lag(n) OVER (ORDER BY id) AS before FROM by_tenant) AS pairs WHERE n <= before'),
 	'0', 'the workers have no order among each other');

@@ -77,11 +77,15 @@ INSERT INTO contract VALUES
 	('nil_uuid', '', 'uuid', 'i', false),
 	('max_uuid', '', 'uuid', 'i', false),
 	('uuid_namespace', 'name text', 'uuid', 'i', false),
+	('uuidv6_ordered', '', 'uuid', 'v', false),
+	('uuidv7_ordered', '', 'uuid', 'v', false),
+	('uuidv8_node_ordered', '', 'uuid', 'v', false),
 	('uuid_generator_stats',
-	 'OUT scope text, OUT generator text, OUT version smallint, OUT method text, OUT last_timestamp timestamp with time zone, OUT generated bigint, OUT clock_backwards bigint, OUT ran_ahead bigint, OUT mark_writes bigint, OUT damaged_marks bigint, OUT held_since timestamp with time zone, OUT held_by integer',
+	 'OUT generator text, OUT last_timestamp timestamp with time zone, OUT generated bigint, OUT clock_backwards bigint, OUT ran_ahead bigint, OUT mark_writes bigint, OUT held_since timestamp with time zone, OUT held_by_pid integer, OUT held_by_prepared xid',
 	 'SETOF record', 'v', false),
 	('uuid_generator_reset', '', 'void', 'v', false),
-	('uuid_generator_advance', 'id uuid', 'void', 'v', false),
+	('uuid_generator_advance', 'id uuid, force boolean DEFAULT false', 'void', 'v', false),
+	('uuid_replay_target', 'OUT lsn pg_lsn, OUT timeline integer', 'record', 'v', false),
 	('uuidv6_horizon', '', 'uuid', 's', false),
 	('uuidv7_horizon', '', 'uuid', 's', false),
 	('uuidv8_node_horizon', '', 'uuid', 's', false),
@@ -127,9 +131,11 @@ SELECT is_empty(
 	'every function is strict');
 SELECT set_eq(
 	$$SELECT proname::text, proparallel FROM members WHERE proparallel <> 's'$$,
-	$$VALUES ('uuid_generator_stats', 'r'::"char"), ('uuidv6_horizon', 'r'), ('uuidv7_horizon', 'r'), ('uuidv8_node_horizon', 'r'),
+	$$VALUES ('uuidv6_ordered', 'r'::"char"), ('uuidv7_ordered', 'r'), ('uuidv8_node_ordered', 'r'),
+		('uuidv6_horizon', 'r'), ('uuidv7_horizon', 'r'), ('uuidv8_node_horizon', 'r'),
+		('uuid_replay_target', 'r'), ('uuid_generator_stats', 'r'),
 		('uuid_generator_reset', 'u'), ('uuid_generator_advance', 'u')$$,
-	'every function is parallel safe but those that look at the generators of a session or know what it was told, or reset or advance them');
+	'every function is parallel safe except those of the ordered generators');
 SELECT set_eq(
 	$$SELECT p.oid::regprocedure::text, aggtransfn::regproc::text, aggcombinefn::regproc::text, aggsortop::regoperator::text,
 			 proparallel

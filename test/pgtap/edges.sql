@@ -30,6 +30,7 @@ FROM (VALUES
 	('bytea', ARRAY[
 		'NULL', '''''', 'decode(repeat(''00'', 15), ''hex'')', 'decode(repeat(''ff'', 16), ''hex'')',
 		'decode(repeat(''a5'', 17), ''hex'')', 'decode(repeat(''00'', 100000), ''hex'')']),
+	('boolean', ARRAY['NULL', 'false', 'true']),
 	('integer', ARRAY['NULL', '0', '-1', '1', '4095', '4096', '65535', '65536', '2147483647', '-2147483648']),
 	('bigint', ARRAY[
 		'NULL', '0', '-1', '1', '3', '281474976710655', '281474976710656', '4611686018427387903',
@@ -63,8 +64,9 @@ BEGIN
 		FROM pg_depend AS d JOIN pg_extension AS e ON d.refobjid = e.oid AND d.deptype = 'e'
 			 JOIN pg_proc AS p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
 		WHERE e.extname = 'uuid9562' AND NOT 'internal'::regtype = ANY (p.proargtypes)
-		-- last what leaves a generator at the end of its field
-		ORDER BY p.proname = 'uuid_generator_advance'
+		-- a horizon follows a first value; a reset follows an advance to the end of the field
+		ORDER BY p.proname !~ '_ordered$',
+			array_position(ARRAY['uuid_generator_advance', 'uuid_generator_reset'], p.proname::text) NULLS FIRST
 	LOOP
 		FOR combination IN
 			SELECT concat_ws(', ', 'CAST(' || a.value || ' AS ' || a.type || ')', 'CAST(' || b.value || ' AS ' || b.type || ')',
@@ -93,14 +95,16 @@ SELECT is((SELECT count(DISTINCT function) FROM calls),
 		  JOIN pg_proc AS p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
 	 WHERE e.extname = 'uuid9562' AND NOT 'internal'::regtype = ANY (p.proargtypes)), 'of every function');
 -- 22008 a time outside the field, 22003 a field out of range, 22023 and 22P02
--- what does not parse, 55000 no node id or no shared memory
+-- what does not parse, 55000 no node ID, no shared memory or no ordered value yet
 SELECT is_empty(
 	$$SELECT function, call, state FROM calls
 	  WHERE state NOT IN ('00000', '22008', '22003', '22023', '22P02', '55000')$$,
 	'each gives a value or an error of the manual');
 SELECT is_empty(
 	$$SELECT function FROM calls GROUP BY function
-	  HAVING bool_and(state <> '00000') AND function NOT IN ('uuidv8_node()', 'uuid_generator_reset()', 'uuidv6_horizon()', 'uuidv7_horizon()', 'uuidv8_node_horizon()')$$,
+	  HAVING bool_and(state <> '00000')
+		 AND function NOT IN ('uuidv8_node()', 'uuidv8_node_ordered()', 'uuidv8_node_horizon()')
+		 AND (current_setting('server_version_num')::int >= 170000 OR function !~ '(_ordered|_horizon|_stats|_reset)')$$,
 	'every function gives a value for some of them');
 SELECT is_empty(
 	$$SELECT function, call, state FROM calls

@@ -150,38 +150,6 @@ foreach my $ahead (sort keys %time_of)
 my ($plain, $shifted) = split /\n/, $out;
 is((fields($shifted))[0], (fields($plain))[0], 'uuidv7(interval) goes by the generator of uuidv7()');
 
-# The statistics of a session: an hour back is counted once until the clock has
-# caught up, and the ticks taken ahead are counted.
-{
-	my $hour_before = (split / /, $now)[0] - 3600 . ' 0';
-	my $hour_after = (split / /, $now)[0] + 3600 . ' 0';
-	my $stats = q{SELECT generated, clock_backwards, ran_ahead, last_timestamp = 'SINCE'::timestamptz FROM public.uuid_generator_stats() WHERE scope = 'session' AND generator = 'uuidv7'};
-	my $at = $stats =~ s/SINCE/2026-01-01 00:00:00.123+00/r;
-	my ($out, $err) = $world->session(
-		$now => 'SELECT FROM public.uuidv7()', $now => $at,
-		$hour_before => 'SELECT FROM (SELECT public.uuidv7() FROM generate_series(1, 3) OFFSET 0) AS made', $hour_before => $at,
-		$hour_after => 'SELECT FROM public.uuidv7()', $hour_after => $stats =~ s/SINCE/2026-01-01 01:00:00+00/r,
-		$hour_before => 'SELECT FROM (SELECT public.uuidv7() FROM generate_series(1, 100) OFFSET 0) AS made',
-		normal => q{SELECT generated, clock_backwards, ran_ahead BETWEEN 5 AND 15 FROM public.uuid_generator_stats() WHERE scope = 'session' AND generator = 'uuidv7'});
-	is($err, '', 'statistics: no error');
-	is( join(' ', grep { /\S/ } split /\n/, $out), '1|0|0|t 4|1|0|t 5|1|0|t 105|2|t',
-		'statistics: the clock is found behind once each time it goes back, and the time stands still meanwhile');
-}
-
-# The methods of v7 take turns: that one's counter stands where another's fraction
-# does is no clock gone back.
-{
-	my $hour_before = (split / /, $now)[0] - 3600 . ' 0';
-	my $turns = q{DO $$BEGIN FOR i IN 1 .. 300 LOOP
-		PERFORM set_config('uuid9562.v7_method', (ARRAY['fraction', 'counter', 'random'])[i % 3 + 1], false), public.uuidv7();
-		END LOOP; END$$};
-	my $stats = q{SELECT generated, clock_backwards FROM public.uuid_generator_stats() WHERE scope = 'session' AND generator = 'uuidv7'};
-	# forty of one tick run ahead of it
-	my ($out, $err) = $world->session($now => 'SELECT FROM (SELECT public.uuidv7() FROM generate_series(1, 40) OFFSET 0) AS made',
-		$now => $turns, $now => $stats, $hour_before => $turns, $hour_before => $stats);
-	is(join(' ', grep { /\S/ } split /\n/, $out), '340|0 640|1', 'statistics: with changing methods the clock is found behind only when it is');
-}
-
 $world->node->stop;
 
 done_testing();

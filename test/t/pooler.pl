@@ -64,7 +64,7 @@ through('insert', $mode, 1, 2000, 'INSERT INTO orders DEFAULT VALUES;');
 is(direct('SELECT count(*), count(DISTINCT id) FROM orders'), '2000|2000', 'one client: no id twice');
 cmp_ok(direct('SELECT count(DISTINCT pid) FROM orders'), '>', 1, 'one client: its statements ran in several sessions');
 is(direct(q{SELECT count(*) FROM (SELECT pid, id, lag(id) OVER (PARTITION BY pid ORDER BY n) AS before FROM orders) AS o WHERE id <= before}),
-	'0', 'session scope: in order within each session of the server');
+	'0', 'uuidv7() is in order within each session of the server');
 
 # Forty times each, so that a session comes to a plan for any parameters.
 through('period', $mode, 2, 40, q{
@@ -93,21 +93,20 @@ through('node', $mode, 2, 50, q{
 	\endif
 });
 
-# In instance scope a client's ids are in order, whichever session makes them; in
-# session scope they are not, with a counter that each session begins at random.
+# uuidv7_ordered() orders a client's IDs, whichever session generates them.  uuidv7()
+# does not, with a counter that each session begins at random.
 direct(q{ALTER SYSTEM SET uuid9562.v7_method = 'counter'}, 'SELECT pg_reload_conf()');
-foreach my $scope (qw(session instance))
+$node->poll_query_until('postgres', q{SELECT current_setting('uuid9562.v7_method') = 'counter'});
+foreach my $default (qw(uuidv7 uuidv7_ordered))
 {
-	direct("ALTER SYSTEM SET uuid9562.monotonic_scope = $scope", 'SELECT pg_reload_conf()');
-	$node->poll_query_until('postgres', qq{SELECT current_setting('uuid9562.monotonic_scope') = '$scope' AND current_setting('uuid9562.v7_method') = 'counter'});
-	# the sessions of the pool hear of it before their next statement
-	through("$scope scope", $mode, 4, 50, 'SELECT pg_sleep(0.001);');
-	direct('TRUNCATE orders RESTART IDENTITY');
-	through("$scope scope, insert", $mode, 1, 2000, 'INSERT INTO orders DEFAULT VALUES;');
+	direct("ALTER TABLE orders ALTER COLUMN id SET DEFAULT public.$default()", 'TRUNCATE orders RESTART IDENTITY');
+	# the sessions of the pool see the reload before their next statement
+	through("$default, warm", $mode, 4, 50, 'SELECT pg_sleep(0.001);');
+	through("$default, insert", $mode, 1, 2000, 'INSERT INTO orders DEFAULT VALUES;');
 	is(direct(q{SELECT count(*), count(DISTINCT pid) > 1, count(*) FILTER (WHERE id <= before) > 0
 		FROM (SELECT pid, id, lag(id) OVER (ORDER BY n) AS before FROM orders) AS o}),
-		$scope eq 'instance' ? '2000|t|f' : '2000|t|t',
-		$scope eq 'instance' ? 'instance scope: in order over all sessions of the server' : 'session scope: not in order over them');
+		$default eq 'uuidv7' ? '2000|t|t' : '2000|t|f',
+		"$default() is " . ($default eq 'uuidv7' ? 'not in order' : 'in order') . ' across the sessions of the server');
 }
 
 $pooler->signal('TERM');

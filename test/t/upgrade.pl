@@ -16,7 +16,7 @@ plan skip_all => 'no earlier PostgreSQL with the extension is on this machine' u
 
 my $bindir = qx(pg_config --bindir);
 chomp $bindir;
-my $conf = "timezone = 'UTC'\nshared_preload_libraries = 'uuid9562'\nuuid9562.monotonic_scope = instance\n";
+my $conf = "timezone = 'UTC'\nshared_preload_libraries = 'uuid9562'\n";
 # the array type has been a member since PostgreSQL 17
 my $members = q{SELECT string_agg(identity, E'\n' ORDER BY identity COLLATE "C") FROM pg_depend, pg_identify_object(classid, objid, 0)
 	WHERE refobjid = (SELECT oid FROM pg_extension WHERE extname = 'uuid9562') AND deptype = 'e' AND identity <> 'public.uuidv7_period[]'};
@@ -45,8 +45,9 @@ foreach my $prefix (@from)
 			ALTER DATABASE shop SET uuid9562.v7_method = 'counter';
 			ALTER DATABASE shop SET uuid9562.node_id = 3;
 			INSERT INTO unqualified DEFAULT VALUES;
+			CREATE TABLE ordered (id uuid DEFAULT uuidv7_ordered());
 			-- as of a clock that was ahead
-			INSERT INTO unqualified VALUES (public.uuidv7_at(clock_timestamp() + '50 s'));
+			INSERT INTO ordered VALUES (public.uuidv7_at(clock_timestamp() + '50 s'));
 			INSERT INTO customers DEFAULT VALUES;
 			REFRESH MATERIALIZED VIEW months});
 		my $answers = Shop::answers($old, 'shop');
@@ -64,14 +65,14 @@ foreach my $prefix (@from)
 		is(Shop::answers($new, 'shop'), $answers, "$how: the same answers");
 		is($new->safe_psql('shop', $members), $made_of, "$how: an extension of the same parts");
 		is($new->safe_psql('shop', $default), 'public.uuidv7', "$how: a default written as uuidv7() is still the extension's");
-		is($new->safe_psql('shop', 'SHOW uuid9562.v7_method; SHOW uuid9562.node_id; SHOW uuid9562.monotonic_scope'),
-			"counter\n3\ninstance", "$how: settings of the database");
+		is($new->safe_psql('shop', 'SHOW uuid9562.v7_method; SHOW uuid9562.node_id'),
+			"counter\n3", "$how: settings of the database");
 		like($new->safe_psql('shop', q{ANALYZE; EXPLAIN (COSTS OFF) SELECT FROM visits WHERE id <@ '[2026-05-05,2026-05-06)'}),
 			qr/\AIndex Only Scan using visits_2026_05_pkey on visits_2026_05 visits\n  Index Cond: .*\z/s, "$how: a period finds its partition and its index");
-		my $insert = q{INSERT INTO unqualified DEFAULT VALUES RETURNING id > ALL (SELECT id FROM unqualified)};
-		is($new->safe_psql('shop', $insert), 'f', "$how: the new server begins at the clock");
-		is($new->safe_psql('shop', "SELECT public.uuid_generator_advance(public.max(id)) FROM unqualified; $insert"),
-			"\nt", "$how: after an advance a new id is greater than the last one from before");
+		my $insert = q{INSERT INTO ordered DEFAULT VALUES RETURNING id > ALL (SELECT id FROM ordered)};
+		is($new->safe_psql('shop', $insert), 'f', "$how: the ordered generators of the new server start at the clock");
+		is($new->safe_psql('shop', "SELECT public.uuid_generator_advance(public.max(id)) FROM ordered; $insert"),
+			"\nt", "$how: after an advance a new ID is greater than the last one from before");
 		is($new->safe_psql('shop', q{DROP EXTENSION uuid9562 CASCADE; CREATE EXTENSION uuid9562; SELECT count(*) FROM visits WHERE id <@ '[2026-05-05,2026-05-06)'}),
 			'24', "$how: dropped and created");
 		$new->stop;

@@ -7,7 +7,9 @@
  *	clock		the clock fails
  *	slow		to bring WAL to disk takes more than two seconds
  *	stalled		to bring WAL to disk takes until this is no longer said
+ *	full		there is no room for dynamic shared memory
  *	SEC NSEC	the clock stands still at that moment
+ *	SEC NSEC stalled	both
  *	by SEC		the clock is so many seconds ahead, or behind if it is negative
  *
  * Without the file, all are as they are.
@@ -15,6 +17,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +99,19 @@ gettimeofday(struct timeval *restrict now, void *restrict zone)
 	return 0;
 }
 
+/* dynamic_shared_memory_type = posix, as it is by default */
+int
+posix_fallocate(int file, off_t offset, off_t length)
+{
+	int			(*real) (int, off_t, off_t) = dlsym(RTLD_NEXT, "posix_fallocate");
+	char		what[64];
+
+	world(what, sizeof(what));
+	if (strcmp(what, "full") == 0)
+		return ENOSPC;
+	return real(file, offset, length);
+}
+
 /* wal_sync_method = fdatasync, as it is by default */
 int
 fdatasync(int file)
@@ -106,7 +122,7 @@ fdatasync(int file)
 	world(what, sizeof(what));
 	if (strcmp(what, "slow") == 0)
 		usleep(2200000);
-	while (strcmp(what, "stalled") == 0)
+	while (strstr(what, "stalled") != NULL)
 	{
 		usleep(10000);
 		world(what, sizeof(what));

@@ -1,0 +1,150 @@
+/*
+ * administration.c
+ *		Statistics of the ordered generators, and functions that change them.
+ */
+#include "compat.h"
+
+#include "catalog/pg_authid.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/tuplestore.h"
+
+#include "instance/horizon.h"
+#include "instance/ordered.h"
+#include "runtime/runtime.h"
+#include "settings.h"
+#include "value/value.h"
+
+PG_FUNCTION_INFO_V1(uuid9562_uuid_generator_stats);
+PG_FUNCTION_INFO_V1(uuid9562_uuid_generator_reset);
+PG_FUNCTION_INFO_V1(uuid9562_uuid_generator_advance);
+
+/* Return the timestamp of a time field. */
+static Datum
+timestamp_of(const UuidKind *kind, uint64 time)
+{
+	return TimestampTzGetDatum(unix_micros_to_timestamptz(uuid_clock_unix_micros(kind->clock, time)));
+}
+
+/*
+ * Return the process ID of a slot; 0 if the current role may not see it.  As in
+ * pg_stat_activity, that takes the role of the session or pg_read_all_stats.
+ */
+static int
+visible_pid(int slot)
+{
+	const PGPROC *proc = GetPGProcByNumber(slot);
+
+	if (!has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS) &&
+		!has_privs_of_role(GetUserId(), proc->roleId))
+		return 0;
+	return proc->pid;
+}
+
+static void
+put_row(ReturnSetInfo *result, const UuidKind *kind)
+{
+	OrderedGenerator *generator = &uuid9562_shared->generators[kind->ordered].generator;
+	OrderedGenerator state;
+	HorizonHolder holder;
+	bool		held = uuid9562_find_holder(kind, &holder);
+	bool		prepared = held && TransactionIdIsValid(holder.xid);
+	int			pid = held && !prepared ? visible_pid(holder.slot) : 0;
+	Datum		values[9];
+	bool		nulls[9] = {false};
+
+	SpinLockAcquire(&generator->lock);
+	state = *generator;
+	SpinLockRelease(&generator->lock);
+
+	values[0] = CStringGetTextDatum(psprintf("%s_ordered", kind->name));
+	/* NULL if nothing has been generated since startup or reset */
+	nulls[1] = state.generated == 0 || state.previous.time == 0;
+	values[1] = timestamp_of(kind, state.previous.time);
+	values[2] = Int64GetDatum(state.generated);
+	values[3] = Int64GetDatum(state.clock_backwards);
+	values[4] = Int64GetDatum(state.ran_ahead);
+	values[5] = Int64GetDatum(pg_atomic_read_u64(&uuid9562_shared->mark_writes));
+	nulls[6] = !held;
+	values[6] = held ? timestamp_of(kind, holder.time) : 0;
+	nulls[7] = pid == 0;
+	values[7] = Int32GetDatum(pid);
+	nulls[8] = !prepared;
+	values[8] = prepared ? TransactionIdGetDatum(holder.xid) : 0;
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+/*
+ * uuid_generator_stats() returns setof record
+ *
+ * Return a row for each ordered generator.
+ */
+Datum
+uuid9562_uuid_generator_stats(PG_FUNCTION_ARGS)
+{
+	InitMaterializedSRF(fcinfo, 0);
+	uuid9562_attach_shared();
+	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
+		put_row((ReturnSetInfo *) fcinfo->resultinfo, uuid9562_ordered_kinds[i]);
+	return (Datum) 0;
+}
+
+/*
+ * uuid_generator_reset() returns void
+ *
+ * Restart the ordered generators at the current time.  Their order with earlier
+ * values is lost.
+ */
+Datum
+uuid9562_uuid_generator_reset(PG_FUNCTION_ARGS)
+{
+	PreventCommandIfReadOnly("uuid_generator_reset()");
+	uuid9562_reset_generators();
+	PG_RETURN_VOID();
+}
+
+/* Return the kind of a UUID, by its version. */
+static const UuidKind *
+ordered_kind(const pg_uuid_t *uuid)
+{
+	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
+	{
+		if (uuid9562_ordered_kinds[i]->version == uuid_layout_version(uuid->data))
+			return uuid9562_ordered_kinds[i];
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("cannot advance a generator to UUID %s",
+					DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(uuid)))),
+			 errhint("uuid_generator_advance() accepts UUIDs of version 6 or 7 and those of uuidv8_node().")));
+}
+
+/*
+ * uuid_generator_advance(id uuid, force boolean) returns void
+ *
+ * Make the generator of such values continue after this one.  Refuse one that is
+ * further ahead of the clock than uuid9562.max_ahead, unless forced.
+ */
+Datum
+uuid9562_uuid_generator_advance(PG_FUNCTION_ARGS)
+{
+	pg_uuid_t  *id = PG_GETARG_UUID_P(0);
+	bool		force = PG_GETARG_BOOL(1);
+	const UuidKind *kind = ordered_kind(id);
+	UuidPayload payload = uuid_layout_unpack(id->data, kind->version);
+	int64		ahead = uuid9562_seconds_ahead(kind, payload.time, clock_ticks(kind));
+
+	PreventCommandIfReadOnly("uuid_generator_advance()");
+	if (ahead > uuid9562_max_ahead && !force)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("UUID %s is %lld seconds ahead of the system clock",
+						DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(id))), (long long) ahead),
+				 errdetail("%s_ordered() would continue from this value until the clock catches up.", kind->name),
+				 errhint("Check the system clock. To advance the generator anyway, pass \"force => true\".")));
+	uuid9562_advance_generator(kind, payload);
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,117 @@
+/*
+ * horizon_cache.c
+ *		The horizons that the current transaction has computed, by snapshot.
+ *
+ * A statement can call the function again for each row, partition and FETCH.  If
+ * the result grew in between, rows would be missed, so the same snapshot gets the
+ * same horizon until the transaction ends.
+ *
+ * The cache keeps the most recently used snapshots.  It refuses an older snapshot
+ * that it may have removed, since a smaller horizon than before would be wrong too.
+ */
+#include "instance/horizon.h"
+
+#include "lib/ilist.h"
+#include "utils/memutils.h"
+
+#include "instance/transaction_slot.h"
+
+#define CACHE_SIZE		1000
+
+typedef struct CacheEntry
+{
+	dlist_node	node;
+	CachedHorizon result;
+	TransactionId xmin;
+	TransactionId xmax;
+	uint32		xcnt;
+	TransactionId xip[FLEXIBLE_ARRAY_MEMBER];
+} CacheEntry;
+
+/* The entries in TopTransactionContext, the last used one first. */
+static dlist_head entries;
+static int	entry_count = -1;	/* -1 if the transaction has no cache */
+static uint64 removed_xmax;		/* the greatest xmax of a removed entry; 0: none */
+
+/* Forget the entries, whose memory is freed by the end of the transaction. */
+static void
+forget_entries(void *arg)
+{
+	entry_count = -1;
+}
+
+static void
+create_cache(void)
+{
+	MemoryContextCallback *callback = MemoryContextAllocZero(TopTransactionContext, sizeof(MemoryContextCallback));
+
+	callback->func = forget_entries;
+	MemoryContextRegisterResetCallback(TopTransactionContext, callback);
+	dlist_init(&entries);
+	entry_count = 0;
+	removed_xmax = 0;
+}
+
+/* Check whether two snapshots see the same top-level transactions. */
+static bool
+is_for_snapshot(const CacheEntry *entry, Snapshot snapshot)
+{
+	return entry->xmax == snapshot->xmax && entry->xmin == snapshot->xmin && entry->xcnt == snapshot->xcnt &&
+		(entry->xcnt == 0 || memcmp(entry->xip, snapshot->xip, entry->xcnt * sizeof(TransactionId)) == 0);
+}
+
+/* Remove the entry that has not been used for the longest time. */
+static void
+remove_oldest(FullTransactionId next)
+{
+	CacheEntry *oldest = dlist_tail_element(CacheEntry, node, &entries);
+
+	removed_xmax = Max(removed_xmax, full_xid(oldest->xmax, next));
+	dlist_delete(&oldest->node);
+	pfree(oldest);
+	entry_count--;
+}
+
+/*
+ * Return the cache entry of a snapshot; a new one knows no horizon yet.  The
+ * snapshot is an MVCC snapshot that was not taken during recovery.
+ */
+CachedHorizon *
+uuid9562_cached_horizon(Snapshot snapshot)
+{
+	FullTransactionId next;
+	CacheEntry *entry;
+	dlist_iter	iter;
+
+	if (entry_count < 0)
+		create_cache();
+	dlist_foreach(iter, &entries)
+	{
+		entry = dlist_container(CacheEntry, node, iter.cur);
+		if (is_for_snapshot(entry, snapshot))
+		{
+			dlist_move_head(&entries, &entry->node);
+			return &entry->result;
+		}
+	}
+
+	next = ReadNextFullTransactionId();
+	if (removed_xmax != 0 && full_xid(snapshot->xmax, next) <= removed_xmax)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many snapshots in one transaction to compute a horizon for an old one"),
+				 errhint("Compute the horizon in a new transaction.")));
+	if (entry_count >= CACHE_SIZE)
+		remove_oldest(next);
+
+	entry = MemoryContextAllocZero(TopTransactionContext,
+								   offsetof(CacheEntry, xip) + snapshot->xcnt * sizeof(TransactionId));
+	entry->xmin = snapshot->xmin;
+	entry->xmax = snapshot->xmax;
+	entry->xcnt = snapshot->xcnt;
+	if (snapshot->xcnt > 0)
+		memcpy(entry->xip, snapshot->xip, snapshot->xcnt * sizeof(TransactionId));
+	dlist_push_head(&entries, &entry->node);
+	entry_count++;
+	return &entry->result;
+}

@@ -1,0 +1,202 @@
+# The statistics of the ordered generators, uuid_generator_advance(),
+# uuid_generator_reset(), and warnings about a clock that is behind.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use PostgreSQL::Test::Cluster;
+use Test::More;
+use Ordered;
+
+my $server = Ordered->new('administration', "max_prepared_transactions = 5\n") or plan skip_all => World::REASON;
+my $node = $server->node;
+my %at = ('uuidv6_ordered' => 'uuidv6_at', 'uuidv7_ordered' => 'uuidv7_at', 'uuidv8_node_ordered' => 'uuidv8_node_at');
+my @generators = sort keys %at;
+my $T = 1767225600;
+# the warning for a number of seconds
+sub warning { return qr/WARNING:  01000: ordered UUIDs are $_[0] seconds ahead of the system clock\nDETAIL:  uuidv7_ordered\(\) continues .*\nHINT:  .*uuid_generator_reset/ }
+
+# A psql session that shows errors in full.
+sub connect_as
+{
+	my ($role) = @_;
+	my $session = $node->background_psql('postgres', on_error_stop => 0, extra_params => $role ? [ '-U', $role ] : []);
+
+	$session->query_safe('\set VERBOSITY verbose');
+	return $session;
+}
+
+# --- statistics -----------------------------------------------------------------
+
+$server->turn("$T 123456789");
+$server->forget;
+is($server->sql('SELECT * FROM public.uuid_generator_stats()'),
+	"uuidv6_ordered||0|0|0|0|||\nuuidv7_ordered||0|0|0|0|||\nuuidv8_node_ordered||0|0|0|0|||",
+	'a new server has generated nothing');
+$server->sql(q{SELECT public.uuidv7_ordered() FROM generate_series(1, 40)}, 'SELECT public.uuidv7(), public.uuidv6(), public.uuidv8_node()');
+is($server->sql(q{SELECT generator, generated, clock_backwards, ran_ahead BETWEEN 2 AND 5, mark_writes, last_timestamp = '2026-01-01 00:00:00.123+00', held_since IS NULL
+	FROM public.uuid_generator_stats() WHERE generated > 0}), 'uuidv7_ordered|40|0|t|1|t|t',
+	'only values of the ordered function are counted, and the ticks that ran ahead');
+$server->turn(($T - 3600) . ' 0');
+$server->sql('SELECT public.uuidv7_ordered() FROM generate_series(1, 3)');
+is($server->sql(q{SELECT generated, clock_backwards, last_timestamp = '2026-01-01 00:00:00.123+00' FROM public.uuid_generator_stats() WHERE generator = 'uuidv7_ordered'}),
+	'43|1|t', 'a clock that goes back is counted once, and the time stands still');
+$server->turn(($T + 3600) . ' 0');
+$server->value;
+$server->turn(($T - 3600) . ' 0');
+$server->value;
+is($server->statistic('generated'), '45', 'values are counted when the clock goes back again');
+is($server->statistic('clock_backwards'), '2', 'a clock that goes back again is counted again');
+$server->crash;
+is($server->sql('SELECT generated, last_timestamp FROM public.uuid_generator_stats()'), "0|\n0|\n0|", 'a start begins the statistics');
+
+# Which transaction holds the horizon, and who may see its process.
+$server->turn("$T 0");
+$server->forget;
+$server->sql('CREATE ROLE clerk LOGIN', 'CREATE ROLE monitor LOGIN IN ROLE pg_read_all_stats', 'CREATE TABLE t (id uuid)', 'GRANT ALL ON t TO clerk');
+my $holder = connect_as();
+$holder->query_safe('BEGIN; SELECT public.uuidv7_ordered()');
+my $pid = $holder->query_safe('SELECT pg_backend_pid()') =~ s/\s//gr;
+$server->turn(($T + 10) . ' 0');
+$server->value;
+my $held = q{SELECT held_since = to_timestamp(%d), held_by_pid, held_by_prepared IS NOT NULL FROM public.uuid_generator_stats() WHERE held_since IS NOT NULL};
+is($server->sql(sprintf $held, $T), "t|$pid|f", 'the transaction in progress with the smallest value holds the horizon');
+is($node->safe_psql('postgres', sprintf($held, $T), extra_params => [ '-U', 'monitor' ]), "t|$pid|f", 'a member of pg_read_all_stats sees its process');
+is($node->safe_psql('postgres', sprintf($held, $T), extra_params => [ '-U', 'clerk' ]), 't||f', 'another role sees only since when');
+$holder->query_safe(q{INSERT INTO t VALUES (public.uuidv7_ordered()); PREPARE TRANSACTION 'one'});
+is($server->sql(sprintf $held, $T), 't||t', 'a prepared transaction holds the horizon');
+is($server->sql(q{SELECT gid FROM pg_prepared_xacts, public.uuid_generator_stats() WHERE transaction = held_by_prepared}), 'one', 'pg_prepared_xacts has its name');
+$server->sql(q{COMMIT PREPARED 'one'});
+is($server->sql(sprintf $held, $T), '', 'nobody holds the horizon after it is finished');
+$holder->quit;
+my $clerk = connect_as('clerk');
+$clerk->query_safe('BEGIN; SELECT public.uuidv7_ordered()');
+is($node->safe_psql('postgres', sprintf($held, $T + 10) =~ s/held_by_pid/held_by_pid IS NOT NULL/r, extra_params => [ '-U', 'clerk' ]), 't|t|f', 'a role sees its own processes');
+$clerk->quit;
+
+# --- advance --------------------------------------------------------------------
+
+foreach my $generator (@generators)
+{
+	my $ahead = $server->sql('SET uuid9562.node_id = 65535', "SELECT public.$at{$generator}(to_timestamp($T + 50.123))");
+	my $before = $server->sql(join ';', map { "SELECT last_timestamp FROM public.uuid_generator_stats() WHERE generator <> '$generator'" } 1);
+
+	$server->sql("SELECT public.uuid_generator_advance('$ahead')");
+	cmp_ok($server->sql("SELECT public.$generator()"), 'gt', $ahead, "$generator() continues after the ID that it was advanced to");
+	is($server->sql("SELECT last_timestamp FROM public.uuid_generator_stats() WHERE generator <> '$generator'"), $before, "advancing $generator() leaves the others");
+	$server->sql("SELECT public.uuid_generator_advance(public.$at{$generator}(to_timestamp($T)))");
+	cmp_ok($server->sql("SELECT public.$generator()"), 'gt', $ahead, "an advance to an earlier ID leaves $generator()");
+	$server->crash;
+	cmp_ok($server->sql("SELECT public.$generator()"), 'gt', $ahead, "the advance of $generator() outlasts a crash");
+	my $next = $server->sql("SELECT public.$at{$generator}(to_timestamp($T + 58))");
+	$server->sql("SELECT public.uuid_generator_advance('$next')");
+	$server->crash;
+	cmp_ok($server->sql("SELECT public.$generator()"), 'gt', $next, "an advance of $generator() outlasts a crash before the next value");
+}
+# the greatest UUID of a millisecond
+my $last = $server->sql("SELECT public.uuidv7_ceil(to_timestamp($T + 65))");
+$server->sql("SELECT public.uuid_generator_advance('$last')");
+cmp_ok($server->value, 'gt', $last, 'a generator continues after the greatest UUID of a millisecond');
+is($server->sql('SELECT public.uuid_generator_advance(NULL)', 'SELECT public.uuid_generator_advance(id) FROM t WHERE false'), '', 'an advance to NULL does nothing');
+
+# further ahead than uuid9562.max_ahead
+my $wrong = $server->sql("SELECT public.uuidv7_at(to_timestamp($T + 10 + 60 + 1))");
+my ($out, $err) = $server->try("SELECT public.uuid_generator_advance('$wrong')", 'SELECT public.uuidv7_ordered()');
+like($err, qr/ERROR:  22003: UUID $wrong is 61 seconds ahead of the system clock\nDETAIL:  uuidv7_ordered\(\) would continue.*\nHINT:  .*"force => true"/,
+	'an ID that is more than uuid9562.max_ahead ahead is refused');
+cmp_ok($out, 'lt', $wrong, 'a refused advance leaves the generator');
+$server->sql("SELECT public.uuid_generator_advance('$wrong', force => true)");
+cmp_ok($server->value, 'gt', $wrong, 'a forced advance takes it');
+my $limit = $server->sql("SELECT public.uuidv6_at(to_timestamp($T + 10 + 60))");
+is($server->error("SELECT public.uuid_generator_advance('$limit')"), '', 'an ID that is uuid9562.max_ahead ahead is accepted');
+like($server->error('SELECT public.uuid_generator_advance(public.uuidv8())'), qr/ERROR:  22003: UUID .* is \d{8,} seconds ahead/, 'a value of uuidv8() is refused as far ahead');
+
+# --- reset ----------------------------------------------------------------------
+
+like($server->error('SET ROLE clerk', 'SELECT public.uuid_generator_reset()', "SELECT public.uuid_generator_advance('$last')"),
+	qr/42501: permission denied for function uuid_generator_reset.*42501: permission denied for function uuid_generator_advance/s, 'only superusers can reset and advance');
+$server->sql('SELECT public.uuid_generator_reset()');
+is($server->sql('SELECT count(last_timestamp) FROM public.uuid_generator_stats()'), '0', 'after a reset there is no last value');
+is($server->sql("SELECT public.uuidv7_timestamp(public.uuidv7_ordered()) = to_timestamp($T + 10)"), 't', 'after a reset the generator starts at the clock');
+$server->sql('SELECT public.uuid_generator_reset()');
+$server->crash;
+is($server->sql("SELECT public.uuidv7_timestamp(public.uuidv7_ordered()) = to_timestamp($T + 10)"), 't', 'a reset outlasts a crash');
+my $value = $server->value;
+$server->crash;
+cmp_ok($server->value, 'gt', $value, 'values after a reset stay in order over a crash');
+
+# A reset that cannot write the mark changes nothing.
+$value = $server->sql('SELECT public.uuidv7_ordered()');
+$server->turn(($T - 3600) . ' 0');
+$server->block;
+like($server->error('SELECT public.uuid_generator_reset()'), qr/could not open file "global\/9562"/, 'a reset that cannot write the mark is an error');
+$server->unblock;
+cmp_ok($server->value, 'gt', $value, 'after a reset that failed values stay in order');
+
+# A session that generates while another one resets.
+$server->turn((time + 864000) . ' 0');
+$server->forget;
+{
+	my ($staying, $resetting) = ($server->stay, connect_as());
+
+	$server->turn('slow');
+	Ordered::send_to($resetting, 'SELECT public.uuid_generator_reset()');
+	$staying->query('SELECT public.uuidv7_ordered()') foreach 1 .. 5;
+	$resetting->query('SELECT 1');
+	$node->stop('immediate');
+	eval { $_->quit } foreach $staying, $resetting;
+}
+$server->turn('normal');
+$server->start;
+is($server->sql(q{SELECT public.uuidv7_timestamp(public.uuidv7_ordered()) < now() + interval '1 minute'}), 't', 'a reset takes effect while another session generates');
+
+# --- warnings -------------------------------------------------------------------
+
+# The first value that is more than uuid9562.max_ahead ahead warns, also after errors.
+foreach my $case ([ 30, 0 ], [ 62, 0 ], [ 120, 1 ], [ 864000, 1 ])
+{
+	my ($seconds, $warned) = @$case;
+
+	$server->turn("$T 0");
+	$server->forget;
+	$server->value;
+	$node->stop;
+	$server->turn(($T + 2 - $seconds) . ' 0');
+	$server->start;
+	if ($seconds > 86400)
+	{
+		$server->block;
+		like($server->error('SELECT public.uuidv7_ordered()'), qr/ERROR: .* could not open/, 'the first attempt fails');
+		$server->unblock;
+	}
+	my $first = $server->error('SELECT public.uuidv7_ordered()');
+	$warned ? like($first, warning($seconds), "values $seconds seconds ahead of the clock warn") : is($first, '', "values $seconds seconds ahead of the clock do not warn")
+	  unless $seconds == 62;
+	is($server->error('SELECT public.uuidv7_ordered()'), '', "the second value does not warn, at $seconds seconds") unless $seconds == 62;
+}
+$server->turn("$T 0");
+$server->forget;
+my $logged = $server->log_lines('WARNING:  ordered UUIDs are 3600');
+foreach my $incident (1 .. 2)
+{
+	my $then = $T + $incident * 86400;
+	my @warned;
+
+	$server->value;
+	$server->turn("$then 0");
+	$server->value;
+	$server->turn(($then - 3600) . ' 0');
+	push @warned, $server->error('SELECT public.uuidv7_ordered()') =~ warning('3600') ? 1 : 0 for 1 .. 3;
+	is("@warned", '1 0 0', "a clock that was an hour ahead is reported once, incident $incident");
+	is($server->log_lines('WARNING:  ordered UUIDs are 3600') - $logged, $incident, "the server log has it, incident $incident");
+	$server->turn(($then + 10) . ' 0');
+}
+$server->sql('ALTER SYSTEM SET uuid9562.max_ahead = 7200', 'SELECT pg_reload_conf()');
+$node->poll_query_until('postgres', q{SELECT current_setting('uuid9562.max_ahead') = '2h'}) or die;
+$server->turn(($T + 2 * 86400 + 10 - 7000) . ' 0');
+is($server->error('SELECT public.uuidv7_ordered()'), '', 'uuid9562.max_ahead says from when on to warn');
+$server->turn('normal');
+
+$node->stop;
+done_testing();

@@ -1,0 +1,170 @@
+# A damaged high-water mark is an error, never a first start, and an administrator can
+# repair it.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Ordered;
+
+my $server = Ordered->new('damage') or plan skip_all => World::REASON;
+my $node = $server->node;
+my $mark = $server->mark;
+
+# CRC-32C, bit by bit.
+sub crc32c
+{
+	my $crc = 0xffffffff;
+	foreach my $byte (unpack 'C*', $_[0])
+	{
+		$crc ^= $byte;
+		$crc = $crc & 1 ? $crc >> 1 ^ 0x82f63b78 : $crc >> 1 for 1 .. 8;
+	}
+	return $crc ^ 0xffffffff;
+}
+
+sub write_page
+{
+	my ($page) = @_;
+
+	open my $file, '>:raw', $mark or die;
+	print $file $page;
+	close $file;
+	return;
+}
+
+# Change the record after the page header: magic, format, three limits and their
+# checksum.  Without a new checksum if the limits are damaged.
+sub rewrite
+{
+	my ($magic, $format, $damage) = @_;
+	my $page = slurp_file($mark);
+	my $record = substr $page, 24, 40;
+	my ($old_magic, $old_format, $limits, $crc) = unpack 'L L a24 L', $record;
+
+	is($crc, crc32c(substr $record, 0, 32), 'the checksum of the record is its CRC-32C');
+	$record = pack 'L L a24', $magic || $old_magic, $format || $old_format, $limits;
+	$record = pack 'a32 L x4', $record, crc32c($record);
+	substr($record, 20, 1) = 'x' if $damage;
+	substr($page, 24, 40) = $record;
+	write_page($page);
+	return;
+}
+
+# PostgreSQL's own checksum would find the damage first.
+$node->stop;
+system_or_bail('pg_checksums', '--disable', '--pgdata', $node->data_dir) if $node->pg_version >= 18;
+$server->start;
+
+my %damage = (
+	'another magic number' => sub { rewrite(1, 0, 0) },
+	'another format' => sub { rewrite(0, 1, 0) },
+	'a flipped byte' => sub { rewrite(0, 0, 1) },
+	'all zeros' => sub { write_page("\0" x 8192) },
+	'half of its length' => sub { truncate $mark, 4096 or die },
+	'no content' => sub { truncate $mark, 0 or die });
+foreach my $what (sort keys %damage)
+{
+	my $first = $server->value;
+
+	$node->stop;
+	$damage{$what}->();
+	# a clock that goes back would show a lost order
+	$server->turn((time - 3600) . ' 0');
+	$server->start;
+	foreach my $attempt (1 .. 2)
+	{
+		my ($out, $err) = $server->try('SELECT public.uuidv7_ordered()', 'SELECT public.uuidv7_horizon()', "SELECT public.uuid_generator_advance('$first', force => true)");
+		my @errors = $err =~ /(ERROR:  XX001: file "global\/9562" does not contain valid generator state.*?HINT:  .*?uuid_generator_reset)/gs;
+		is($out, '', "no value from a file with $what, attempt $attempt");
+		is(scalar(@errors), 3, "generating, a horizon and an advance report a file with $what, attempt $attempt");
+	}
+	like($server->sql('SELECT public.uuidv7()'), qr/^[0-9a-f-]{36}$/, "uuidv7() does not need the file with $what");
+	$server->sql('SELECT public.uuid_generator_reset()', "SELECT public.uuid_generator_advance('$first', force => true)");
+	cmp_ok($server->value, 'gt', $first, "a reset and an advance repair a file with $what");
+	$server->crash;
+	cmp_ok($server->value, 'gt', $first, "the repair of a file with $what outlasts a crash");
+	$server->turn('normal');
+	$server->sql('SELECT public.uuid_generator_reset()');
+}
+$server->value;
+$node->stop;
+rewrite(0, 0, 0);
+$server->start;
+like($server->value, qr/^[0-9a-f-]{36}$/, 'an undamaged file with a new checksum is valid');
+
+# A missing file cannot be told from a first start.
+my $before = $server->value;
+$node->stop;
+unlink $mark or die;
+$server->turn((time - 3600) . ' 0');
+$server->start;
+cmp_ok($server->value, 'lt', $before, 'without the file the generators start at the clock');
+$server->turn('normal');
+$server->sql("SELECT public.uuid_generator_advance('$before')");
+cmp_ok($server->value, 'gt', $before, 'an advance restores the order');
+
+# Replay restores a file that was removed, and needs one that it can open.
+$before = $server->value;
+$node->stop('immediate');
+chmod 0, $mark or die;
+$server->turn((time - 3600) . ' 0');
+ok(!$node->start(fail_ok => 1), 'a server whose file cannot be opened does not recover');
+like(slurp_file($node->logfile), qr/FATAL:  could not (?:create|open) file "global\/9562"/, 'its log says which file');
+unlink $mark or die;
+$server->start;
+cmp_ok($server->value, 'gt', $before, 'recovery restores a file that was removed after a crash');
+$server->turn('normal');
+
+# PostgreSQL's checksum finds the damage first.
+$node->stop;
+system_or_bail('pg_checksums', '--enable', '--pgdata', $node->data_dir);
+rewrite(0, 0, 1);
+$server->start;
+like($server->error('SELECT public.uuidv7_ordered()'), qr/XX001: invalid page in block 0 of relation "?global\/9562"?.*HINT:  .*uuid_generator_reset/s,
+	'an error of the page checksum has the hint too');
+$server->sql('SELECT public.uuid_generator_reset()');
+like($server->value, qr/^[0-9a-f-]{36}$/, 'a reset repairs a page with a wrong checksum');
+$node->stop;
+system_or_bail('pg_checksums', '--check', '--pgdata', $node->data_dir);
+$server->start;
+
+# --- under the locks of a caller -------------------------------------------------
+
+# The penalty of a GiST index runs while a buffer of the index is locked.  Only the
+# lock of the mark is released by its error.
+$server->sql(q{
+	CREATE FUNCTION difference(integer, integer) RETURNS float8 LANGUAGE plpgsql IMMUTABLE AS
+	$$BEGIN PERFORM public.uuidv7_ordered(); RETURN $1 - $2; END$$;
+	CREATE TYPE span AS RANGE (subtype = integer, subtype_diff = difference);
+	CREATE TABLE spans (s span);
+	CREATE INDEX ON spans USING gist (s);
+	INSERT INTO spans SELECT span(i, i + 1 + i % 7) FROM generate_series(1, 2000) AS i});
+my $writer = $node->background_psql('postgres', on_error_stop => 0);
+my $insert = 'INSERT INTO spans SELECT span(i, i + 1 + i % 7) FROM generate_series(1, 2000) AS i';
+$writer->query_safe($insert);
+my $T = time + 10;
+$server->turn("$T 0");
+$writer->query_safe('SELECT public.uuidv7_ordered()');
+# near the end of the reservation, and beyond it
+foreach my $later (1, 3)
+{
+	$server->turn(($T + $later) . ' 0');
+	$server->block;
+	$writer->{stderr} = '';
+	$writer->query($insert);
+	like($writer->{stderr}, qr/ERROR:  could not open file "global\/9562": Permission denied/, "a GiST index whose function cannot generate is an error, after $later s");
+	$server->unblock;
+	$writer->{stderr} = '';
+	$writer->query_safe($insert);
+	is($server->sql('SET enable_seqscan = off', q{SELECT count(*) % 2000 FROM spans WHERE s && 'empty' OR s <@ '[0,100000)'}), '0', "the index is intact, after $later s");
+}
+$writer->quit;
+is($server->log_lines('TRAP:|PANIC:|is not held'), 0, 'no lock of the caller was released');
+$server->turn('normal');
+
+$node->stop;
+done_testing();

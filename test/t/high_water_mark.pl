@@ -1,0 +1,219 @@
+# The high-water mark of the ordered generators: it is always above what they generated,
+# on disk before that, and extended once a second at most.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use IO::Socket::UNIX;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Socket qw(SOL_SOCKET SO_RCVBUF);
+use Test::More;
+use Ordered;
+
+my $server = Ordered->new('mark', "max_connections = 150\nfsync = on\nwal_sync_method = fdatasync\nwal_writer_delay = '10 s'\n")
+  or plan skip_all => World::REASON;
+my $node = $server->node;
+my $T = 1767225600;
+
+# The system clock stands at so many seconds after $T.
+sub clock
+{
+	my ($sec, $nsec) = @_;
+	$server->turn($T + $sec . ' ' . ($nsec || 0));
+	return;
+}
+
+# The time of the next value, in seconds after $T.  A reservation is rounded down to a
+# millisecond.
+sub time_of_next { return $server->sql("SELECT round(extract(epoch FROM public.uuidv7_timestamp(public.uuidv7_ordered()) - to_timestamp($T)), 1)::float") }
+
+# --- the reservation ------------------------------------------------------------
+
+clock(0);
+$server->forget;
+ok(!-e $server->mark, 'a server without ordered values has no mark');
+my $staying = $server->stay;
+ok(-f $server->mark, 'the first value creates the mark');
+is($server->statistic('mark_writes'), '1', 'the first value writes the mark once');
+clock(0, 999000000);
+$server->value foreach 1 .. 3;
+is($server->statistic('mark_writes'), '1', 'values of the first second do not write the mark');
+my $writes = 1;
+foreach my $half (2 .. 20)
+{
+	clock(int($half / 2), $half % 2 * 500000000);
+	$server->value foreach 1 .. 2;
+	$writes++ if $half % 2 == 0;
+	is($server->statistic('mark_writes'), $writes, "the reservation is extended once a second: after $half half seconds");
+}
+$server->crash;
+eval { $staying->quit };
+is(time_of_next(), '12', 'after a crash the generator continues two seconds after the last extension');
+$server->crash;
+is(time_of_next(), '14', 'a second crash takes the values to the next reservation');
+$server->restart;
+is(time_of_next(), '16', 'so does a clean restart');
+
+# A session that ends writes nothing, and the reservation outlasts it.
+clock(20);
+my @batch = split /\n/, $server->sql('SELECT public.uuidv7_ordered() FROM generate_series(1, 30)');
+$writes = $server->statistic('mark_writes');
+$server->value foreach 1 .. 2;
+is($server->statistic('mark_writes'), $writes, 'the end of a session does not write the mark');
+$server->crash;
+cmp_ok($server->value, 'gt', $batch[-1], 'a value after a crash is greater than those of a session that ended');
+
+# One write reserves for all generators in use, each from its own previous value.
+$server->forget;
+$server->sql('SELECT public.uuidv6_ordered(), public.uuidv7_ordered()');
+clock(120);
+my $v6 = $server->sql('SELECT public.uuidv6_ordered()');
+$server->crash;
+clock(0);
+is(time_of_next(), '22', 'a generator keeps its own reservation when another extends far ahead');
+cmp_ok($server->sql('SELECT public.uuidv6_ordered()'), 'gt', $v6, 'the other one continues after its values');
+
+# --- WAL ------------------------------------------------------------------------
+
+# Each write is one full-page image, flushed before a value relies on it.
+$server->forget;
+{
+	my ($out, $err, @writes) = ('', '');
+	my $start = $server->sql('SELECT pg_current_wal_insert_lsn()');
+
+	foreach my $second (0 .. 4)
+	{
+		clock($second);
+		$server->value;
+		push @writes, $server->statistic('mark_writes');
+	}
+	my $end = $server->sql('SELECT pg_current_wal_flush_lsn()');
+	my @waldump = ('pg_waldump', '--relation=1664/0/9562', '--path=' . $node->data_dir . '/pg_wal', "--start=$start", "--end=$end");
+	IPC::Run::run(\@waldump, '>', \$out, '2>', \$err);
+	is("@writes", '1 2 3 4 5', 'a value a second writes the mark each second');
+	is(scalar(() = $out =~ /rmgr: XLOG .*desc: FPI .*blkref #0: rel 1664\/0\/9562 blk 0 FPW/g), 5, 'each write is a full-page image in WAL, which is flushed')
+	  or diag("$out$err");
+}
+clock(10);
+my $before = $server->value;
+$server->crash;
+clock(0);
+cmp_ok($server->value, 'gt', $before, 'a value that was returned without a commit is not repeated after a crash');
+
+# --- a file that cannot be written ------------------------------------------------
+
+$server->forget;
+$staying = $server->stay;
+my $first = $server->value;
+$server->block;
+clock(0, 999000000);
+my $second = $server->value;
+cmp_ok($second, 'gt', $first, 'values that are reserved do not need the file');
+foreach my $sec (1, 2)
+{
+	clock($sec);
+	my ($out, $err) = $server->try('SELECT public.uuidv7_ordered()');
+	is($out, '', "no value after $sec s while the file cannot be opened");
+	like($err, qr/ERROR:  42501: could not open file "global\/9562": Permission denied/, "an error after $sec s while the file cannot be opened");
+}
+$server->unblock;
+cmp_ok($server->value, 'gt', $second, 'values continue when the file can be opened again');
+$staying->quit;
+
+$server->forget;
+$server->block;
+foreach my $attempt (1 .. 3)
+{
+	my ($out, $err) = $server->try('SELECT public.uuidv7_ordered()');
+	is($out, '', "no value before the first write of the mark, attempt $attempt");
+	like($err, qr/ERROR:  \w{5}: could not open file "global\/9562": Is a directory/, "an error before the first write, attempt $attempt");
+}
+$server->unblock;
+$server->turn('normal');
+$server->value;
+$staying = $server->stay;
+$server->block;
+like($server->error(q{DO $$BEGIN FOR i IN 1 .. 1000000000 LOOP PERFORM public.uuidv7_ordered(); END LOOP; END$$}),
+	qr/could not open file/, 'a session that generates without a pause is stopped by a mark that cannot be written');
+$server->unblock;
+
+# --- a disk that is slow ----------------------------------------------------------
+
+sleep 3;
+$server->turn('slow');
+$first = $server->value;
+like($first, qr/^[0-9a-f]{8}-/, 'a value waits for a disk that takes longer than the reservation lasts');
+cmp_ok($server->value, 'gt', $first, 'so does the next one');
+$server->turn('normal');
+
+# A disk that stalls delays the session that extends, as it does a COMMIT.  Others
+# continue until no value is reserved.
+clock(0);
+$server->sql('SELECT public.uuid_generator_reset()');
+{
+	my ($extends, $waits) = ($server->stay, $server->stay);
+
+	$server->turn($T + 1 . ' 0 stalled');
+	Ordered::send_to($extends, q{SELECT 'extends', public.uuidv7_ordered()});
+	$server->wait_for(q{query LIKE '%extends%' AND wait_event IN ('WALSync', 'WalSync', 'WALWrite', 'WalWrite')});
+	like($waits->query_safe('SELECT public.uuidv7_ordered()'), qr/^[0-9a-f-]{36}$/m, 'another session generates reserved values while the disk stalls');
+	$server->turn($T + 2 . ' 0 stalled');
+	Ordered::send_to($waits, q{SELECT 'waits', public.uuidv7_ordered()});
+	$server->wait_for(q{query LIKE '%waits%' AND wait_event = 'Uuid9562HighWaterMark'});
+	ok(1, 'it waits when no value is reserved');
+	is($server->sql('SELECT count(*) FROM public.uuid_generator_stats()'), '3', 'the statistics do not wait for a disk that stalls');
+	like($server->sql('SELECT public.uuidv7_horizon()'), qr/^[0-9a-f-]{36}$/, 'neither does the horizon');
+	clock(2);
+	like($_->query_safe('SELECT 1'), qr/1/, 'a session that waited continues with the disk') foreach $extends, $waits;
+	$_->quit foreach $extends, $waits;
+}
+
+# --- a client that does not read its error ------------------------------------------
+
+# Each of the sessions fails to extend, and one of these results fills the buffers so
+# that sending the error waits for the client.
+{
+	my @clients;
+
+	clock(4);
+	$server->block;
+	for (my $length = 100000; $length < 300000; $length += 2500)
+	{
+		my $client = IO::Socket::UNIX->new(Peer => $node->host . '/.s.PGSQL.' . $node->port) or die "no connection: $!";
+		setsockopt($client, SOL_SOCKET, SO_RCVBUF, pack 'l', 4096);
+		my $startup = pack 'N Z* Z* Z* Z* x', 196608, 'user', getpwuid($<) . '', 'database', 'postgres';
+		syswrite $client, pack('N', 4 + length $startup) . $startup;
+		my $answer = '';
+		sysread $client, $answer, 1, length $answer or die "no answer: $answer" until $answer =~ /Z\x00\x00\x00\x05I$/s;
+		my $query = pack 'Z*', "SELECT repeat('x', $length); SELECT public.uuidv7_ordered()";
+		syswrite $client, 'Q' . pack('N', 4 + length $query) . $query;
+		push @clients, $client;
+	}
+	sleep 1;
+	$server->unblock;
+	my ($status, $out, $err) = $node->psql('postgres', 'SELECT public.uuidv7_ordered()', timeout => 20, timed_out => \my $timed_out);
+	like($out, qr/^[0-9a-f]{8}-/, 'a client that does not read its error does not stop other sessions');
+	close $_ foreach @clients;
+}
+$staying->quit;
+
+# --- the end of the time field ------------------------------------------------------
+
+my $end = '281474976710 655999999';
+SKIP:
+{
+	skip World::NARROW, 3 unless World->can_be($end);
+	$server->turn($end);
+	$server->forget;
+	my @values = grep { /-/ } map { ($server->try('SELECT public.uuidv7_ordered()'))[0] } 1 .. 20;
+	cmp_ok(scalar(@values), '>=', 9, 'the last tick of the field has its values');
+	is($server->statistic('mark_writes'), '1', 'the mark is written once at the end of the field');
+	like($server->error('SELECT public.uuidv7_ordered()'), qr/ERROR:  22008: UUID version 7 has reached its maximum timestamp.*HINT:  .*uuid_generator_reset/s,
+		'after the last value of the field there is an error');
+	$server->turn('normal');
+}
+
+$node->stop;
+done_testing();

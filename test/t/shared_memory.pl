@@ -1,0 +1,135 @@
+# The shared memory of the ordered generators: it exists only where they are used, and
+# only they need it.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use World;
+
+my $quiet = "dynamic_shared_memory_type = mmap\nautovacuum = off\ncheckpoint_timeout = '1 d'\nbgwriter_lru_maxpages = 0\nwal_level = minimal\nmax_wal_senders = 0\nuuid9562.node_id = 7\n";
+my $world = World->new('bare', "session_preload_libraries = 'uuid9562'\n$quiet") or plan skip_all => World::REASON;
+my $node = $world->node;
+my $version = $node->pg_version;
+my $mark = $node->data_dir . '/global/9562';
+my ($status, $out, $err);
+
+sub sql { return $node->safe_psql('postgres', join ";\n", @_) }
+
+# What statements print, and their errors with SQLSTATE.
+sub try
+{
+	($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\n" . join(";\n", @_), on_error_stop => 0);
+	return;
+}
+
+# --- where nobody uses it -----------------------------------------------------------
+
+# The server's shared memory, dynamic too, and its WAL position.
+sub state_of
+{
+	return sql(q{SELECT count(*) FILTER (WHERE name ~ 'uuid9562'), (SELECT count(*) FROM pg_ls_dir('pg_dynshmem')), pg_current_wal_insert_lsn() FROM pg_shmem_allocations});
+}
+# a scan of a page with dead rows would write WAL
+sql('VACUUM FREEZE');
+state_of();
+my $before = state_of();
+my $all = q{SELECT count(public.uuidv1()), count(public.uuidv4()), count(public.uuidv6()), count(public.uuidv7()), count(public.uuidv7_next()), count(public.uuidv7('1 day')),
+	count(public.uuidv8()), count(public.uuidv8_node()), count(public.uuidv8_node(3)), count(public.uuidv7_at(now())) FROM generate_series(1, 1000)};
+is(sql('BEGIN', $all, 'SELECT count(*) FROM public.uuidv7_batch(100)', 'SAVEPOINT s', $all, 'ROLLBACK TO s', 'COMMIT'), join('|', (1000) x 10) . "\n100\n" . join('|', (1000) x 10),
+	'session generators generate');
+ok(!-e $mark, 'they create no file');
+is(state_of(), $before, 'they create no shared memory and write no WAL');
+like($before, qr/^0\|/, 'there is none');
+
+# --- without preloading -------------------------------------------------------------
+
+if ($version < 17)
+{
+	foreach my $function ((map { ("${_}_ordered", "${_}_horizon") } qw(uuidv6 uuidv7 uuidv8_node)), 'uuid_generator_stats', 'uuid_generator_reset')
+	{
+		try("SELECT public.$function()");
+		like($err, qr/ERROR:  55000: uuid9562 shared memory is not available\nHINT:  Add "uuid9562" to "shared_preload_libraries" and restart the server\./, "$function() is an error without preloading");
+	}
+	try(q{SELECT public.uuid_generator_advance('017f22e2-79b0-7cc3-98c4-dc0c0c07398f')});
+	like($err, qr/ERROR:  55000: uuid9562 shared memory is not available/, 'so is uuid_generator_advance()');
+	is(sql('SELECT public.uuidv7() IS NOT NULL'), 't', 'uuidv7() works without preloading');
+	ok(!-e $mark, 'they create no file');
+	sql(q{ALTER SYSTEM SET shared_preload_libraries = 'uuid9562'});
+	$node->stop;
+	$world->start;
+	like(sql('SELECT public.uuidv7_ordered()'), qr/^[0-9a-f-]{36}$/, 'uuidv7_ordered() works with preloading');
+	$node->stop;
+	done_testing();
+	exit;
+}
+
+sql('SELECT public.uuidv7_ordered()');
+isnt(state_of() =~ s/\|[^|]*$//r, $before =~ s/\|[^|]*$//r, 'an ordered function creates shared memory');
+ok(-f $mark, 'it creates the file');
+
+# --- no room ------------------------------------------------------------------------
+
+sql('ALTER SYSTEM SET dynamic_shared_memory_type = posix');
+$node->stop;
+$world->start;
+$world->turn('full');
+try('SELECT public.uuidv4() IS NOT NULL', 'SELECT public.uuidv7() IS NOT NULL');
+is($out, "t\nt", 'connections and session generators work without room for shared memory');
+try('SELECT public.uuidv7_ordered()');
+is($out, '', 'an ordered function does not');
+like($err, qr/ERROR:  53\w{3}: could not resize shared memory segment.*No space left on device\nCONTEXT:  while attaching to uuid9562 shared memory/s, 'its error says why');
+my $session = $node->background_psql('postgres', on_error_stop => 0);
+foreach my $attempt (1 .. 2)
+{
+	$session->{stderr} = '';
+	$session->query('SELECT public.uuidv7_ordered()');
+	like($session->{stderr}, qr/could not resize shared memory segment/, "a session cannot attach, attempt $attempt");
+}
+$world->turn('normal');
+$session->{stderr} = '';
+my $id = qr/^[0-9a-f-]{36}\s*$/;
+like($session->query_safe('SELECT public.uuidv7_ordered()'), $id, 'the session attaches when there is room');
+my $first = $session->query_safe('BEGIN; SELECT public.uuidv7_ordered()') =~ s/\s//gr;
+sql('SELECT public.uuidv7_ordered()') foreach 1 .. 3;
+cmp_ok(sql('SELECT public.uuidv7_horizon()'), 'le', $first, 'its transaction holds the horizon');
+$session->query_safe('COMMIT');
+cmp_ok(sql('SELECT public.uuidv7_horizon()'), 'gt', $first, 'until it ends');
+$session->quit;
+
+# --- a library that was replaced ----------------------------------------------------
+
+# Another version of the library, which a session loads in place of the installed one.
+my $source = "$FindBin::Bin/../uuid9562";
+my %other = (
+	layout => [ 's/\bSHARED_LAYOUT\b/(SHARED_LAYOUT + 1)/g', qr/ERROR:  55000: uuid9562 shared memory has layout \d+ instead of \d+\nDETAIL:  Another version of the library created it\.\nHINT:  Restart the server\./ ],
+	size => [ 's/return add_size\(offsetof/return 8192 + add_size(offsetof/', qr/ERROR:  XX000: requested DSM segment size does not match.*?\nHINT:  If the library was updated, restart the server\.\nCONTEXT:  while attaching to uuid9562 shared memory/ ]);
+foreach my $what (sort keys %other)
+{
+	my ($change, $error) = @{ $other{$what} };
+	my $copy = PostgreSQL::Test::Utils::tempdir() . '/uuid9562';
+	my @functions = qw(uuidv4 uuidv7 uuidv7_ordered uuidv7_horizon);
+
+	system_or_bail('cp', '-a', $source, $copy);
+	system_or_bail('perl', '-pi', '-e', $change, "$copy/src/instance/shared_memory.c");
+	system_or_bail('make', '-s', '-C', $copy, 'with_llvm=no', 'uuid9562.so');
+	my $value = sql('SELECT public.uuidv7_ordered()');
+	{
+		local $ENV{PGOPTIONS} = "-c session_preload_libraries=$copy/uuid9562";
+
+		sql('DROP SCHEMA IF EXISTS other CASCADE; CREATE SCHEMA other', map { "CREATE FUNCTION other.$_() RETURNS uuid LANGUAGE c VOLATILE AS '$copy/uuid9562', 'uuid9562_$_'" } @functions);
+		try('SELECT other.uuidv4() IS NOT NULL', 'SELECT other.uuidv7() IS NOT NULL');
+		is("$out$err", "t\nt", "a session with a library of another $what connects and generates");
+		try('SELECT other.uuidv7_ordered()', 'SELECT other.uuidv7_ordered()', 'SELECT other.uuidv7_horizon()', 'SELECT other.uuidv7() IS NOT NULL');
+		is($out, 't', "it has no ordered values with another $what");
+		is(scalar(() = $err =~ /$error/g), 3, "its errors say that the $what is another") or diag($err);
+	}
+	cmp_ok(sql('SELECT public.uuidv7_ordered()'), 'gt', $value, "sessions with the library that created the memory continue, another $what");
+}
+is(scalar(() = slurp_file($node->logfile) =~ /PANIC|TRAP|was terminated by signal/g), 0, 'no process crashed');
+
+$node->stop;
+done_testing();
