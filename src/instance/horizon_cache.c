@@ -28,8 +28,9 @@ typedef struct CacheEntry
 	TransactionId xip[FLEXIBLE_ARRAY_MEMBER];
 } CacheEntry;
 
-/* The entries in TopTransactionContext, the last used one first. */
-static dlist_head entries;
+/* A child of TopTransactionContext. */
+static MemoryContext cache_context;
+static dlist_head entries;		/* the last used one first */
 static int	entry_count = -1;	/* -1 if the transaction has no cache */
 static uint64 removed_xmax;		/* the greatest xmax of a removed entry; 0: none */
 
@@ -43,10 +44,12 @@ forget_entries(void *arg)
 static void
 create_cache(void)
 {
-	MemoryContextCallback *callback = MemoryContextAllocZero(TopTransactionContext, sizeof(MemoryContextCallback));
+	MemoryContextCallback *callback;
 
+	cache_context = AllocSetContextCreate(TopTransactionContext, "uuid9562 horizon cache", ALLOCSET_SMALL_SIZES);
+	callback = MemoryContextAllocZero(cache_context, sizeof(MemoryContextCallback));
 	callback->func = forget_entries;
-	MemoryContextRegisterResetCallback(TopTransactionContext, callback);
+	MemoryContextRegisterResetCallback(cache_context, callback);
 	dlist_init(&entries);
 	entry_count = 0;
 	removed_xmax = 0;
@@ -104,7 +107,7 @@ uuid9562_cached_horizon(Snapshot snapshot)
 	if (entry_count >= CACHE_SIZE)
 		remove_oldest(next);
 
-	entry = MemoryContextAllocZero(TopTransactionContext,
+	entry = MemoryContextAllocZero(cache_context,
 								   offsetof(CacheEntry, xip) + snapshot->xcnt * sizeof(TransactionId));
 	entry->xmin = snapshot->xmin;
 	entry->xmax = snapshot->xmax;

@@ -17,6 +17,7 @@
 #	restart				the server restarts
 #	on the other server		there is a second server, and the block is for that one
 #	on both servers			or for both; "host=other" is the address of the other one
+#	on the standby			the block is for a standby of the server
 use strict;
 use warnings;
 
@@ -200,12 +201,19 @@ foreach my $page (map { s{^\Q$FindBin::Bin\E/}{}r } glob "$FindBin::Bin/README.m
 		$server{other}->append_conf('postgresql.conf', $conf);
 		$world->start($server{other});
 	}
-	$world->turn('by ' . ($start - time));
 	foreach my $node (values %server)
 	{
 		$node->safe_psql('postgres', 'CREATE DATABASE shop');
 		$node->safe_psql('shop', 'CREATE EXTENSION uuid9562') unless grep { $_->{sql} =~ /^CREATE EXTENSION uuid9562/m } @run;
 	}
+	if ($asked{'on the standby'})
+	{
+		$server{here}->backup('standby');
+		$server{standby} = PostgreSQL::Test::Cluster->new("standby_$pages");
+		$server{standby}->init_from_backup($server{here}, 'standby', has_streaming => 1);
+		$world->start($server{standby});
+	}
+	$world->turn('by ' . ($start - time));
 
 	# all of the page in one script, each block between two marks
 	my $script = '';
@@ -215,7 +223,7 @@ foreach my $page (map { s{^\Q$FindBin::Bin\E/}{}r } glob "$FindBin::Bin/README.m
 		my $sql = $run[$n]{sql};
 		my @directives = @{ $run[$n]{directives} };
 		my %is = map { $_ => 1 } @directives;
-		my @on = $is{'on both servers'} ? ('other', 'here') : $is{'on the other server'} ? 'other' : 'here';
+		my @on = $is{'on both servers'} ? ('other', 'here') : $is{'on the other server'} ? 'other' : $is{'on the standby'} ? 'standby' : 'here';
 
 		foreach my $on (@on)
 		{
@@ -263,6 +271,6 @@ foreach my $page (map { s{^\Q$FindBin::Bin\E/}{}r } glob "$FindBin::Bin/README.m
 			}
 		}
 	}
-	$_->stop foreach values %server;
+	$server{$_}->stop foreach reverse sort keys %server;
 }
 done_testing();

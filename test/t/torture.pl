@@ -1,8 +1,10 @@
-# uuid9562.monotonic_scope = instance under whatever happens: eight sessions make ids
-# while backends are killed, terminated and cancelled, the postmaster is killed, the
-# server is stopped in immediate mode, and its clock is set forward and back.  Every id
-# must be greater than each one whose call had returned before its own call began, and
-# none may come twice.
+# Ordered UUIDs and the horizon under whatever happens: sessions generate IDs, write
+# rows and read them incrementally while backends are killed, terminated and canceled,
+# the postmaster is killed, the server is stopped in immediate mode, its library is
+# replaced, and its clock is set forward and back.
+#
+# Every ID must be greater than each one whose call had returned before its own call
+# began, and none may come twice.  Each reader must get each row once.
 #
 # TORTURE_SECONDS and TORTURE_SEED; see scripts/torture.
 use strict;
@@ -10,6 +12,7 @@ use warnings;
 
 use FindBin;
 use lib $FindBin::Bin;
+use File::Copy qw(copy);
 use IPC::Open2;
 use IPC::Run ();
 use List::Util qw(shuffle);
@@ -21,94 +24,206 @@ use World;
 
 my $seconds = $ENV{TORTURE_SECONDS} || 10;
 my $seed = $ENV{TORTURE_SEED} || int(rand(1 << 30));
-my $clients = 8;
-# v1 sorts by its time only as v6
 my %calls = (
-	v1 => 'public.uuidv1_to_v6(public.uuidv1())',
-	v6 => 'public.uuidv6()',
-	v7 => 'public.uuidv7()',
-	v8 => 'public.uuidv8()',
-	v8_node => 'public.uuidv8_node(7)');
+	v6 => 'public.uuidv6_ordered()',
+	v7 => 'public.uuidv7_ordered()',
+	v8_node => 'public.uuidv8_node_ordered()');
 my @kinds = sort keys %calls;
 
 note "TORTURE_SEED=$seed";
 srand $seed;
-my $world = World->new('torture', "shared_preload_libraries = 'uuid9562'\nuuid9562.monotonic_scope = instance\nlog_statement = none\nrestart_after_crash = on\n")
-  or plan skip_all => World::REASON;
-my $node = $world->node;
 my $dir = PostgreSQL::Test::Utils::tempdir();
+my $library = "$dir/uuid9562.so";
+chomp(my $pkglibdir = qx(pg_config --pkglibdir));
+copy("$pkglibdir/uuid9562.so", $library) or die "$library: $!";
+my $world = World->new('torture', <<'CONF', allows_streaming => 'logical') or plan skip_all => World::REASON;
+shared_preload_libraries = 'uuid9562'
+uuid9562.node_id = 7
+log_statement = none
+restart_after_crash = on
+CONF
+my $node = $world->node;
+my $major = $node->pg_version =~ /(\d+)/ ? $1 : 0;
+
+# Let the functions use a library that can be replaced.
+$node->safe_psql('postgres', "UPDATE pg_proc SET probin = '$library' WHERE probin LIKE '%uuid9562'");
+$node->append_conf('postgresql.conf', "shared_preload_libraries = '$library'\n");
+$node->stop;
+$world->start;
+$node->safe_psql('postgres', q{
+	CREATE TABLE events (id uuid PRIMARY KEY DEFAULT public.uuidv7_ordered(), n int);
+	CREATE FUNCTION insert_with_exceptions(count int) RETURNS void LANGUAGE plpgsql AS $$
+	BEGIN
+		FOR i IN 1 .. count LOOP
+			BEGIN
+				INSERT INTO events (n) VALUES (i);
+				IF i % 3 = 0 THEN
+					RAISE division_by_zero;
+				END IF;
+			EXCEPTION WHEN division_by_zero THEN
+				NULL;
+			END;
+		END LOOP;
+	END$$;
+	INSERT INTO events DEFAULT VALUES});
+$node->backup('standby');
+my $standby = PostgreSQL::Test::Cluster->new('torture_standby');
+$standby->init_from_backup($node, 'standby', has_streaming => 1);
+$standby->append_conf('postgresql.conf', "wal_retrieve_retry_interval = 200ms\nhot_standby_feedback = on\n");
+$world->turn('normal', $standby);
+$world->start($standby);
 my $end = clock_gettime(CLOCK_MONOTONIC) + $seconds;
 
-# --- the sessions -------------------------------------------------------------
+# --- processes ----------------------------------------------------------------
 
-# Make ids until the end, in one connection after another; a line for each, with when
-# its call began and returned.
-sub make_ids
+# Run a function until the end in a process, again and again.
+my @pids;
+sub keep_calling
+{
+	my ($number, $function) = @_;
+	my $pid = fork // die "fork: $!";
+
+	if ($pid)
+	{
+		push @pids, $pid;
+		return;
+	}
+	srand $seed + $number;
+	local $SIG{PIPE} = 'IGNORE';
+	open STDERR, '>>', "$dir/errors" or die;
+	while (clock_gettime(CLOCK_MONOTONIC) < $end)
+	{
+		$function->();
+		sleep 0.02;
+	}
+	# without the cleaning up of the test
+	POSIX::_exit(0);
+}
+require POSIX;
+
+# Return what statements print in a connection of its own; undef if they fail.
+sub ask_of
+{
+	my ($server, @statements) = @_;
+	my $printed = '';
+
+	IPC::Run::run([ 'psql', '-XAtqd', $server->connstr('postgres'), '-v', 'ON_ERROR_STOP=1', map { ('-c', $_) } @statements ],
+		'<', \undef, '>', \$printed, '2>>', "$dir/errors") or return;
+	chomp $printed;
+	return $printed;
+}
+
+# --- sessions that generate ---------------------------------------------------
+
+# Generate IDs in one connection as long as it lasts.  Log each with the time when its
+# call began and the time when it had returned.
+sub generate
 {
 	my ($client) = @_;
 	my %log;
 
-	srand $seed + $client;
-	local $SIG{PIPE} = 'IGNORE';
-	open STDERR, '>>', "$dir/errors" or die;
 	foreach my $kind (@kinds)
 	{
-		open $log{$kind}, '>', "$dir/$kind.$client" or die;
+		open $log{$kind}, '>>', "$dir/$kind.$client" or die;
 	}
-	while (clock_gettime(CLOCK_MONOTONIC) < $end)
+	my $pid = open2(my $out, my $in, 'psql', '-XAtq', $node->connstr('postgres'));
+
+	SESSION: while (clock_gettime(CLOCK_MONOTONIC) < $end)
 	{
-		my $pid = open2(my $out, my $in, 'psql', '-XAtq', $node->connstr('postgres'));
+		my $kind = $kinds[rand @kinds];
+		my $began = clock_gettime(CLOCK_MONOTONIC);
 
-		SESSION: while (clock_gettime(CLOCK_MONOTONIC) < $end)
+		print $in "SELECT $calls{$kind};\n\\echo done\n";
+		$in->flush;
+		while (1)
 		{
-			my $kind = $kinds[rand @kinds];
-			my $method = (qw(fraction counter random))[rand 3];
-			my $set = rand() < 0.01 ? "SET uuid9562.v7_method = $method;" : '';
-			my $began = clock_gettime(CLOCK_MONOTONIC);
-
-			print $in "$set SELECT $calls{$kind};\n\\echo done\n";
-			$in->flush;
-			while (1)
-			{
-				my $line = <$out>;
-				last SESSION unless defined $line;
-				last if $line eq "done\n";
-				printf { $log{$kind} } "%.9f %.9f %s", $began, clock_gettime(CLOCK_MONOTONIC), $line;
-			}
-			sleep 0.001;
+			my $line = <$out>;
+			last SESSION unless defined $line;
+			last if $line eq "done\n";
+			printf { $log{$kind} } "%.9f %.9f %s", $began, clock_gettime(CLOCK_MONOTONIC), $line;
 		}
-		close $in;
-		close $out;
-		waitpid $pid, 0;
-		sleep 0.02;
+		sleep 0.001;
 	}
+	close $in;
+	close $out;
+	waitpid $pid, 0;
 	close $_ foreach values %log;
-	# without the cleaning up of the test
-	POSIX::_exit(0);
+}
+foreach my $client (1 .. 8)
+{
+	keep_calling($client, sub { generate($client) });
 }
 
-require POSIX;
-my @pids = map {
-	my $client = $_;
-	my $pid = fork // die "fork: $!";
-	make_ids($client) if $pid == 0;
-	$pid
-} 1 .. $clients;
+# --- writers ------------------------------------------------------------------
+
+# More than 64 subtransactions in some, and rollbacks.
+sub write_rows
+{
+	my $count = 1 + int rand 150;
+	my $subtransactions = join ' ', map { "SAVEPOINT s$_; INSERT INTO events DEFAULT VALUES;" } 1 .. $count;
+	my $end = rand() < 0.8 ? 'COMMIT' : 'ROLLBACK';
+
+	ask_of($node, 'BEGIN', rand() < 0.5 ? $subtransactions : "SELECT insert_with_exceptions($count)", sprintf('SELECT pg_sleep(%.3f)', rand 0.05), $end,
+		"INSERT INTO events SELECT FROM generate_series(1, $count)");
+}
+keep_calling(100 + $_, \&write_rows) foreach 1 .. 4;
+
+# --- readers ------------------------------------------------------------------
+
+my %last = map { $_ => '00000000-0000-0000-0000-000000000000' } 'primary', 'standby';
+
+# Read a page, and return its number of rows; undef if that fails.
+sub read_page
+{
+	my ($where) = @_;
+	my $page;
+
+	if ($where eq 'primary')
+	{
+		$page = ask_of($node, "SELECT id FROM events WHERE id > '$last{$where}' AND id < public.uuidv7_horizon() ORDER BY id LIMIT 5000");
+	}
+	else
+	{
+		my $target = ask_of($node, 'SELECT public.uuidv7_horizon(), lsn FROM public.uuid_replay_target()') or return;
+		my ($horizon, $lsn) = split /\|/, $target;
+		until ((ask_of($standby, "SELECT pg_last_wal_replay_lsn() >= '$lsn'") || '') eq 't')
+		{
+			return if clock_gettime(CLOCK_MONOTONIC) > $end + 60;
+			sleep 0.02;
+		}
+		$page = ask_of($standby, "SELECT id FROM events WHERE id > '$last{$where}' AND id < '$horizon' ORDER BY id LIMIT 5000");
+	}
+	return unless defined $page;
+	my @ids = split /\n/, $page;
+	return 0 unless @ids;
+	append_to_file("$dir/read.$where", "$page\n");
+	$last{$where} = $ids[-1];
+	return scalar @ids;
+}
+keep_calling(200, sub { read_page('primary') });
+keep_calling(201, sub { read_page('standby') });
+
+# Ask for horizons with the snapshot of a logical slot on the standby.
+sub use_slot
+{
+	my $printed;
+
+	IPC::Run::run([ 'timeout', '10', 'psql', '-XAtqd', $standby->connstr('postgres') . ' replication=database' ],
+		'<', \"BEGIN ISOLATION LEVEL REPEATABLE READ;\nCREATE_REPLICATION_SLOT s TEMPORARY LOGICAL pgoutput (SNAPSHOT 'use');\nSELECT public.uuidv7_horizon();\n",
+		'>&', \$printed);
+	append_to_file("$dir/slots", $printed);
+}
+if ($major >= 16)
+{
+	keep_calling(300, \&use_slot);
+	keep_calling(301, sub { ask_of($node, 'SELECT pg_log_standby_snapshot()'); sleep 0.3 });
+}
 
 # --- what happens to them -----------------------------------------------------
 
-# A query by a connection of its own, which may fail.
-sub ask
-{
-	my ($query) = @_;
-	my $answer = '';
+sub ask { return ask_of($node, $_[0]) // '' }
 
-	IPC::Run::run([ 'psql', '-XAtq', '-c', $query, $node->connstr('postgres') ], '<', \undef, '>', \$answer, '2>', \my $errors);
-	chomp $answer;
-	return $answer;
-}
-
-# After the crash of a backend the server restarts by itself.
+# Wait for the server, which restarts by itself after the crash of a backend.
 sub await_server
 {
 	for (1 .. 600)
@@ -116,7 +231,7 @@ sub await_server
 		return if ask('SELECT 1') eq '1';
 		sleep 0.1;
 	}
-	die 'the server does not come back';
+	die 'the server does not restart';
 }
 
 sub set_clock
@@ -126,16 +241,17 @@ sub set_clock
 	return;
 }
 
-# Start with another clock: pg_ctl looks at the time of a start, so it comes after.
+# Start, with or without preloading where both are possible, and then set the clock,
+# since pg_ctl looks at the time of a start.
 sub start
 {
+	$node->append_conf('postgresql.conf', "shared_preload_libraries = '" . (rand() < 0.5 ? $library : '') . "'\n") if $major >= 17;
 	$world->turn('normal');
 	$world->start;
 	set_clock();
 	return;
 }
 
-# Of the backends of the clients, some.
 my $of_clients = "FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() ORDER BY random()";
 my %deeds = (
 	'cancel' => sub { ask("SELECT pg_cancel_backend(pid) $of_clients LIMIT 3") },
@@ -144,12 +260,13 @@ my %deeds = (
 	'stop at once' => sub { $node->stop('immediate'); start() },
 	'stop' => sub { $node->stop('fast'); start() },
 	'kill the postmaster' => sub { $world->kill; start() },
+	'replace the library' => sub { copy($library, "$library.new") && rename("$library.new", $library) or die "$library: $!" },
 	'set the clock' => \&set_clock);
 my %done = map { $_ => 0 } keys %deeds;
 my @next;
 while (clock_gettime(CLOCK_MONOTONIC) < $end)
 {
-	# each of them comes before one comes again
+	# each of them once before the next round
 	@next = shuffle(sort keys %deeds) unless @next;
 	my $deed = shift @next;
 
@@ -180,13 +297,40 @@ foreach my $kind (@kinds)
 		$wrong++ if $call->[2] le $greatest;
 		$seen{ $call->[2] } = 1;
 	}
-	cmp_ok(scalar(@calls), '>', 100, "$kind: ids were made");
-	is($wrong, 0, "$kind: none out of order");
-	is(scalar(keys %seen), scalar(@calls), "$kind: none twice");
+	cmp_ok(scalar(@calls), '>', 100, "$kind: sessions generate IDs");
+	is($wrong, 0, "$kind: no ID is out of order");
+	is(scalar(keys %seen), scalar(@calls), "$kind: no ID comes twice");
 	$all += @calls;
 }
-note "$all ids in $seconds seconds";
-unlike(slurp_file("$dir/errors"), qr/does not hold the mark|could not/ms, 'no errors but of what was done');
-unlike(slurp_file($node->logfile), qr/PANIC|TRAP|does not hold the mark/, 'nor in the log');
-$node->stop;
+note "$all IDs in $seconds seconds";
+
+# --- the rows -----------------------------------------------------------------
+
+$world->turn('normal');
+my $rows = ask('SELECT count(*) FROM events');
+my %rows = map { $_ => 1 } split /\n/, ask('SELECT id FROM events');
+foreach my $where (sort keys %last)
+{
+	my %times;
+
+	$last{$where} = (split /\n/, slurp_file("$dir/read.$where"))[-1];
+	$end = clock_gettime(CLOCK_MONOTONIC);
+	1 while read_page($where) // die "no page is read on the $where";
+	$times{$_}++ foreach split /\n/, slurp_file("$dir/read.$where");
+	is(scalar(grep { !$times{$_} } keys %rows), 0, "a reader on the $where misses none of $rows rows");
+	is(scalar(grep { $_ > 1 } values %times), 0, "a reader on the $where gets no row twice");
+	is(scalar(grep { !$rows{$_} } keys %times), 0, "a reader on the $where gets no row that was not committed");
+}
+if ($major >= 16)
+{
+	my $slots = slurp_file("$dir/slots");
+	my $refused = () = $slots =~ /ERROR:  cannot execute uuidv7_horizon\(\) during recovery/g;
+
+	note "snapshots of slots on the standby: $refused";
+	cmp_ok($refused, '>', 0, 'the snapshot of a slot on the standby is refused');
+	unlike($slots, qr/^[0-9a-f]{8}-[0-9a-f-]{27}$/m, 'the snapshot of a slot on the standby has no horizon');
+}
+unlike(slurp_file("$dir/errors"), qr/does not contain valid|could not (?!connect|receive|send)/, 'no session has an unexpected error');
+unlike(slurp_file($_->logfile), qr/PANIC|TRAP|does not contain valid/, $_->name . ' has not crashed by itself') foreach $node, $standby;
+$_->stop foreach $standby, $node;
 done_testing();

@@ -1,0 +1,54 @@
+# PgBouncer in transaction mode before a server.
+#
+#	my $pooler = Pooler->new($node) or skip ...;	undef without PgBouncer
+#	$pooler->connection		arguments of psql and pgbench
+#	$pooler->prepares		does it prepare statements?
+#	$pooler->stop
+#
+# It has four server sessions.  The next transaction gets the one that has been idle
+# for the longest time.
+package Pooler;
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+
+sub new
+{
+	my ($class, $node) = @_;
+	my ($bouncer) = grep { -x } map { "$_/pgbouncer" } split(/:/, $ENV{PATH}), '/usr/sbin';
+	return unless $bouncer;
+	my ($major, $minor) = qx($bouncer --version) =~ /PgBouncer (\d+)\.(\d+)/;
+	my $dir = PostgreSQL::Test::Utils::tempdir();
+	my $self = bless { dir => $dir, port => PostgreSQL::Test::Cluster::get_free_port(), prepares => $major > 1 || $minor >= 21 }, $class;
+
+	append_to_file("$dir/pgbouncer.ini",
+		"[databases]\npostgres = host=" . $node->host . ' port=' . $node->port . ' user=' . getpwuid($<) . "\n[pgbouncer]\n"
+		  . "listen_addr =\nlisten_port = $self->{port}\nunix_socket_dir = $dir\nauth_type = any\npool_mode = transaction\n"
+		  . "default_pool_size = 4\nmin_pool_size = 4\nserver_round_robin = 1\nlogfile = $dir/log\n"
+		  . ($self->{prepares} ? "max_prepared_statements = 100\n" : ''));
+	$self->{process} = IPC::Run::start([ $bouncer, '--quiet', "$dir/pgbouncer.ini" ], '<', \undef, '>&', "$dir/out");
+	for (1 .. 300)
+	{
+		return $self if !system('psql', '-XAtqc', 'SELECT', '-h', $dir, '-p', $self->{port}, 'postgres');
+		select undef, undef, undef, 0.1;
+	}
+	die 'PgBouncer does not start: ' . slurp_file("$dir/out");
+}
+
+sub connection { return ('-h', $_[0]{dir}, '-p', $_[0]{port}, 'postgres') }
+
+sub prepares { return $_[0]{prepares} }
+
+sub stop
+{
+	my ($self) = @_;
+	my $process = delete $self->{process} or return;
+
+	$process->kill_kill;
+}
+
+sub DESTROY { local $?; $_[0]->stop }
+
+1;

@@ -1,0 +1,123 @@
+# Statements and sessions on a server, for the tests of the horizon.
+#
+#	use_server($node);			where the functions work from now on
+#	sql('SELECT 1', ...)		the result of statements
+#	refusal('SELECT 1/0')		the messages of a statement that fails
+#	my $session = session();	a session that stays
+#	in($session, 'BEGIN', ...)	the result of the last statement in it
+#	refused_in($session, ...)	the messages of a statement that fails in it
+#	leave($session, ...)		end sessions, and wait for their processes
+package Sessions;
+use strict;
+use warnings;
+
+use Exporter 'import';
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+our @EXPORT = qw(use_server sql refusal session in refused_in leave is_above_all is_held_at read_on missed_and_twice run_pgbench);
+
+my $node;
+
+sub use_server { ($node) = @_; return $node }
+
+sub sql { return $node->safe_psql('postgres', join ";\n", @_) }
+
+sub refusal
+{
+	my ($statement, $server) = @_;
+	my ($status, $out, $err) = ($server || $node)->psql('postgres', "\\set VERBOSITY verbose\n$statement", on_error_stop => 0);
+
+	return $err;
+}
+
+sub session { return ($_[0] || $node)->background_psql('postgres', on_error_stop => 0) }
+
+sub in { my ($session, @statements) = @_; my $out; $out = $session->query_safe($_) foreach @statements; return $out }
+
+sub refused_in
+{
+	my ($session, $statement) = @_;
+
+	$session->query($statement);
+	my $err = $session->{stderr};
+	$session->{stderr} = '';
+	return $err;
+}
+
+# The transaction of a session ends with its process, a moment after psql.
+sub leave
+{
+	my @sessions = @_;
+	my $pids = join ', ', map { in($_, 'SELECT pg_backend_pid()') } @sessions;
+
+	$_->quit foreach @sessions;
+	$node->poll_query_until('postgres', "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid IN ($pids))") or die 'a session does not end';
+}
+
+# Test that the horizon is above all rows of the table events, so nothing holds it back.
+sub is_above_all
+{
+	my ($name) = @_;
+
+	is(sql('SELECT public.uuidv7_horizon() > max(id::text)::uuid FROM events'), 't', $name);
+}
+
+# Test that the horizon is at or below the first row with that note.
+sub is_held_at
+{
+	my ($note, $name, $session) = @_;
+	my $query = "SELECT public.uuidv7_horizon() <= min(id::text)::uuid FROM events WHERE note = '$note'";
+
+	is($session ? in($session, $query) : sql($query), 't', $name);
+}
+
+# Read the next page: $reader has the node, the table, the position and the IDs that
+# were read.  Return their number.
+sub read_on
+{
+	my ($reader) = @_;
+	my $last = $reader->{last} ||= '00000000-0000-0000-0000-000000000000';
+	my @page = split /\n/, ($reader->{node} || $node)->safe_psql('postgres',
+		"SELECT id FROM $reader->{table} WHERE id > '$last' AND id < public.uuidv7_horizon() ORDER BY id LIMIT 5000");
+
+	push @{ $reader->{ids} }, @page;
+	$reader->{last} = $page[-1] if @page;
+	return scalar @page;
+}
+
+# Return how many rows of its table a reader missed, and how many it got twice.
+sub missed_and_twice
+{
+	my ($reader, $server) = @_;
+	my (%times, $missed, $twice);
+
+	$times{$_}++ foreach @{ $reader->{ids} };
+	$missed = grep { !$times{$_} } split /\n/, ($server || $reader->{node} || $node)->safe_psql('postgres', "SELECT id FROM $reader->{table}");
+	$twice = grep { $_ > 1 } values %times;
+	return "$missed missed, $twice twice";
+}
+
+# Run a script in pgbench, and call the function until it is finished.  Return what
+# pgbench prints.
+sub run_pgbench
+{
+	my ($script, $clients, $times, $meanwhile, @connection) = @_;
+	my $file = PostgreSQL::Test::Utils::tempdir() . '/script';
+	my $out = '';
+
+	append_to_file($file, $script);
+	my $pgbench = IPC::Run::start(
+		[ 'pgbench', '--no-vacuum', "--client=$clients", "--transactions=$times", "--file=$file", @connection ? @connection : $node->connstr('postgres') ],
+		'>', \$out, '2>&1');
+	while ($pgbench->pumpable)
+	{
+		$pgbench->pump_nb;
+		$meanwhile->();
+	}
+	ok($pgbench->finish, "$clients clients run without an error") or diag($out);
+	return $out;
+}
+
+1;

@@ -1,0 +1,226 @@
+# Readers beside many writers that do everything that a writer can, while sessions are
+# canceled, terminated and killed, and the clock is set.
+#
+# UUID9562_HORIZON_ROWS is the number of rows to write at least, and UUID9562_TEST_SEED
+# repeats the choices.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use POSIX qw(_exit);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Sessions;
+use Test::More;
+use Time::HiRes qw(sleep);
+use World;
+
+my $rows = $ENV{UUID9562_HORIZON_ROWS} || 40_000;
+my $seed = $ENV{UUID9562_TEST_SEED} || time;
+my $world = World->new('horizon_load', <<'CONF') or plan skip_all => World::REASON;
+shared_preload_libraries = 'uuid9562'
+uuid9562.max_ahead = 1d
+uuid9562.node_id = 7
+max_prepared_transactions = 40
+max_connections = 80
+restart_after_crash = on
+CONF
+my $node = use_server($world->node);
+my $parallel = q{SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;
+	SET min_parallel_table_scan_size = 0; SET parallel_leader_participation = off};
+
+note "UUID9562_TEST_SEED=$seed UUID9562_HORIZON_ROWS=$rows";
+my @tables = qw(plain parted older node);
+sql(q{
+	CREATE TABLE many AS SELECT n FROM generate_series(1, 20000) AS n;
+	ANALYZE many;
+	CREATE TABLE plain (id uuid PRIMARY KEY DEFAULT public.uuidv7_ordered(), w int);
+	CREATE TABLE parted (id uuid DEFAULT public.uuidv7_ordered(), w int) PARTITION BY HASH (w);
+	CREATE TABLE parted_0 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+	CREATE TABLE parted_1 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+	CREATE TABLE older (id uuid PRIMARY KEY DEFAULT public.uuidv6_ordered(), w int);
+	CREATE TABLE node (id uuid PRIMARY KEY DEFAULT public.uuidv8_node_ordered(), w int);
+	CREATE VIEW settled_plain AS SELECT * FROM plain WHERE id < public.uuidv7_horizon();
+	CREATE TABLE positions (reader text PRIMARY KEY, id uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000');
+	CREATE TABLE seen (reader text, id uuid);
+	CREATE FUNCTION read_on(reader text, query text) RETURNS void LANGUAGE plpgsql AS $$
+	BEGIN
+		EXECUTE format('WITH page AS (INSERT INTO seen SELECT %L, id FROM (%s) AS page RETURNING id)
+			UPDATE positions SET id = last.id FROM (SELECT id FROM page ORDER BY id DESC LIMIT 1) AS last WHERE reader = %1$L', reader, query)
+		USING (SELECT p.id FROM positions AS p WHERE p.reader = read_on.reader);
+	END$$;
+	CREATE FUNCTION read_by_cursor(reader text) RETURNS void LANGUAGE plpgsql AS $$
+	DECLARE
+		page CURSOR (last uuid) FOR SELECT id FROM parted WHERE id > last AND id < public.uuidv7_horizon();
+		greatest uuid := (SELECT p.id FROM positions AS p WHERE p.reader = read_by_cursor.reader);
+		row record;
+	BEGIN
+		FOR row IN page (greatest) LOOP
+			INSERT INTO seen VALUES (reader, row.id);
+			greatest := greatest(greatest, row.id);
+			IF random() < 0.05 THEN
+				PERFORM pg_sleep(0.002);
+			END IF;
+		END LOOP;
+		UPDATE positions AS p SET id = greatest WHERE p.reader = read_by_cursor.reader;
+	END$$});
+
+# name, table, statement
+my @readers = (
+	[ 'by index', 'plain', q{SELECT read_on('by index', 'SELECT id FROM plain WHERE id > $1 AND id < public.uuidv7_horizon()')} ],
+	[ 'by a view, in pages', 'plain', q{SELECT read_on('by a view, in pages', 'SELECT id FROM settled_plain WHERE id > $1 ORDER BY id LIMIT 500')} ],
+	[ 'of an old snapshot', 'plain',
+		q{BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM positions; SELECT pg_sleep(0.02);
+		SELECT read_on('of an old snapshot', 'SELECT id FROM plain WHERE id > $1 AND id < public.uuidv7_horizon()'); COMMIT} ],
+	[ 'by sequential scans', 'parted', q{SELECT read_on('by sequential scans', 'SELECT id FROM parted WHERE id > $1 AND id < public.uuidv7_horizon()')} ],
+	[ 'by a cursor', 'parted', q{SELECT read_by_cursor('by a cursor')} ],
+	[ 'of version 6', 'older', q{SELECT read_on('of version 6', 'SELECT id FROM older WHERE id > $1 AND id < public.uuidv6_horizon()')} ],
+	[ 'of a node', 'node', q{SELECT read_on('of a node', 'SELECT id FROM node WHERE id > $1 AND id < public.uuidv8_node_horizon()')} ],
+	[ 'without the horizon', 'plain', q{SELECT read_on('without the horizon', 'SELECT id FROM plain WHERE id > $1')} ]);
+sql("INSERT INTO positions (reader) VALUES " . join ', ', map { "('$_->[0]')" } @readers);
+
+# Return a script for psql with some transactions.
+sub transactions
+{
+	my ($writer) = @_;
+	my $script = "SET application_name = 'writer'; SET client_min_messages = error; $parallel;\n";
+	my $delay = sub { return rand() < 0.5 ? '' : sprintf "SELECT pg_sleep(%.4f);\n", rand(0.03) };
+	my $insert = sub {
+		my $table = $tables[ rand @tables ];
+		my $count = rand() < 0.8 ? 1 + int rand 5 : 1 + int rand 120;
+		my $how = int rand 4;
+
+		return "INSERT INTO $table (w) SELECT n FROM generate_series(1, $count) AS n;\n" if $how == 0;
+		return "INSERT INTO $table (w) VALUES " . join(', ', map { "($_)" } 1 .. $count) . ";\n" if $how == 1;
+		return "DO 'BEGIN FOR n IN 1 .. $count LOOP BEGIN INSERT INTO $table (w) VALUES (n); IF n % 5 = 0 THEN RAISE division_by_zero; END IF; EXCEPTION WHEN division_by_zero THEN NULL; END; END LOOP; END';\n" if $how == 2;
+		return "COPY $table (w) FROM STDIN;\n" . join('', map { "$_\n" } 1 .. $count) . "\\.\n";
+	};
+
+	for my $n (1 .. 30)
+	{
+		my $kind = rand;
+
+		if ($kind < 0.25)
+		{
+			$script .= $insert->();
+			next;
+		}
+		$script .= "BEGIN;\n" . $insert->() . $delay->();
+		$script .= "SAVEPOINT s;\n" . $insert->() . $delay->() . (rand() < 0.5 ? "ROLLBACK TO s;\n" : "RELEASE s;\n") . $insert->() if rand() < 0.3;
+		$script .= "CREATE TABLE generated_$writer AS SELECT public.uuidv7_ordered() AS id FROM many LIMIT 300; INSERT INTO plain SELECT id, 2 FROM generated_$writer; DROP TABLE generated_$writer;\n" if rand() < 0.05;
+		if ($kind < 0.4)
+		{
+			# with another transaction before it is finished
+			$script .= "PREPARE TRANSACTION 'writer $writer';\n" . $insert->() . $delay->() . (rand() < 0.8 ? 'COMMIT' : 'ROLLBACK') . " PREPARED 'writer $writer';\n";
+		}
+		else
+		{
+			$script .= $kind < 0.55 ? "ROLLBACK;\n" : $kind < 0.65 ? "COMMIT AND CHAIN;\n" . $insert->() . "COMMIT;\n" : "COMMIT;\n";
+		}
+	}
+	return $script;
+}
+
+# Run scripts one after the other in a process, with or without errors, until the file
+# "stop" exists.
+my $stop = PostgreSQL::Test::Utils::tempdir() . '/stop';
+my $work = PostgreSQL::Test::Utils::tempdir();
+my @children;
+sub keep_running
+{
+	my ($name, $script) = @_;
+	my $pid = fork;
+
+	die "cannot fork: $!" unless defined $pid;
+	if ($pid)
+	{
+		push @children, $pid;
+		return;
+	}
+	open STDOUT, '>', "$work/$name.out";
+	open STDERR, '>', "$work/$name.err";
+	until (-e $stop)
+	{
+		open my $file, '>', "$work/$name.sql" or _exit(1);
+		print $file $script->();
+		close $file;
+		# the server may be restarting
+		system('psql', '-Xqd', $node->connstr('postgres'), '-f', "$work/$name.sql") == 0 or sleep 0.1;
+	}
+	_exit(0);
+}
+
+for my $writer (1 .. 16)
+{
+	keep_running("writer_$writer", do { my $started; sub { srand($seed * 100 + $writer) unless $started++; return transactions($writer) } });
+}
+for my $n (0 .. $#readers)
+{
+	keep_running("reader_$n", sub { return "$readers[$n][2];\nSELECT pg_sleep(0.01);\n" x 20 });
+}
+
+srand $seed;
+my $crashes = 0;
+my $written = 0;
+for (my $turn = 1; $written < $rows || $turn <= 25; $turn++)
+{
+	my $choice = rand;
+	my $victim = "SELECT %s(pid) FROM pg_stat_activity WHERE application_name = 'writer' AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1";
+
+	sleep 0.1;
+	if ($turn == 12 || $turn % 200 == 150)
+	{
+		my ($status, $out) = $node->psql('postgres', q{SELECT pid FROM pg_stat_activity WHERE application_name = 'writer' LIMIT 1});
+		if ($out)
+		{
+			kill 9, $out;
+			$crashes++;
+			$node->poll_query_until('postgres', 'SELECT true');
+		}
+	}
+	elsif ($choice < 0.3) { $node->psql('postgres', sprintf $victim, 'pg_cancel_backend') }
+	elsif ($choice < 0.5) { $node->psql('postgres', sprintf $victim, 'pg_terminate_backend') }
+	elsif ($choice < 0.6) { $world->turn((time + int(rand 10) - 5) . ' 0') }
+	elsif ($choice < 0.7) { $world->turn('normal') }
+	# finish the transactions of writers that are gone
+	my ($status, $prepared) = $node->psql('postgres', q{SELECT gid FROM pg_prepared_xacts WHERE prepared < clock_timestamp() - interval '1 second'});
+	$node->psql('postgres', "COMMIT PREPARED '$_'") foreach split /\n/, $prepared || '';
+	(undef, $written) = $node->psql('postgres', 'SELECT ' . join ' + ', map { "(SELECT count(*) FROM $_)" } @tables) if $turn % 10 == 0;
+	$written ||= 0;
+}
+$world->turn('normal');
+append_to_file($stop, '');
+waitpid $_, 0 foreach @children;
+$node->poll_query_until('postgres', 'SELECT true');
+sql("COMMIT PREPARED '$_'") foreach split /\n/, sql('SELECT gid FROM pg_prepared_xacts');
+
+# read the rest, by pages
+foreach my $reader (@readers)
+{
+	my ($name, $table, $read) = @$reader;
+	my $before;
+
+	do
+	{
+		$before = sql("SELECT id FROM positions WHERE reader = '$name'");
+		sql($read);
+	} until $before eq sql("SELECT id FROM positions WHERE reader = '$name'");
+}
+note 'written: ' . sql('SELECT ' . join q{ || ', ' || }, map { "(SELECT count(*) || ' in $_' FROM $_)" } @tables) . "; the server crashed $crashes times";
+foreach my $reader (@readers)
+{
+	my ($name, $table) = @$reader;
+	my $difference = "(SELECT count(*) FROM (SELECT id FROM %s EXCEPT ALL SELECT id FROM %s) AS lost)";
+	my $seen = "(SELECT id FROM seen WHERE reader = '$name') AS seen";
+	my $found = sql("SELECT (SELECT count(*) FROM $seen), " . sprintf("$difference, $difference", $table, $seen, $seen, $table));
+
+	if ($name eq 'without the horizon')
+	{
+		note "without the horizon: " . sprintf '%d rows read, %d missed', (split /\|/, $found)[ 0, 1 ];
+		next;
+	}
+	is($found =~ s/^\d+\|//r, '0|0', "a reader $name gets each row once");
+}
+unlike(slurp_file($node->logfile), qr/TRAP|PANIC|stuck spinlock/, 'the server has not crashed by itself');
+done_testing;

@@ -1,0 +1,190 @@
+# The horizon: which transactions hold it back, and that it is above everything else.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Sessions;
+use Test::More;
+use World;
+
+my $world = World->new('horizon_promise', <<'CONF') or plan skip_all => World::REASON;
+shared_preload_libraries = 'uuid9562'
+uuid9562.max_ahead = 1d
+uuid9562.node_id = 7
+CONF
+my $node = use_server($world->node);
+my %calls = (uuidv6 => 'uuidv6_ordered()', uuidv7 => 'uuidv7_ordered()', uuidv8_node => 'uuidv8_node_ordered()');
+
+# --- before the first value -----------------------------------------------------
+
+foreach my $kind (sort keys %calls)
+{
+	like(refusal("SELECT public.${kind}_horizon()"),
+		qr/ERROR:  55000: ${kind}_ordered\(\) has not generated any value on this server\nHINT:  Make ${kind}_ordered\(\) the default of the column/,
+		"${kind}_horizon() raises an error with a hint before the first value");
+}
+sql(q{
+	CREATE TABLE events (id uuid PRIMARY KEY DEFAULT public.uuidv7(), note text);
+	INSERT INTO events (note) VALUES ('old default')});
+like(refusal('SELECT * FROM events WHERE id < public.uuidv7_horizon()'), qr/has not generated any value/,
+	'a table that still has the old default is an error, not empty');
+sql(q{
+	TRUNCATE events;
+	ALTER TABLE events ALTER id SET DEFAULT public.uuidv7_ordered();
+	INSERT INTO events (note) VALUES ('first')});
+like(refusal('SELECT public.uuidv6_horizon()'), qr/has not generated any value/, 'each generator has its own first value');
+
+# --- a reader and two writers ---------------------------------------------------
+
+{
+	my ($slow, $fast) = (session(), session());
+
+	in($slow, 'BEGIN', q{INSERT INTO events (note) VALUES ('slow')});
+	in($fast, q{INSERT INTO events (note) VALUES ('fast')});
+	my $last = sql('SELECT max(id::text) FROM events');
+	is(sql('SELECT note FROM events WHERE id < public.uuidv7_horizon() ORDER BY id'), 'first',
+		'rows after the first value of a transaction in progress are not below the horizon');
+	is_held_at('slow', 'a transaction sees none of its own rows below the horizon', $slow);
+	in($slow, 'COMMIT');
+	is(sql("SELECT note FROM events WHERE id > '$last' ORDER BY id"), '', 'a reader without the horizon misses the row that was committed later');
+	is(sql('SELECT note FROM events WHERE id < public.uuidv7_horizon() ORDER BY id'), "first\nslow\nfast", 'a reader with the horizon gets all rows in order');
+
+	in($slow, 'BEGIN', 'SELECT public.uuidv6_ordered(), public.uuidv8_node_ordered()');
+	is_above_all('a value of another generator does not hold the horizon');
+	is(in($fast, 'SELECT public.uuidv6_horizon() < public.uuidv6_ordered(), public.uuidv8_node_horizon() < public.uuidv8_node_ordered()'),
+		't|t', 'each generator has a horizon of its own');
+	in($slow, 'COMMIT');
+
+	in($slow, 'BEGIN', 'SELECT public.uuidv7(), public.uuidv7_next()', q{INSERT INTO events VALUES (public.uuidv7(), 'session')});
+	is_above_all('values of uuidv7() do not hold the horizon');
+	in($slow, 'ROLLBACK');
+
+	# what lasts as long as the transaction
+	in($slow, 'BEGIN', 'SAVEPOINT s', q{INSERT INTO events (note) VALUES ('gone')}, 'ROLLBACK TO s', q{INSERT INTO events (note) VALUES ('after a savepoint')});
+	in($fast, q{INSERT INTO events (note) VALUES ('beside')});
+	is(sql(q{SELECT count(*) FROM events WHERE note = 'beside' AND id < public.uuidv7_horizon()}), '0', 'a value of a savepoint that is rolled back holds the horizon until the transaction ends');
+	in($slow, 'COMMIT AND CHAIN');
+	is_above_all('COMMIT AND CHAIN releases the horizon');
+	in($slow, q{INSERT INTO events (note) VALUES ('chained')});
+	is_held_at('chained', 'the chained transaction holds the horizon at its own first value', $slow);
+	in($slow, 'ROLLBACK AND CHAIN');
+	is_above_all('ROLLBACK AND CHAIN releases the horizon');
+	in($slow, 'ROLLBACK');
+
+	in($slow, 'BEGIN', 'SELECT public.uuidv7_ordered()');
+	is(sql('SELECT public.uuidv7_horizon() < public.uuidv7_ordered()'), 't', 'a transaction that has written nothing holds the horizon');
+	in($slow, 'COMMIT');
+	is_above_all('the end of a transaction that has written nothing releases the horizon');
+	is(sql('BEGIN READ ONLY', 'SELECT public.uuidv7_horizon() > max(id::text)::uuid FROM events', 'COMMIT'), 't', 'a read-only transaction can compute a horizon');
+
+	sql(q{
+		CREATE PROCEDURE commit_twice() LANGUAGE plpgsql AS $$
+		DECLARE
+			above boolean[];
+		BEGIN
+			FOR n IN 1 .. 3 LOOP
+				INSERT INTO events (note) VALUES ('procedure ' || n);
+				IF n < 3 THEN
+					COMMIT;
+				END IF;
+				above[n] := public.uuidv7_horizon() > max(id::text)::uuid FROM events;
+			END LOOP;
+			RAISE NOTICE '%', above;
+		END$$});
+	my ($status, $out, $err) = $node->psql('postgres', 'CALL commit_twice()');
+	like($err, qr/\{t,t,f\}/, 'each COMMIT in a procedure releases the horizon');
+	leave($slow, $fast);
+}
+
+# --- the bits of the horizon ----------------------------------------------------
+
+{
+	my $holder = session();
+
+	sql(map { "SELECT public.$_" } values %calls);
+	foreach my $held (0, 1)
+	{
+		in($holder, 'BEGIN', map { "SELECT public.$_" } values %calls) if $held;
+		foreach my $kind (sort keys %calls)
+		{
+			# the nodes are the greatest and the smallest possible ones
+			my $found = sql(q{SET uuid9562.node = 'ff:ff:ff:ff:ff:ff'; SET uuid9562.node_id = 65535}, "
+				CREATE TEMP TABLE found (value uuid, horizon uuid);
+				DO 'BEGIN
+					FOR n IN 1 .. 300 LOOP
+						INSERT INTO found (value) VALUES (public.$calls{$kind});
+						COMMIT;
+						UPDATE found SET horizon = public.${kind}_horizon() WHERE horizon IS NULL;
+						COMMIT;
+					END LOOP;
+				END'",
+				"SELECT count(*), bool_and(horizon::text ~ '-8000-000000000000\$'), bool_and(horizon > value), count(DISTINCT horizon) FROM found");
+
+			is($found, $held ? '300|t|f|1' : '300|t|t|300',
+				"${kind}_horizon() is " . ($held ? 'constant while it is held' : 'above each value before it') . ', and all bits below its time are zero');
+			is(sql(q{SET uuid9562.node = '00:00:00:00:00:00'; SET uuid9562.node_id = 0},
+				"SELECT public.${kind}_horizon() AS horizon \\gset\n", "SELECT public.$calls{$kind} >= :'horizon'"), 't', "no later value is below ${kind}_horizon()");
+		}
+		in($holder, 'ROLLBACK') if $held;
+	}
+	is(sql('SELECT bool_and(a.h = b.h) FROM (SELECT public.uuidv7_horizon()) AS a(h), pg_sleep(0.01), (SELECT public.uuidv7_horizon()) AS b(h)'), 't', 'the horizon is the same within a statement');
+	is(sql("SELECT public.uuidv7_horizon() AS h \\gset\n", q{SELECT :'h' = public.uuidv7_horizon()}), 't', 'horizons without a value in between are equal');
+	leave($holder);
+}
+
+# --- sessions that end ----------------------------------------------------------
+
+{
+	my $client = session();
+	my $pid = in($client, 'SELECT pg_backend_pid()');
+
+	in($client, 'BEGIN', q{INSERT INTO events (note) VALUES ('terminated')});
+	is(sql(q{SELECT held_by_pid FROM public.uuid_generator_stats() WHERE generator = 'uuidv7_ordered'}), $pid, 'a session holds the horizon');
+	sql("SELECT pg_terminate_backend($pid)");
+	$node->poll_query_until('postgres', "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $pid)");
+	is(sql('SELECT count(held_since) FROM public.uuid_generator_stats()'), '0', 'a session that is terminated in its transaction releases the horizon');
+	is_above_all('after a session was terminated nothing holds the horizon');
+	eval { $client->quit };
+}
+
+# --- reset, advance, and the clock ----------------------------------------------
+
+{
+	my ($writer, $other) = (session(), session());
+
+	sql('TRUNCATE events');
+	$world->turn((time + 3600) . ' 0');
+	in($writer, 'BEGIN', q{INSERT INTO events (note) VALUES ('ahead')});
+	$world->turn('normal');
+	sql('SELECT public.uuid_generator_reset()');
+	like(refusal('SELECT public.uuidv7_horizon()'), qr/has not generated any value/, 'after a reset there is no horizon until the next value');
+	in($writer, q{INSERT INTO events (note) VALUES ('after a reset')});
+	in($other, q{INSERT INTO events (note) VALUES ('beside')});
+	is(sql(q{SELECT count(*) FROM events WHERE id < public.uuidv7_horizon()}), '0', 'a transaction holds the horizon at a value that it generates after a reset');
+	in($writer, 'COMMIT');
+	is(sql(q{SELECT string_agg(note, ' ' ORDER BY id) FROM events WHERE id < public.uuidv7_horizon()}), 'after a reset beside', 'a value from before a reset stays above the horizon until the generator has reached it');
+
+	in($writer, 'BEGIN', q{INSERT INTO events (note) VALUES ('before an advance')});
+	sql(q{SELECT public.uuid_generator_advance(id) FROM events WHERE note = 'ahead'});
+	in($other, q{INSERT INTO events (note) VALUES ('advanced')});
+	is_held_at('before an advance', 'a transaction holds the horizon when the generator is advanced', $writer);
+	in($writer, 'COMMIT');
+	is(sql(q{SELECT string_agg(note, ', ' ORDER BY id) FROM events WHERE id < public.uuidv7_horizon()}),
+		'after a reset, beside, before an advance, ahead, advanced', 'an advanced generator has a horizon above the value that it was advanced to');
+	sql('TRUNCATE events', 'SELECT public.uuid_generator_reset()', q{INSERT INTO events (note) VALUES ('anew')});
+	leave($writer, $other);
+}
+
+foreach my $mode ('fast', 'immediate')
+{
+	sql(q{INSERT INTO events (note) VALUES ('before a stop')});
+	$node->stop($mode);
+	$world->start;
+	is_above_all("after a stop in $mode mode all rows are below the horizon");
+}
+unlike(slurp_file($node->logfile), qr/TRAP|PANIC/, 'the server has not crashed');
+$node->stop;
+done_testing();

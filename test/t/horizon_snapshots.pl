@@ -1,0 +1,203 @@
+# The horizon by snapshot: the same snapshot gets the same horizon, and an old one
+# gets an old horizon.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Sessions;
+use Test::More;
+
+my $node = use_server(PostgreSQL::Test::Cluster->new('horizon_snapshots'));
+$node->init;
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\n");
+$node->start;
+sql(q{
+	CREATE EXTENSION uuid9562;
+	CREATE TABLE events (id uuid PRIMARY KEY DEFAULT public.uuidv7_ordered(), note text);
+	INSERT INTO events (note) VALUES ('first')});
+
+# --- one snapshot, one horizon --------------------------------------------------
+
+# The function waits at the second row.  Its cost makes it the first condition.
+sql(q{
+	CREATE FUNCTION gate(n int) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS $$
+	BEGIN
+		IF n = 2 THEN
+			PERFORM pg_advisory_xact_lock_shared(1);
+		END IF;
+		RETURN true;
+	END$$;
+	CREATE TABLE heap (id uuid, n int);
+	CREATE TABLE parts (id uuid, n int) PARTITION BY LIST (n);
+	CREATE TABLE part_1 PARTITION OF parts FOR VALUES IN (1, 3);
+	CREATE TABLE part_2 PARTITION OF parts FOR VALUES IN (2);
+	CREATE VIEW settled AS SELECT * FROM heap WHERE id < public.uuidv7_horizon()});
+
+foreach my $case (
+	[ 'a sequential scan', 'SELECT n FROM heap WHERE gate(n) AND id < public.uuidv7_horizon()', "1\n2\n3" ],
+	[ 'partitions', 'SELECT n FROM parts WHERE gate(n) AND id < public.uuidv7_horizon()', "1\n3\n2" ],
+	[ 'a view', 'SELECT n FROM settled WHERE gate(n)', "1\n2\n3" ],
+	[ 'a repeated scan', 'SELECT n FROM generate_series(1, 2) AS again (x), LATERAL (SELECT n FROM heap WHERE n >= x AND gate(n) AND id < public.uuidv7_horizon() OFFSET 0) AS scan', "1\n2\n3\n2\n3" ],
+	[ 'two parts of a union', 'SELECT n FROM part_1 WHERE id < public.uuidv7_horizon() UNION ALL SELECT n FROM part_2 WHERE gate(n) AND id < public.uuidv7_horizon()', "1\n3\n2" ])
+{
+	my ($name, $query, $rows) = @$case;
+	my ($gatekeeper, $holder, $reader) = (session(), session(), session());
+
+	# the holder's value is below all rows
+	sql('TRUNCATE heap, parts');
+	in($gatekeeper, 'SELECT pg_advisory_lock(1)');
+	in($holder, 'BEGIN', 'SELECT public.uuidv7_ordered()');
+	sql("INSERT INTO $_ SELECT public.uuidv7_ordered(), n FROM generate_series(1, 3) AS n") foreach qw(heap parts);
+	in($reader, 'SET max_parallel_workers_per_gather = 0');
+	$reader->query_until(qr/begun/, "\\echo begun\n$query;\n\\echo done\n");
+	$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'advisory'});
+	in($holder, 'ROLLBACK');
+	in($gatekeeper, 'SELECT pg_advisory_unlock(1)');
+	is($reader->query_until(qr/done/, ''), "done\n", "$name: the horizon does not grow within a statement when its holder rolls back");
+	is(in($reader, $query), $rows, "$name: the next statement reads all rows");
+	leave($gatekeeper, $holder, $reader);
+}
+
+foreach my $level ('READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE')
+{
+	my ($holder, $reader) = (session(), session());
+
+	sql('TRUNCATE heap', 'INSERT INTO heap VALUES (public.uuidv7_ordered(), 0)');
+	my $old = sql('SELECT id FROM heap');
+	in($holder, 'BEGIN', 'SELECT public.uuidv7_ordered()');
+	sql('TRUNCATE heap', "INSERT INTO heap VALUES (public.uuidv7_ordered(), 1), ('$old', 0), (public.uuidv7_ordered(), 2)");
+	in($reader, "BEGIN ISOLATION LEVEL $level", 'DECLARE c CURSOR FOR SELECT n FROM heap WHERE id < public.uuidv7_horizon()');
+	is(in($reader, 'FETCH 1 FROM c'), '0', "$level: a cursor returns the row below the horizon");
+	in($holder, 'ROLLBACK');
+	sql('INSERT INTO heap VALUES (public.uuidv7_ordered(), 3)');
+	is(in($reader, 'FETCH ALL FROM c'), '', "$level: the horizon of a cursor does not grow between two FETCHes");
+	is(in($reader, 'SELECT count(*) FROM heap WHERE id < public.uuidv7_horizon()'), $level eq 'READ COMMITTED' ? '4' : '1',
+		"$level: a later statement has the horizon of its own snapshot");
+	in($reader, 'COMMIT');
+	is(in($reader, 'SELECT count(*) FROM heap WHERE id < public.uuidv7_horizon()'), '4', "$level: the next transaction reads all rows");
+	leave($holder, $reader);
+}
+
+# --- old snapshots --------------------------------------------------------------
+
+{
+	my ($exporter, $holder, $reader) = (session(), session(), session());
+	my $snapshot = in($exporter, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT pg_export_snapshot()');
+
+	sql(q{INSERT INTO events (note) VALUES ('exported')}) for 1 .. 3;
+	in($holder, q{INSERT INTO events (note) VALUES ('exported')}) for 1 .. 3;
+	in($reader, 'BEGIN ISOLATION LEVEL REPEATABLE READ', "SET TRANSACTION SNAPSHOT '$snapshot'");
+	my $first = sql(q{SELECT min(id::text) FROM events WHERE note = 'exported'});
+	cmp_ok(in($exporter, 'SELECT public.uuidv7_horizon()'), 'le', $first, 'the horizon of an old snapshot is not above a row that it does not see');
+	cmp_ok(in($reader, 'SELECT public.uuidv7_horizon()'), 'le', $first, 'the horizon of an imported snapshot is not above a row that it does not see');
+	leave($exporter, $holder, $reader);
+}
+
+{
+	my ($old, $writer) = (session(), session());
+
+	sql('TRUNCATE events');
+	sql(q{CREATE PROCEDURE write_shortly(n int) LANGUAGE plpgsql AS $$
+		BEGIN
+			FOR i IN 1 .. n LOOP
+				INSERT INTO events (note) VALUES ('short');
+				COMMIT;
+			END LOOP;
+		END$$});
+	in($writer, 'CALL write_shortly(4000)');
+	foreach my $after (1, 10, 100, 1000)
+	{
+		in($old, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT 1');
+		in($writer, "CALL write_shortly($after)");
+		cmp_ok(in($old, 'SELECT count(*) FROM events WHERE id >= public.uuidv7_horizon()'), '<=', $after,
+			"the horizon of a snapshot from $after transactions ago is at most twice as old");
+		is(in($old, "SELECT public.uuidv7_horizon() <= '" . sql("SELECT id FROM events ORDER BY id DESC OFFSET $after - 1 LIMIT 1") . "'"),
+			't', "the horizon of a snapshot from $after transactions ago is not above a row that it does not see");
+		in($old, 'COMMIT');
+	}
+	leave($old, $writer);
+}
+
+# --- many snapshots in one transaction ------------------------------------------
+
+# A subtransaction that is rolled back changes the next snapshot.
+sql(q{
+	CREATE FUNCTION take_snapshots(n int) RETURNS bigint LANGUAGE plpgsql AS $$
+	DECLARE
+		horizon uuid;
+		previous uuid := nil_uuid();
+		decreasing int := 0;
+	BEGIN
+		FOR i IN 1 .. n LOOP
+			BEGIN
+				INSERT INTO heap (n) VALUES (i);
+				RAISE division_by_zero;
+			EXCEPTION WHEN division_by_zero THEN
+				NULL;
+			END;
+			horizon := public.uuidv7_horizon();
+			decreasing := decreasing + (horizon < previous)::int;
+			previous := horizon;
+		END LOOP;
+		IF decreasing > 0 THEN
+			RAISE 'the horizon decreased % times', decreasing;
+		END IF;
+		RETURN (SELECT total_bytes FROM pg_backend_memory_contexts WHERE name = 'uuid9562 horizon cache');
+	END$$});
+{
+	my $reader = session();
+	my @bytes = map { in($reader, "BEGIN; SELECT take_snapshots($_); ROLLBACK") =~ /(\d+)/ ? $1 : 0 } 500, 2000, 10000;
+
+	cmp_ok($bytes[1], '>', $bytes[0], "the cache of horizons grows with the snapshots ($bytes[0] and $bytes[1] bytes)");
+	cmp_ok($bytes[2], '<=', $bytes[1], 'the cache of horizons does not grow after 2,000 snapshots in one transaction');
+	in($reader, 'BEGIN', 'DECLARE c CURSOR FOR SELECT public.uuidv7_horizon() FROM generate_series(1, 3)', 'FETCH c');
+	my $first = in($reader, 'FETCH c');
+	in($reader, 'SELECT take_snapshots(500)');
+	is(in($reader, 'FETCH c'), $first, 'a cursor gets its horizon from the cache after 500 other snapshots');
+	in($reader, 'ROLLBACK');
+	in($reader, 'BEGIN', 'DECLARE c CURSOR FOR SELECT public.uuidv7_horizon() FROM generate_series(1, 3)', 'FETCH c', 'SELECT take_snapshots(2000)');
+	like(refused_in($reader, 'FETCH c'), qr/ERROR:  too many snapshots in one transaction to compute a horizon for an old one\nHINT:  Compute the horizon in a new transaction/,
+		'a snapshot that the cache may have lost is refused');
+	in($reader, 'ROLLBACK');
+	leave($reader);
+}
+
+# --- plans ----------------------------------------------------------------------
+
+{
+	sql(q{
+		CREATE TABLE months (id uuid PRIMARY KEY) PARTITION BY RANGE (id);
+		CREATE TABLE months_past PARTITION OF months FOR VALUES FROM (MINVALUE) TO ('01900000-0000-7000-8000-000000000000');
+		CREATE TABLE months_now PARTITION OF months FOR VALUES FROM ('01900000-0000-7000-8000-000000000000') TO ('02900000-0000-7000-8000-000000000000');
+		CREATE TABLE months_to_come PARTITION OF months FOR VALUES FROM ('02900000-0000-7000-8000-000000000000') TO (MAXVALUE);
+		CREATE TABLE planned (id uuid PRIMARY KEY);
+		INSERT INTO planned SELECT public.uuidv7_ordered() FROM generate_series(1, 20000);
+		ANALYZE planned});
+	my $plan = sql(q{EXPLAIN (COSTS OFF) SELECT * FROM months WHERE id > '01900000-0000-7000-8000-000000000000' AND id < public.uuidv7_horizon()});
+	like($plan, qr/Subplans Removed: 1/, 'a plan removes partitions above the horizon');
+	unlike($plan, qr/months_past|months_to_come/, 'a plan does not read partitions below the position');
+	like(sql(q{SET enable_seqscan = off; EXPLAIN (COSTS OFF) SELECT * FROM planned WHERE id < public.uuidv7_horizon()}), qr/Index Cond: \(id < (public\.)?uuidv7_horizon\(\)\)/, 'the horizon is an index condition');
+
+	my $holder = session();
+	my $rows = sub { sql(q{EXPLAIN SELECT * FROM planned WHERE id < public.uuidv7_horizon()}) =~ /rows=(\d+)/ ? $1 : die };
+	cmp_ok($rows->(), '>', 19000, 'the row estimate knows that all rows are below the horizon');
+	in($holder, 'BEGIN', 'SELECT public.uuidv7_ordered()');
+	sql(q{INSERT INTO planned SELECT public.uuidv7_ordered() FROM generate_series(1, 20000)}, 'ANALYZE planned');
+	my $held = $rows->();
+	ok($held > 15000 && $held < 25000, "the row estimate knows that half of the rows are above a horizon that is held ($held of 40000)");
+	in($holder, 'ROLLBACK');
+
+	my $reader = session();
+	in($reader, 'BEGIN', 'PREPARE read AS SELECT count(*) FROM planned WHERE id < public.uuidv7_horizon()', 'SET plan_cache_mode = force_generic_plan');
+	in($holder, 'BEGIN', 'INSERT INTO planned SELECT public.uuidv7_ordered()');
+	is(in($reader, 'EXECUTE read'), '40000', 'a prepared statement has the horizon of its snapshot');
+	in($holder, 'COMMIT');
+	is(in($reader, 'EXECUTE read'), '40001', 'a prepared statement has a new horizon each time it is executed');
+	leave($holder, $reader);
+}
+unlike(slurp_file($node->logfile), qr/TRAP|PANIC/, 'the server has not crashed');
+$node->stop;
+done_testing();

@@ -1,0 +1,154 @@
+# The horizon beside prepared transactions, subtransactions, and transactions from
+# before the first value.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Sessions;
+use Test::More;
+
+my $node = use_server(PostgreSQL::Test::Cluster->new('horizon_transactions'));
+$node->init;
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\nmax_prepared_transactions = 10\n");
+$node->start;
+sql(q{
+	CREATE EXTENSION uuid9562;
+	CREATE DATABASE other;
+	CREATE TABLE plain (n int);
+	CREATE TABLE events (id uuid PRIMARY KEY DEFAULT public.uuidv7_ordered(), note text)});
+$node->safe_psql('other', 'CREATE TABLE plain (n int)');
+
+# --- before the first value -----------------------------------------------------
+
+my $unknown = qr/ERROR:  55000: could not determine uuidv7_horizon\(\) because of an old transaction\n.*DETAIL: .* prepared.*\n.*HINT:  Finish the transactions listed in pg_prepared_xacts/;
+{
+	my $elsewhere = $node->background_psql('other', on_error_stop => 0);
+	my $here = session();
+
+	in($elsewhere, 'BEGIN', 'INSERT INTO plain VALUES (1)');
+	in($here, 'BEGIN', 'INSERT INTO plain VALUES (1)');
+	sql(q{INSERT INTO events (note) VALUES ('first')});
+	is_above_all('transactions that were in progress at the first value refuse no reader');
+	sql(q{INSERT INTO events (note) VALUES ('second')});
+	is_above_all('transactions that were in progress at the first value do not hold the horizon');
+	in($here, q{INSERT INTO events (note) VALUES ('in progress')});
+	is_held_at('in progress', 'a transaction that was in progress at the first value holds the horizon at its own', $here);
+	in($here, 'COMMIT');
+	in($elsewhere, 'COMMIT');
+	is_above_all('nothing holds the horizon when they have finished');
+	$elsewhere->quit;
+	leave($here);
+}
+
+# --- prepared transactions ------------------------------------------------------
+
+{
+	my ($preparer, $other) = (session(), session());
+
+	in($preparer, 'BEGIN', q{INSERT INTO events (note) VALUES ('prepared')});
+	my $xid = in($preparer, 'SELECT pg_current_xact_id()::xid');
+	in($preparer, q{PREPARE TRANSACTION 'one'}, 'BEGIN', q{INSERT INTO events (note) VALUES ('next')}, 'COMMIT');
+	is(sql(q{SELECT count(*) FROM events WHERE note = 'next' AND id < public.uuidv7_horizon()}), '0', 'the horizon waits for a prepared transaction');
+	is(sql(q{SELECT generator, held_by_pid, held_by_prepared FROM public.uuid_generator_stats() WHERE held_since IS NOT NULL}), "uuidv7_ordered||$xid", 'the statistics show the ID of a prepared transaction that holds the horizon');
+	in($other, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT 1');
+	sql(q{COMMIT PREPARED 'one'});
+	is(sql(q{SELECT count(*) FROM events WHERE note IN ('prepared', 'next') AND id < public.uuidv7_horizon()}), '2', 'COMMIT PREPARED releases the horizon');
+	is(in($other, q{SELECT count(*) FROM events WHERE note = 'next' AND id < public.uuidv7_horizon()}), '0', 'a snapshot that does not see COMMIT PREPARED has the horizon from before it');
+	in($other, 'COMMIT');
+
+	for my $n (1 .. 5)
+	{
+		in($preparer, 'BEGIN', "INSERT INTO events (note) VALUES ('prepared $n')", "PREPARE TRANSACTION 'a'");
+		in($other, 'BEGIN', "INSERT INTO events (note) VALUES ('prepared $n')", "PREPARE TRANSACTION 'b'");
+		is(sql("SELECT count(*) FROM events WHERE id >= public.uuidv7_horizon()"), '0', "two prepared transactions, round $n: all committed rows are below the horizon");
+		in($preparer, "INSERT INTO events (note) VALUES ('beside $n')");
+		in($preparer, "COMMIT PREPARED 'b'");
+		is(sql("SELECT count(*) FROM events WHERE id >= public.uuidv7_horizon()"), '2', "round $n: the older prepared transaction holds the horizon");
+		in($preparer, "ROLLBACK PREPARED 'a'");
+		is_above_all("round $n: ROLLBACK PREPARED releases the horizon");
+	}
+	in($preparer, 'BEGIN', 'SELECT public.uuidv7_ordered()', q{PREPARE TRANSACTION 'read'}, q{COMMIT PREPARED 'read'});
+	is_above_all('a prepared transaction that has written nothing does not hold the horizon when it has finished');
+	leave($preparer, $other);
+}
+
+# --- transactions prepared before the start -------------------------------------
+
+sql('BEGIN', q{INSERT INTO events (note) VALUES ('prepared before')}, q{PREPARE TRANSACTION 'before'});
+$node->restart;
+like(refusal('SELECT public.uuidv7_horizon()'), $unknown, 'a transaction that was prepared before startup refuses readers');
+like(refusal('EXPLAIN SELECT * FROM events WHERE id < public.uuidv7_horizon()'), $unknown, 'a transaction that was prepared before startup refuses EXPLAIN of a reader too');
+like(sql('SELECT public.uuidv7_ordered()'), qr/^[0-9a-f-]{36}$/, 'a transaction that was prepared before startup does not refuse writers');
+sql(q{COMMIT PREPARED 'before'});
+is_above_all('readers continue when that transaction has finished');
+sql('BEGIN', q{INSERT INTO events (note) VALUES ('prepared after')}, q{PREPARE TRANSACTION 'after'});
+is(sql(q{SELECT count(*) FROM events WHERE note = 'prepared before' AND id < public.uuidv7_horizon()}), '1', 'a transaction that was prepared after startup holds the horizon and refuses nobody');
+sql(q{ROLLBACK PREPARED 'after'});
+
+{
+	sql('BEGIN', q{INSERT INTO events (note) VALUES ('prepared early')}, q{PREPARE TRANSACTION 'early'});
+	$node->restart;
+	my $reader = session();
+	in($reader, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT 1');
+	sql(q{COMMIT PREPARED 'early'});
+	like(refused_in($reader, '\set VERBOSITY verbose' . "\nSELECT public.uuidv7_horizon()"), $unknown, 'a snapshot from before the end of that transaction is still refused');
+	in($reader, 'ROLLBACK');
+	leave($reader);
+	is(sql(q{SELECT count(*) FROM events WHERE note = 'prepared early' AND id < public.uuidv7_horizon()}), '1', 'a new snapshot sees the row below the horizon');
+}
+
+# --- subtransactions ------------------------------------------------------------
+
+# A snapshot beside more than 64 subtransactions does not list those of anybody.
+sub insert_in_savepoints
+{
+	my ($session, $count) = @_;
+
+	in($session, 'BEGIN', map { ("SAVEPOINT s$_", q{INSERT INTO events (note) VALUES ('in a savepoint')}) } 1 .. $count);
+}
+foreach my $order ([ 5, 100 ], [ 100, 5 ])
+{
+	my @writers = (session(), session());
+	my ($committer, $reader) = (session(), session());
+
+	insert_in_savepoints($writers[$_], $order->[$_]) foreach 0, 1;
+	in($committer, q{INSERT INTO events (note) VALUES ('committed')});
+	my @horizons = map { in($reader, 'SELECT public.uuidv7_horizon()') } 1 .. 3;
+	is("@horizons", join(' ', ($horizons[0]) x 3), "beside $order->[0] and then $order->[1] subtransactions a reader gets the same horizon three times");
+	cmp_ok($horizons[0], 'le', in($writers[0], q{SELECT min(id::text) FROM events WHERE note = 'in a savepoint'}), "beside $order->[0] and then $order->[1] subtransactions the horizon is held at the first value");
+	in($reader, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT 1');
+	in($_, 'COMMIT') foreach @writers;
+	is(in($reader, 'SELECT public.uuidv7_horizon()'), $horizons[0], 'a snapshot from before their end has that horizon too');
+	in($reader, 'COMMIT');
+	is_above_all('nothing holds the horizon when they have finished');
+	leave(@writers, $committer, $reader);
+	sql('TRUNCATE events', q{INSERT INTO events (note) VALUES ('again')});
+}
+
+sql(q{
+	CREATE FUNCTION insert_with_exceptions(n int) RETURNS void LANGUAGE plpgsql AS $$
+	BEGIN
+		FOR i IN 1 .. n LOOP
+			BEGIN
+				INSERT INTO events (note) VALUES ('in a block');
+				IF i % 3 = 0 THEN
+					RAISE division_by_zero;
+				END IF;
+			EXCEPTION WHEN division_by_zero THEN
+				NULL;
+			END;
+		END LOOP;
+	END$$});
+{
+	my $reader = { table => 'events' };
+
+	run_pgbench('SELECT insert_with_exceptions(:client_id * 20 + 1);', 8, 30, sub { read_on($reader) });
+	1 while read_on($reader);
+	is(missed_and_twice($reader), '0 missed, 0 twice', 'a reader beside eight EXCEPTION loops reads ' . scalar(@{ $reader->{ids} }) . ' rows once each');
+}
+unlike(slurp_file($node->logfile), qr/TRAP|PANIC|terminated by signal/, 'the server has not crashed');
+$node->stop;
+done_testing();

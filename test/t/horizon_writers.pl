@@ -1,0 +1,167 @@
+# Writers that a reader cannot rely on: those of the old default, those behind a
+# connection pooler, and hostile ones.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use Pooler;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Sessions;
+use Test::More;
+
+my $node = use_server(PostgreSQL::Test::Cluster->new('horizon_writers'));
+$node->init;
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\nmax_prepared_transactions = 10\n");
+$node->start;
+sql('CREATE EXTENSION uuid9562');
+
+# --- the switch of the default under load ---------------------------------------
+
+# The statements of the manual.
+sub switch_default
+{
+	sql('SELECT public.uuidv7_ordered()', q{
+		DO $$
+		BEGIN
+			FOR attempt IN 1 .. 100 LOOP
+				BEGIN
+					SET LOCAL lock_timeout = '200ms';
+					ALTER TABLE orders ALTER id SET DEFAULT public.uuidv7_ordered(), ALTER by_default SET DEFAULT 'new';
+					RETURN;
+				EXCEPTION WHEN lock_not_available THEN
+					PERFORM pg_sleep(0.1 * random());
+				END;
+			END LOOP;
+			RAISE 'could not lock the table';
+		END$$}, 'SELECT public.uuidv7_ordered()');
+}
+
+sub test_switch
+{
+	my ($name, @connection) = @_;
+	my ($all, $new) = ({ table => 'orders' }, { table => 'orders' });
+	my ($start, $begun);
+
+	sql(q{
+		DROP TABLE IF EXISTS orders;
+		CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT public.uuidv7(), by_default text DEFAULT 'old', pid int DEFAULT pg_backend_pid())});
+	run_pgbench(q{
+		\set wait random(0, 20)
+		BEGIN;
+		INSERT INTO orders SELECT FROM generate_series(1, 3);
+		\sleep :wait ms
+		INSERT INTO orders SELECT FROM generate_series(1, 3);
+		COMMIT;
+	}, 8, 150, sub {
+		if (!$begun)
+		{
+			return if sql('SELECT count(*) < 1000 FROM orders') eq 't';
+			switch_default();
+			$start = $new->{last} = sql('SELECT public.uuidv7_horizon()');
+			$begun = 1;
+		}
+		read_on($_) foreach $all, $new;
+	}, @connection);
+	foreach my $reader ($all, $new) { 1 while read_on($reader) }
+	is(missed_and_twice($all), '0 missed, 0 twice', "$name: a reader that begins after the switch gets all rows once");
+	my ($old, $later, $sessions) = split /\|/, sql(qq{
+		SELECT count(*) FILTER (WHERE by_default = 'old'), count(*) FILTER (WHERE id >= '$start'), count(DISTINCT pid) FROM orders});
+	cmp_ok($_, '>=', 1000, "$name: rows on either side of the switch") foreach $old, $later;
+	is(sql("SELECT count(*) FROM orders WHERE by_default = 'old' AND id >= '$start'"), 0, "$name: a reader that begins at the horizon gets no row of the old default");
+	is(scalar(@{ $new->{ids} }), $later, "$name: a reader that begins at the horizon gets all rows from there on");
+	return $sessions;
+}
+test_switch('direct connections');
+SKIP:
+{
+	my $pooler = Pooler->new($node) or skip 'PgBouncer is not on this machine', 7;
+	my $sessions = test_switch('a pool in transaction mode', $pooler->connection);
+
+	is($sessions, 4, 'the rows were written by the four sessions of the pool');
+	$pooler->stop;
+}
+
+# --- a hostile writer -----------------------------------------------------------
+
+sql(q{
+	CREATE ROLE hostile LOGIN;
+	GRANT CREATE ON SCHEMA public TO hostile;
+	CREATE TABLE audit (id uuid PRIMARY KEY DEFAULT public.uuidv7_ordered(), who text DEFAULT session_user, what text) PARTITION BY RANGE (id);
+	CREATE TABLE audit_now PARTITION OF audit DEFAULT;
+	CREATE FUNCTION audited() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+	BEGIN
+		INSERT INTO public.audit (what) VALUES ('by a trigger');
+		RETURN NEW;
+	END$$;
+	CREATE TABLE watched (n int);
+	CREATE TRIGGER audited AFTER INSERT ON watched FOR EACH ROW EXECUTE FUNCTION audited();
+	REVOKE ALL ON audit, audit_now FROM PUBLIC, hostile;
+	GRANT INSERT (what) ON audit TO hostile;
+	GRANT INSERT ON watched TO hostile;
+	INSERT INTO audit (what) VALUES ('first')});
+my $reader = { table => 'audit' };
+read_on($reader);
+is(sql(q{SELECT NOT has_table_privilege('hostile', t, 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER') AND NOT has_column_privilege('hostile', t, 'id', 'INSERT')
+	FROM unnest('{audit, audit_now}'::regclass[]) AS t}), "t\nt", 'the privileges of the recipe');
+
+sub hostile
+{
+	my (@statements) = @_;
+	my ($status, $out, $err) = $node->psql('postgres', join(";\n", @statements), on_error_stop => 0, extra_params => [ '-U', 'hostile' ]);
+
+	read_on($reader);
+	return $err;
+}
+
+my $past = '00000000-0000-7000-8000-000000000000';
+foreach my $attempt (
+	"INSERT INTO audit (id, what) VALUES ('$past', 'hidden')",
+	"INSERT INTO audit (what, id) SELECT 'hidden', public.uuidv7()",
+	"INSERT INTO audit VALUES ('$past', 'hostile', 'hidden')",
+	"INSERT INTO audit_now (what) VALUES ('hidden')",
+	"INSERT INTO audit (what) VALUES ('x') ON CONFLICT (id) DO UPDATE SET id = '$past'",
+	"COPY audit (id, what) FROM STDIN;\n$past\thidden\n\\.",
+	"UPDATE audit SET id = '$past'",
+	'DELETE FROM audit',
+	'TRUNCATE audit',
+	'ALTER TABLE audit ALTER id SET DEFAULT public.uuidv7()',
+	"ALTER FUNCTION public.uuidv7_ordered() RENAME TO other",
+	'CREATE OR REPLACE FUNCTION public.uuidv7_ordered() RETURNS uuid LANGUAGE sql AS $$SELECT public.uuidv7()$$',
+	'CREATE FUNCTION public.fake() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN NEW.id := public.uuidv7(); RETURN NEW; END$$; CREATE TRIGGER fake BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION public.fake()',
+	'CREATE RULE fake AS ON INSERT TO audit DO INSTEAD NOTHING',
+	"CREATE TABLE hostile_part PARTITION OF audit FOR VALUES FROM (MINVALUE) TO ('$past')",
+	'SELECT public.uuid_generator_reset()',
+	"SELECT public.uuid_generator_advance('ffffffff-ffff-7fff-bfff-ffffffffffff', force => true)",
+	'SET session_replication_role = replica')
+{
+	like(hostile($attempt), qr/ERROR:  (permission denied|must be owner|must be able)/, 'a hostile writer cannot ' . $attempt =~ s/\s.*\n?//sr . ': ' . $attempt =~ s/\n.*//sr);
+}
+foreach my $trick (
+	[ 'a function of its own in the search path', 'CREATE FUNCTION pg_temp.uuidv7_ordered() RETURNS uuid LANGUAGE sql AS $$SELECT public.nil_uuid()$$; SET search_path = pg_temp, public' ],
+	[ 'every setting that it may set', "SET uuid9562.v7_method = random; SET uuid9562.node = '00:00:00:00:00:00'; SET uuid9562.node_id = 0; SET DateStyle = 'German'; SET TimeZone = 'Pacific/Apia'" ],
+	[ 'other isolation levels', "SET default_transaction_isolation = 'serializable'" ])
+{
+	my ($name, $statement) = @$trick;
+
+	hostile($statement, q{INSERT INTO audit (what) VALUES ('tricked')}, 'INSERT INTO watched VALUES (1)', 'SAVEPOINT s',
+		'BEGIN', q{INSERT INTO audit (what) VALUES ('tricked')}, 'SAVEPOINT s', q{INSERT INTO audit (what) VALUES ('gone')}, 'ROLLBACK TO s', 'COMMIT');
+	is(missed_and_twice($reader), '0 missed, 0 twice', "a hostile writer hides no row by $name");
+}
+{
+	my $slow = $node->background_psql('postgres', on_error_stop => 0, extra_params => [ '-U', 'hostile' ]);
+
+	in($slow, 'BEGIN', q{INSERT INTO audit (what) VALUES ('slow')});
+	sql(q{INSERT INTO audit (what) VALUES ('honest')});
+	is(read_on($reader), 0, 'a hostile writer can delay the rows of others');
+	in($slow, q{PREPARE TRANSACTION 'slower'});
+	is(read_on($reader), 0, 'a hostile writer can delay them with a prepared transaction');
+	in($slow, q{COMMIT PREPARED 'slower'});
+	is(read_on($reader), 2, 'all rows are read when that has finished');
+	is(missed_and_twice($reader), '0 missed, 0 twice', 'a hostile writer has hidden no row');
+	$slow->quit;
+}
+unlike(slurp_file($node->logfile), qr/TRAP|PANIC/, 'the server has not crashed');
+$node->stop;
+done_testing();

@@ -1,0 +1,141 @@
+# Incremental reads on a standby: the horizon and the WAL position of the primary,
+# and the rows of a standby that has replayed that position.
+#
+# UUID9562_STANDBY_ROWS is the number of rows under load.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Sessions;
+use Test::More;
+
+my $rows = $ENV{UUID9562_STANDBY_ROWS} || 100_000;
+my $primary = use_server(PostgreSQL::Test::Cluster->new('read_primary'));
+$primary->init(allows_streaming => 1);
+$primary->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\nautovacuum = off\ncheckpoint_timeout = 1h\nmax_wal_size = 4GB\n");
+$primary->start;
+sql(q{
+	CREATE EXTENSION uuid9562;
+	CREATE TABLE events (id uuid PRIMARY KEY DEFAULT public.uuidv7_ordered(), n int);
+	INSERT INTO events DEFAULT VALUES});
+$primary->backup('standby');
+my $standby = PostgreSQL::Test::Cluster->new('read_standby');
+$standby->init_from_backup($primary, 'standby', has_streaming => 1);
+$standby->start;
+
+sub on_standby { return $standby->safe_psql('postgres', $_[0]) }
+
+sub await_replay
+{
+	my ($lsn) = @_;
+
+	$standby->poll_query_until('postgres', "SELECT pg_last_wal_replay_lsn() >= '$lsn'") or die "the standby does not reach $lsn";
+}
+
+# Read a page by the steps of the manual.
+sub read_on_standby
+{
+	my ($reader) = @_;
+	my ($horizon, $lsn, $timeline) = split /\|/, sql('SELECT public.uuidv7_horizon(), lsn, timeline FROM public.uuid_replay_target()');
+
+	await_replay($lsn);
+	my $last = $reader->{last} ||= '00000000-0000-0000-0000-000000000000';
+	my @page = split /\n/, on_standby("SELECT id FROM events WHERE id > '$last' AND id < '$horizon' ORDER BY id LIMIT 20000");
+	return 0 if sql('SELECT timeline FROM public.uuid_replay_target()') ne $timeline;
+	push @{ $reader->{ids} }, @page;
+	$reader->{last} = $page[-1] if @page;
+	return scalar @page;
+}
+
+# --- under load -----------------------------------------------------------------
+
+{
+	my $reader = { table => 'events' };
+	my $polls = 0;
+
+	# transactions that overlap, each tenth of which rolls back
+	run_pgbench(q{
+		\set wait random(0, 5)
+		\set fate random(1, 10)
+		BEGIN;
+		INSERT INTO events (n) SELECT n FROM generate_series(1, 25) AS n;
+		\sleep :wait ms
+		INSERT INTO events (n) SELECT n FROM generate_series(1, 25) AS n;
+		\if :fate = 1
+		ROLLBACK;
+		\else
+		COMMIT;
+		\endif
+	}, 8, int($rows * 1.15 / 50 / 8), sub { read_on_standby($reader); $polls++ });
+	1 while read_on_standby($reader);
+	cmp_ok(scalar(@{ $reader->{ids} }), '>', $rows * 0.98, "a reader gets rows on a standby in $polls polls beside the writers");
+	is(missed_and_twice($reader, $primary), '0 missed, 0 twice', 'a reader on a standby gets each of ' . @{ $reader->{ids} } . ' rows once');
+}
+
+# --- a primary that is idle -----------------------------------------------------
+
+sub is_reached
+{
+	my ($name) = @_;
+	my $lsn = sql('SELECT lsn FROM public.uuid_replay_target()');
+
+	await_replay($lsn);
+	is(on_standby('SELECT pg_last_wal_replay_lsn()'), $lsn, $name);
+}
+is_reached('a standby reaches the replay target of an idle primary');
+sql('INSERT INTO events DEFAULT VALUES', 'SELECT pg_switch_wal()');
+is(sql(q{SELECT (pg_current_wal_insert_lsn() - '0/0') % pg_size_bytes(current_setting('wal_segment_size'))}), '40', 'after pg_switch_wal() the insert position is after the header of a segment');
+is_reached('a standby reaches the replay target after pg_switch_wal() on an idle primary');
+
+# Fill a page of WAL to its end.
+sql(q{
+	DO $$
+	DECLARE
+		used bigint;
+	BEGIN
+		FOR overhead IN 40 .. 90 LOOP
+			LOOP
+				used := (pg_current_wal_insert_lsn() - '0/0') % 8192;
+				EXIT WHEN used < 6000 AND used > 24;
+				PERFORM pg_logical_emit_message(false, '', repeat('x', 1000));
+			END LOOP;
+			PERFORM pg_logical_emit_message(false, '', repeat('x', (8192 - used)::int - overhead));
+			EXIT WHEN (pg_current_wal_insert_lsn() - '0/0') % 8192 = 24;
+		END LOOP;
+	END$$});
+is(sql(q{SELECT (pg_current_wal_insert_lsn() - '0/0') % 8192}), '24', 'the insert position is after the header of a page');
+is_reached('a standby reaches the replay target after a page of WAL that is full');
+
+# --- an old snapshot on the standby ---------------------------------------------
+
+{
+	my $old = session($standby);
+
+	in($old, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT 1');
+	my $before = sql('SELECT max(id::text) FROM events');
+	sql('INSERT INTO events DEFAULT VALUES');
+	my ($horizon, $lsn) = split /\|/, sql('SELECT public.uuidv7_horizon(), lsn FROM public.uuid_replay_target()');
+	await_replay($lsn);
+	my $page = "SELECT count(*) FROM events WHERE id > '$before' AND id < '$horizon'";
+	is(in($old, $page), '0', 'a snapshot from before the wait does not see a row below the horizon');
+	in($old, 'COMMIT');
+	is(in($old, $page), '1', 'a later statement sees all rows below the horizon');
+	$old->quit;
+}
+
+# --- cost -----------------------------------------------------------------------
+
+# Not a test, since it depends on the machine.
+{
+	my $out = run_pgbench('SELECT public.uuidv7_horizon(), lsn, timeline FROM public.uuid_replay_target();', 1, 2000, sub { });
+	my $floor = run_pgbench('SELECT nil_uuid(), lsn, timeline FROM (VALUES (NULL::pg_lsn, 1)) AS t (lsn, timeline);', 1, 2000, sub { });
+
+	note "ms, a poll: $1" if $out =~ /latency average = ([\d.]+) ms/;
+	note "ms, a query of the same shape: $1" if $floor =~ /latency average = ([\d.]+) ms/;
+}
+unlike(slurp_file($_->logfile), qr/TRAP|PANIC/, $_->name . ' has not crashed') foreach $primary, $standby;
+$_->stop foreach $standby, $primary;
+done_testing();
