@@ -5,7 +5,7 @@
 --
 -- Run it as a role with the CREATE privilege on the database.  Each function has the
 -- name, arguments, results and errors of the extension's, so that a database can switch
--- to the extension later; see doc/managed.md.
+-- to the extension later; see doc/hosted.md.
 --
 -- Neither this script nor its functions use the caller's search path: SQL functions are
 -- parsed when they are created, and PL/pgSQL functions set the path.  The schema can be

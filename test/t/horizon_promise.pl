@@ -111,7 +111,7 @@ like(refusal('SELECT public.uuidv6_horizon()'), qr/has not generated any value/,
 		foreach my $kind (sort keys %calls)
 		{
 			# the nodes are the greatest and the smallest possible ones
-			my $found = sql(q{SET uuid9562.node = 'ff:ff:ff:ff:ff:ff'; SET uuid9562.node_id = 65535}, "
+			my $found = sql(q{SET uuid9562.mac_address = 'ff:ff:ff:ff:ff:ff'; SET uuid9562.node_id = 65535}, "
 				CREATE TEMP TABLE found (value uuid, horizon uuid);
 				DO 'BEGIN
 					FOR n IN 1 .. 300 LOOP
@@ -125,7 +125,7 @@ like(refusal('SELECT public.uuidv6_horizon()'), qr/has not generated any value/,
 
 			is($found, $held ? '300|t|f|1' : '300|t|t|300',
 				"${kind}_horizon() is " . ($held ? 'constant while it is held' : 'above each value before it') . ', and all bits below its time are zero');
-			is(sql(q{SET uuid9562.node = '00:00:00:00:00:00'; SET uuid9562.node_id = 0},
+			is(sql(q{SET uuid9562.mac_address = '00:00:00:00:00:00'; SET uuid9562.node_id = 0},
 				"SELECT public.${kind}_horizon() AS horizon \\gset\n", "SELECT public.$calls{$kind} >= :'horizon'"), 't', "no later value is below ${kind}_horizon()");
 		}
 		in($holder, 'ROLLBACK') if $held;

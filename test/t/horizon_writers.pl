@@ -140,7 +140,7 @@ foreach my $attempt (
 }
 foreach my $trick (
 	[ 'a function of its own in the search path', 'CREATE FUNCTION pg_temp.uuidv7_ordered() RETURNS uuid LANGUAGE sql AS $$SELECT public.nil_uuid()$$; SET search_path = pg_temp, public' ],
-	[ 'every setting that it may set', "SET uuid9562.v7_method = random; SET uuid9562.node = '00:00:00:00:00:00'; SET uuid9562.node_id = 0; SET DateStyle = 'German'; SET TimeZone = 'Pacific/Apia'" ],
+	[ 'every setting that it may set', "SET uuid9562.v7_method = random; SET uuid9562.mac_address = '00:00:00:00:00:00'; SET uuid9562.node_id = 0; SET DateStyle = 'German'; SET TimeZone = 'Pacific/Apia'" ],
 	[ 'other isolation levels', "SET default_transaction_isolation = 'serializable'" ])
 {
 	my ($name, $statement) = @$trick;
