@@ -576,7 +576,7 @@ COMMENT ON FUNCTION uuid_replay_target() IS 'WAL position that a standby must ha
 -- ------------------------------------------------------------------------
 
 CREATE FUNCTION uuid_generator_stats(OUT generator text, OUT last_timestamp timestamptz, OUT generated bigint,
-									 OUT clock_backwards bigint, OUT ran_ahead bigint, OUT mark_writes bigint,
+									 OUT ahead_of_clock bigint, OUT mark_writes bigint,
 									 OUT held_since timestamptz, OUT held_by_pid integer, OUT held_by_prepared xid)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_stats'

@@ -48,23 +48,22 @@ put_row(ReturnSetInfo *result, const UuidKind *kind)
 	int			holder = uuid9562_find_holder(kind, &held_time);
 	bool		prepared = holder >= FIRST_PREPARED_XACT_PROC_NUMBER;
 	const PGPROC *proc = GetPGProcByNumber(Max(holder, 0));
-	Datum		values[9];
-	bool		nulls[9] = {false};
+	Datum		values[8];
+	bool		nulls[8] = {false};
 
 	values[0] = CStringGetTextDatum(psprintf("%s_ordered", kind->name));
 	/* NULL if nothing has been generated since startup or reset */
 	nulls[1] = state.generated == 0 || state.previous.time == 0;
 	values[1] = timestamp_of(kind, state.previous.time);
 	values[2] = Int64GetDatum(state.generated);
-	values[3] = Int64GetDatum(state.clock_backwards);
-	values[4] = Int64GetDatum(state.ran_ahead);
-	values[5] = Int64GetDatum(pg_atomic_read_u64(&uuid9562_shared->mark_writes));
-	nulls[6] = holder < 0;
-	values[6] = timestamp_of(kind, held_time);
-	nulls[7] = holder < 0 || prepared || !is_visible(proc);
-	values[7] = Int32GetDatum(proc->pid);
-	nulls[8] = !prepared;
-	values[8] = TransactionIdGetDatum(proc->xid);
+	values[3] = Int64GetDatum(state.ahead_of_clock);
+	values[4] = Int64GetDatum(pg_atomic_read_u64(&uuid9562_shared->mark_writes));
+	nulls[5] = holder < 0;
+	values[5] = timestamp_of(kind, held_time);
+	nulls[6] = holder < 0 || prepared || !is_visible(proc);
+	values[6] = Int32GetDatum(proc->pid);
+	nulls[7] = !prepared;
+	values[7] = TransactionIdGetDatum(proc->xid);
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 

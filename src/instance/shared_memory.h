@@ -24,9 +24,7 @@ typedef struct OrderedGenerator
 	uint64		reserved_until; /* only smaller times may be generated; 0: none */
 	uint64		extend_at;		/* from this time on, extend the reservation */
 	uint64		generated;		/* number of values */
-	uint64		clock_backwards;	/* number of times the clock went back */
-	uint64		ran_ahead;		/* number of ticks taken ahead of the clock */
-	uint64		last_counted;	/* time last counted as one of those */
+	uint64		ahead_of_clock; /* number of values ahead of the clock */
 	uint64		reported;		/* time last reported as ahead of the clock */
 } OrderedGenerator;
 
