@@ -299,10 +299,10 @@ main(void)
 		cmocka_unit_test(names_the_version_only_under_the_variant_of_the_rfc),
 		cmocka_unit_test(unpack_is_the_inverse_of_pack),
 		cmocka_unit_test(v1_to_v6_to_v1_is_the_identity),
-		cmocka_unit_test(v6_v7_and_v8_sort_as_octets),
+		cmocka_unit_test(v6_v7_and_v8_sort_as_bytes),
 		cmocka_unit_test(reads_clock_sequence_and_node),
 		cmocka_unit_test(stamps_only_its_own_bits),
-		cmocka_unit_test(any_octets_have_a_place_in_the_order_of_times),
+		cmocka_unit_test(any_bytes_have_a_place_in_the_order_of_times),
 	};
 
 	return run_core_tests(tests);

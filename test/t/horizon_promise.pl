@@ -130,6 +130,15 @@ like(refusal('SELECT public.uuidv6_horizon()'), qr/has not generated any value/,
 		}
 		in($holder, 'ROLLBACK') if $held;
 	}
+
+	# in one tick
+	$world->turn((time + 10) . ' 0');
+	foreach my $kind (sort keys %calls)
+	{
+		is(sql("SELECT public.$calls{$kind} AS before \\gset\n", "SELECT public.${kind}_horizon() AS horizon \\gset\n",
+			"SELECT public.$calls{$kind} >= :'horizon', :'horizon'::uuid > :'before'"), 't|t', "${kind}_horizon() is between two values while the clock stands still");
+	}
+	$world->turn('normal');
 	is(sql('SELECT bool_and(a.h = b.h) FROM (SELECT public.uuidv7_horizon()) AS a(h), pg_sleep(0.01), (SELECT public.uuidv7_horizon()) AS b(h)'), 't', 'the horizon is the same within a statement');
 	is(sql("SELECT public.uuidv7_horizon() AS h \\gset\n", q{SELECT :'h' = public.uuidv7_horizon()}), 't', 'horizons without a value in between are equal');
 	leave($holder);

@@ -109,21 +109,23 @@ sub insert_in_savepoints
 
 	in($session, 'BEGIN', map { ("SAVEPOINT s$_", q{INSERT INTO events (note) VALUES ('in a savepoint')}) } 1 .. $count);
 }
-foreach my $order ([ 5, 100 ], [ 100, 5 ])
+# One with fewer comes before one with more, in whichever order PostgreSQL lists them.
+foreach my $counts ([ 5, 100 ], [ 100, 5 ], [ 5, 5, 100, 5, 5 ])
 {
-	my @writers = (session(), session());
+	my @writers = map { session() } @$counts;
 	my ($committer, $reader) = (session(), session());
+	my $beside = 'beside ' . join(', ', @$counts) . ' subtransactions';
 
-	insert_in_savepoints($writers[$_], $order->[$_]) foreach 0, 1;
+	insert_in_savepoints($writers[$_], $counts->[$_]) foreach 0 .. $#writers;
 	in($committer, q{INSERT INTO events (note) VALUES ('committed')});
 	my @horizons = map { in($reader, 'SELECT public.uuidv7_horizon()') } 1 .. 3;
-	is("@horizons", join(' ', ($horizons[0]) x 3), "beside $order->[0] and then $order->[1] subtransactions a reader gets the same horizon three times");
-	cmp_ok($horizons[0], 'le', in($writers[0], q{SELECT min(id::text) FROM events WHERE note = 'in a savepoint'}), "beside $order->[0] and then $order->[1] subtransactions the horizon is held at the first value");
+	is("@horizons", join(' ', ($horizons[0]) x 3), "$beside a reader gets the same horizon three times");
+	cmp_ok($horizons[0], 'le', in($writers[0], q{SELECT min(id::text) FROM events WHERE note = 'in a savepoint'}), "$beside the horizon is held at the first value");
 	in($reader, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT 1');
 	in($_, 'COMMIT') foreach @writers;
-	is(in($reader, 'SELECT public.uuidv7_horizon()'), $horizons[0], 'a snapshot from before their end has that horizon too');
+	is(in($reader, 'SELECT public.uuidv7_horizon()'), $horizons[0], "$beside: a snapshot from before their end has that horizon too");
 	in($reader, 'COMMIT');
-	is_above_all('nothing holds the horizon when they have finished');
+	is_above_all("$beside: nothing holds the horizon when they have finished");
 	leave(@writers, $committer, $reader);
 	sql('TRUNCATE events', q{INSERT INTO events (note) VALUES ('again')});
 }

@@ -40,6 +40,7 @@ my $world = World->new('torture', <<'CONF', allows_streaming => 'logical') or pl
 shared_preload_libraries = 'uuid9562'
 uuid9562.node_id = 7
 log_statement = none
+max_connections = 100
 restart_after_crash = on
 CONF
 my $node = $world->node;
