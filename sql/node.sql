@@ -53,7 +53,7 @@ SELECT public.uuidv8_node_timestamp_from_text('017f22e2');
 \echo :SQLSTATE
 
 -- The bounds of a period.
-SELECT period, public.uuidv8_node_lowest(period), public.uuidv8_node_highest(period)
+SELECT period, public.uuidv8_node_lower_bound(period), public.uuidv8_node_upper_bound(period)
 FROM (VALUES ('[2022-02-22 19:22:22, 2022-02-22 19:22:23)'::tstzrange),
 			 ('(2022-02-22 19:22:22, 2022-02-22 19:22:23]'),
 			 ('[2022-02-22 19:22:22.0001, 2022-02-22 19:22:22.0009]'),

@@ -1,4 +1,5 @@
--- NULL in, NULL out, in every argument of every function; none is called.
+-- NULL in, NULL out, in every argument of every function; none is called, except
+-- the bounds of one side, where a time that is NULL is no bound.
 \pset null NULL
 
 SELECT public.uuidv3(NULL, 'name'), public.uuidv3(public.nil_uuid(), NULL::text), public.uuidv3(public.nil_uuid(), NULL::bytea);
@@ -19,12 +20,16 @@ SELECT public.uuidv6_at(NULL), public.uuidv6_floor(NULL), public.uuidv6_ceil(NUL
 SELECT public.uuidv7_at(NULL), public.uuidv7_floor(NULL), public.uuidv7_ceil(NULL);
 SELECT public.uuidv8_node_at(NULL), public.uuidv8_node_at(NULL, 1), public.uuidv8_node_at(now(), NULL), public.uuidv8_node_floor(NULL), public.uuidv8_node_ceil(NULL);
 SELECT public.uuidv8_node_timestamp(NULL), public.uuidv8_node_timestamp_micros(NULL), public.uuidv8_node_timestamp_from_text(NULL);
-SELECT public.uuid_is_v8(NULL), public.uuidv8_node_lowest(NULL), public.uuidv8_node_highest(NULL);
+SELECT public.uuid_is_v8(NULL), public.uuidv8_node_lower_bound(NULL), public.uuidv8_node_upper_bound(NULL);
 SELECT public.uuidv8_node_within(NULL, '(,)'), public.uuidv8_node_within(public.nil_uuid(), NULL);
 SELECT public.uuid_to_base32hex(NULL), public.uuid_from_base32hex(NULL), public.uuid_least(NULL, NULL), public.uuid_greatest(NULL, NULL);
 SELECT public.uuidv6_timestamp_from_text(NULL), public.uuidv7_timestamp_from_text(NULL);
 SELECT public.uuid_is_v6(NULL), public.uuid_is_v7(NULL);
-SELECT public.uuidv6_lowest(NULL), public.uuidv6_highest(NULL), public.uuidv7_lowest(NULL), public.uuidv7_highest(NULL);
+SELECT public.uuidv6_lower_bound(NULL), public.uuidv6_upper_bound(NULL), public.uuidv7_lower_bound(NULL), public.uuidv7_upper_bound(NULL);
+SELECT public.uuidv7_lower_bound(NULL, true), public.uuidv7_lower_bound(NULL, false), public.uuidv7_lower_bound(now(), NULL);
+SELECT public.uuidv7_upper_bound(NULL, true), public.uuidv7_upper_bound(NULL, false), public.uuidv7_upper_bound(now(), NULL);
+SELECT public.uuidv6_lower_bound(NULL, true), public.uuidv6_upper_bound(NULL, true), public.uuidv6_lower_bound(now(), NULL), public.uuidv6_upper_bound(now(), NULL);
+SELECT public.uuidv8_node_lower_bound(NULL, true), public.uuidv8_node_upper_bound(NULL, true), public.uuidv8_node_lower_bound(now(), NULL), public.uuidv8_node_upper_bound(now(), NULL);
 SELECT public.uuidv6_within(NULL, '(,)'), public.uuidv6_within(public.nil_uuid(), NULL);
 SELECT public.uuidv7_within(NULL, '(,)'), public.uuidv7_within(public.nil_uuid(), NULL);
 SELECT public.uuidv7_contained_by_period(NULL, '(,)'), public.uuidv7_contained_by_period(public.nil_uuid(), NULL);

@@ -42,7 +42,7 @@ SELECT public.uuidv7_at('2222-02-22 19:22:22+00') > public.uuidv7() AS v7,
 	   public.uuidv6_at('2222-02-22 19:22:22+00') > public.uuidv6() AS v6;
 
 -- Bounds of a period: v7 to the millisecond, v6 to the microsecond.
-SELECT period, public.uuidv7_lowest(period), public.uuidv7_highest(period)
+SELECT period, public.uuidv7_lower_bound(period), public.uuidv7_upper_bound(period)
 FROM (VALUES ('[2022-02-22 19:22:22, 2022-02-22 19:22:23)'::tstzrange),
 			 ('(2022-02-22 19:22:22, 2022-02-22 19:22:23]'),
 			 ('[2022-02-22 19:22:22.0005, 2022-02-22 19:22:23.0005)'),
@@ -60,7 +60,7 @@ FROM (VALUES ('[2022-02-22 19:22:22, 2022-02-22 19:22:23)'::tstzrange),
 			 ('[10889-08-02 05:31:50.656,infinity)'),
 			 ('[294276-12-31 23:59:59.999999,infinity)'),
 			 ('empty')) AS a (period);
-SELECT period, public.uuidv6_lowest(period), public.uuidv6_highest(period)
+SELECT period, public.uuidv6_lower_bound(period), public.uuidv6_upper_bound(period)
 FROM (VALUES ('[2022-02-22 19:22:22, 2022-02-22 19:22:23)'::tstzrange),
 			 ('(2022-02-22 19:22:22, 2022-02-22 19:22:23]'),
 			 ('(2022-02-22 19:22:22, 2022-02-22 19:22:22.000001)'),
@@ -94,7 +94,7 @@ FROM instant, periods;
 DROP TABLE instant, periods;
 
 -- Any other version is not, also when its octets are between the bounds.
-SELECT public.uuid_extract_version(id) AS version, id >= public.uuidv7_lowest(period) AND id <= public.uuidv7_highest(period) AS between,
+SELECT public.uuid_extract_version(id) AS version, id >= public.uuidv7_lower_bound(period) AND id <= public.uuidv7_upper_bound(period) AS between,
 	   id <@ period AS v7, public.uuidv6_within(id, period) AS v6
 FROM (VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::uuid),
 			 ('017f22e2-79b0-4cc3-98c4-dc0c0c07398f'),

@@ -30,6 +30,7 @@ FROM (VALUES
 	('bytea', ARRAY[
 		'NULL', '''''', 'decode(repeat(''00'', 15), ''hex'')', 'decode(repeat(''ff'', 16), ''hex'')',
 		'decode(repeat(''a5'', 17), ''hex'')', 'decode(repeat(''00'', 100000), ''hex'')']),
+	('boolean', ARRAY['NULL', 'false', 'true']),
 	('integer', ARRAY['NULL', '0', '-1', '1', '4095', '4096', '65535', '65536', '2147483647', '-2147483648']),
 	('bigint', ARRAY[
 		'NULL', '0', '-1', '1', '3', '281474976710655', '281474976710656', '4611686018427387903',
@@ -105,7 +106,7 @@ SELECT is_empty(
 SELECT is_empty(
 	$$SELECT function, call, state FROM calls
 	  WHERE state <> '00000'
-		AND function ~ '^(uuid_extract|uuid_inspect|uuid_is|uuidv[1678]_timestamp(_micros)?\(|uuidv8_node_id|uuidv7_contained|period_contains|uuidv[67]_(within|lowest|highest))'$$,
+		AND function ~ '^(uuid_extract|uuid_inspect|uuid_is|uuidv[1678]_timestamp(_micros)?\(|uuidv8_node_id|uuidv7_contained|period_contains|uuidv[67]_(within|lower_bound|upper_bound))'$$,
 	'inspection and conditions on a period have no errors');
 
 SELECT * FROM finish();

@@ -155,10 +155,10 @@ BEGIN
 	RETURN QUERY EXECUTE format(
 		'SELECT i.id, t.moment FROM (SELECT ids.id, %1$s_timestamp(ids.id) AS stamp FROM ids) AS i CROSS JOIN times AS t
 		 WHERE stamp IS NOT NULL
-			   AND ((i.id >= public.%1$s_lowest_from(t.moment)) <> (stamp <@ tstzrange(t.moment, NULL, ''[]''))
-					OR (i.id >= public.%1$s_lowest_after(t.moment)) <> (stamp <@ tstzrange(t.moment, NULL, ''(]''))
-					OR (i.id <= public.%1$s_highest_until(t.moment)) <> (stamp <@ tstzrange(NULL, t.moment, ''[]''))
-					OR (i.id <= public.%1$s_highest_before(t.moment)) <> (stamp <@ tstzrange(NULL, t.moment, ''[)'')))', kind);
+			   AND ((i.id >= public.%1$s_lower_bound(t.moment, true)) <> (stamp <@ tstzrange(t.moment, NULL, ''[]''))
+					OR (i.id >= public.%1$s_lower_bound(t.moment, false)) <> (stamp <@ tstzrange(t.moment, NULL, ''(]''))
+					OR (i.id <= public.%1$s_upper_bound(t.moment, true)) <> (stamp <@ tstzrange(NULL, t.moment, ''[]''))
+					OR (i.id <= public.%1$s_upper_bound(t.moment, false)) <> (stamp <@ tstzrange(NULL, t.moment, ''[)'')))', kind);
 END$$;
 SELECT is_empty($$SELECT * FROM wrong_sides('uuidv7')$$, 'v7: each bound has the ids of its side, and no other');
 SELECT is_empty($$SELECT * FROM wrong_sides('uuidv6')$$, 'v6: each bound has the ids of its side, and no other');

@@ -30,7 +30,7 @@ sub plan
 }
 
 like(plan(q{SELECT FROM visits WHERE id OPERATOR(ids.<@) tstzrange(now(), now() + interval '1 day')}),
-	qr/Index Cond: .*ids\.uuidv7_lowest_from.*ids\.uuidv7_highest_before.*Filter: ids\.uuid_is_v7\(id\)/s,
+	qr/Index Cond: .*ids\.uuidv7_lower_bound.*ids\.uuidv7_upper_bound.*Filter: ids\.uuid_is_v7\(id\)/s,
 	'the planner finds the bounds of a period in that schema');
 
 is( $node->safe_psql('postgres', q{SELECT ids.uuidv1_to_v6('C232AB00-9414-11EC-B3C8-9F6BDECED846')}),
@@ -53,7 +53,7 @@ is( $node->safe_psql('postgres', q{SELECT "Other Ids".uuidv8_name("Other Ids".uu
 	'5c146b14-3c52-8afd-938a-375d0df1fbf6', 'and so do functions with defaults');
 
 like(plan(q{SELECT FROM visits WHERE id OPERATOR("Other Ids".<@) tstzrange(now(), now() + interval '1 day')}),
-	qr/Index Cond: .*"Other Ids"\.uuidv7_lowest_from.*"Other Ids"\.uuidv7_highest_before.*Filter: "Other Ids"\.uuid_is_v7\(id\)/s,
+	qr/Index Cond: .*"Other Ids"\.uuidv7_lower_bound.*"Other Ids"\.uuidv7_upper_bound.*Filter: "Other Ids"\.uuid_is_v7\(id\)/s,
 	'the planner finds the bounds of a period in the new schema');
 like(plan('SELECT FROM january'), qr/Index Cond: .*019b76da-a800-7000-8000-000000000000.*019c167f-cbff-7fff-bfff-ffffffffffff/,
 	'and so for a view');
