@@ -96,29 +96,20 @@ grouped_expressions(Query *query)
 #endif
 }
 
-/* Is there a column of UUIDs or of periods? */
-static bool
-has_id_or_period(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-	{
-		Oid			type = getBaseType(((Var *) node)->vartype);
-
-		return type == UUIDOID || type == TSTZRANGEOID;
-	}
-	return expression_tree_walker(node, has_id_or_period, context);
-}
-
 /*
- * Would a rewritten call meet what the query groups by?
+ * Check whether rewriting a call could change what the query groups by.
  *
- * PostgreSQL knows a grouped expression by its tree, and puts its value, which
- * is NULL in some of the grouping sets, wherever it finds that tree.  So it must
- * find it where it was written, and nowhere else: two calls must not become the
- * same tree, NOT must not take one apart, and no part of one may be the tree of
- * another expression.  What a part can be is a boolean or a uuid.
+ * PostgreSQL recognizes a grouped expression by its tree.  Where it finds that tree,
+ * it puts the grouped value, which is NULL in some of the grouping sets.  So the
+ * rewrite must not destroy the tree of a grouped expression, nor create one.
+ *
+ * A grouped call would be destroyed by NOT, and two different calls can become the same
+ * tree.  Beyond that, the rewrite creates conditions and bounds, and destroys a call
+ * of tstzrange.  These are trees of three types, and none is a plain column.
+ *
+ * The WHERE clause of a sublink that is simplified with the PlannerInfo of its parent
+ * (see above) has no grouping.  It is simplified again with its own, so it does not
+ * matter if the parent's grouping stops the rewrite the first time.
  */
 static bool
 meets_grouping(PlannerInfo *root, Oid funcid)
@@ -127,18 +118,19 @@ meets_grouping(PlannerInfo *root, Oid funcid)
 	Oid			support;
 	ListCell   *cell;
 
+	/* there is no query for an expression that is planned by itself */
 	if (query == NULL || query->groupClause == NIL)
 		return false;
 	support = get_func_support(funcid);
 	foreach(cell, grouped_expressions(query))
 	{
 		Node	   *expression = lfirst(cell);
-		Oid			type = exprType(expression);
+		Oid			type = getBaseType(exprType(expression));
 
 		if (has_call_supported_by(expression, &support))
 			return true;
 		if (query->groupingSets != NIL && !IsA(expression, Var) &&
-			(type == UUIDOID || (type == BOOLOID && has_id_or_period(expression, NULL))))
+			(type == BOOLOID || type == UUIDOID || type == TSTZRANGEOID))
 			return true;
 	}
 	return false;
