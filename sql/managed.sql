@@ -87,8 +87,8 @@ SELECT CASE WHEN a.n % 97 = 0 THEN NULL WHEN a.n % 89 = 0 THEN 'empty'
 	   ELSE tstzrange(CASE WHEN a.n % 11 > 0 THEN least(a.at, b.at) END, CASE WHEN a.n % 13 > 0 THEN greatest(a.at, b.at) END,
 					  (ARRAY['[)', '(]', '[]', '()'])[a.n % 4 + 1]) END AS period, a.n
 FROM times AS a JOIN times AS b ON b.n = a.n * 31 % 100000 + 1;
-SELECT count(*) FILTER (WHERE uuid9562.uuidv7_lowest(period) IS DISTINCT FROM public.uuidv7_lowest(period)) AS lowest,
-	   count(*) FILTER (WHERE uuid9562.uuidv7_highest(period) IS DISTINCT FROM public.uuidv7_highest(period)) AS highest,
+SELECT count(*) FILTER (WHERE uuid9562.uuidv7_lower_bound(period) IS DISTINCT FROM public.uuidv7_lower_bound(period)) AS lowest,
+	   count(*) FILTER (WHERE uuid9562.uuidv7_upper_bound(period) IS DISTINCT FROM public.uuidv7_upper_bound(period)) AS highest,
 	   count(*)
 FROM periods;
 SELECT count(*) FILTER (WHERE uuid9562.uuidv7_within(id, period) IS DISTINCT FROM public.uuidv7_within(id, period)) AS within,
