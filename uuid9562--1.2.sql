@@ -373,95 +373,65 @@ COMMENT ON FUNCTION uuidv8_node_timestamp_from_text(text) IS 'timestamp of a tex
 -- PostgreSQL can use with an index and for partition pruning.
 -- ------------------------------------------------------------------------
 
-CREATE FUNCTION uuidv6_lowest(period tstzrange) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_lowest'
+CREATE FUNCTION uuidv6_lower_bound(period tstzrange) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_lower_bound_tstzrange'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv6_lowest(tstzrange) IS 'smallest UUID version 6 in the period; the greatest one if there is none';
+COMMENT ON FUNCTION uuidv6_lower_bound(tstzrange) IS 'smallest UUID version 6 in the period; the greatest one if there is none';
 
-CREATE FUNCTION uuidv6_highest(period tstzrange) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_highest'
+CREATE FUNCTION uuidv6_upper_bound(period tstzrange) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_upper_bound_tstzrange'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv6_highest(tstzrange) IS 'greatest UUID version 6 in the period; the smallest one if there is none';
+COMMENT ON FUNCTION uuidv6_upper_bound(tstzrange) IS 'greatest UUID version 6 in the period; the smallest one if there is none';
 
-CREATE FUNCTION uuidv7_lowest(period tstzrange) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_lowest'
+CREATE FUNCTION uuidv7_lower_bound(period tstzrange) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_lower_bound_tstzrange'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv7_lowest(tstzrange) IS 'smallest UUID version 7 in the period; the greatest one if there is none';
+COMMENT ON FUNCTION uuidv7_lower_bound(tstzrange) IS 'smallest UUID version 7 in the period; the greatest one if there is none';
 
-CREATE FUNCTION uuidv7_highest(period tstzrange) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_highest'
+CREATE FUNCTION uuidv7_upper_bound(period tstzrange) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_upper_bound_tstzrange'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv7_highest(tstzrange) IS 'greatest UUID version 7 in the period; the smallest one if there is none';
+COMMENT ON FUNCTION uuidv7_upper_bound(tstzrange) IS 'greatest UUID version 7 in the period; the smallest one if there is none';
 
-CREATE FUNCTION uuidv8_node_lowest(period tstzrange) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_lowest'
+CREATE FUNCTION uuidv8_node_lower_bound(period tstzrange) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_lower_bound_tstzrange'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv8_node_lowest(tstzrange) IS 'smallest uuidv8_node() UUID in the period; the greatest one if there is none';
+COMMENT ON FUNCTION uuidv8_node_lower_bound(tstzrange) IS 'smallest uuidv8_node() UUID in the period; the greatest one if there is none';
 
-CREATE FUNCTION uuidv8_node_highest(period tstzrange) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_highest'
+CREATE FUNCTION uuidv8_node_upper_bound(period tstzrange) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_upper_bound_tstzrange'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv8_node_highest(tstzrange) IS 'greatest uuidv8_node() UUID in the period; the smallest one if there is none';
+COMMENT ON FUNCTION uuidv8_node_upper_bound(tstzrange) IS 'greatest uuidv8_node() UUID in the period; the smallest one if there is none';
 
-CREATE FUNCTION uuidv6_lowest_from(timestamptz) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_lowest_from'
-LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv6_lowest_from(timestamptz) IS 'smallest UUID version 6 at the timestamp or later';
+CREATE FUNCTION uuidv6_lower_bound(bound timestamptz, inclusive boolean) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_lower_bound_timestamptz'
+LANGUAGE C IMMUTABLE CALLED ON NULL INPUT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv6_lower_bound(timestamptz, boolean) IS 'smallest UUID version 6 after the timestamp, or at it if inclusive';
 
-CREATE FUNCTION uuidv6_lowest_after(timestamptz) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_lowest_after'
-LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv6_lowest_after(timestamptz) IS 'smallest UUID version 6 after the timestamp';
+CREATE FUNCTION uuidv6_upper_bound(bound timestamptz, inclusive boolean) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_upper_bound_timestamptz'
+LANGUAGE C IMMUTABLE CALLED ON NULL INPUT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv6_upper_bound(timestamptz, boolean) IS 'greatest UUID version 6 before the timestamp, or at it if inclusive';
 
-CREATE FUNCTION uuidv6_highest_until(timestamptz) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_highest_until'
-LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv6_highest_until(timestamptz) IS 'greatest UUID version 6 at the timestamp or earlier';
+CREATE FUNCTION uuidv7_lower_bound(bound timestamptz, inclusive boolean) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_lower_bound_timestamptz'
+LANGUAGE C IMMUTABLE CALLED ON NULL INPUT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_lower_bound(timestamptz, boolean) IS 'smallest UUID version 7 after the timestamp, or at it if inclusive';
 
-CREATE FUNCTION uuidv6_highest_before(timestamptz) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_highest_before'
-LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv6_highest_before(timestamptz) IS 'greatest UUID version 6 before the timestamp';
+CREATE FUNCTION uuidv7_upper_bound(bound timestamptz, inclusive boolean) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_upper_bound_timestamptz'
+LANGUAGE C IMMUTABLE CALLED ON NULL INPUT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_upper_bound(timestamptz, boolean) IS 'greatest UUID version 7 before the timestamp, or at it if inclusive';
 
-CREATE FUNCTION uuidv7_lowest_from(timestamptz) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_lowest_from'
-LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv7_lowest_from(timestamptz) IS 'smallest UUID version 7 at the timestamp or later';
+CREATE FUNCTION uuidv8_node_lower_bound(bound timestamptz, inclusive boolean) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_lower_bound_timestamptz'
+LANGUAGE C IMMUTABLE CALLED ON NULL INPUT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_lower_bound(timestamptz, boolean) IS 'smallest uuidv8_node() UUID after the timestamp, or at it if inclusive';
 
-CREATE FUNCTION uuidv7_lowest_after(timestamptz) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_lowest_after'
-LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv7_lowest_after(timestamptz) IS 'smallest UUID version 7 after the timestamp';
-
-CREATE FUNCTION uuidv7_highest_until(timestamptz) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_highest_until'
-LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv7_highest_until(timestamptz) IS 'greatest UUID version 7 at the timestamp or earlier';
-
-CREATE FUNCTION uuidv7_highest_before(timestamptz) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_highest_before'
-LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv7_highest_before(timestamptz) IS 'greatest UUID version 7 before the timestamp';
-
-CREATE FUNCTION uuidv8_node_lowest_from(timestamptz) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_lowest_from'
-LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv8_node_lowest_from(timestamptz) IS 'smallest uuidv8_node() UUID at the timestamp or later';
-
-CREATE FUNCTION uuidv8_node_lowest_after(timestamptz) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_lowest_after'
-LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv8_node_lowest_after(timestamptz) IS 'smallest uuidv8_node() UUID after the timestamp';
-
-CREATE FUNCTION uuidv8_node_highest_until(timestamptz) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_highest_until'
-LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv8_node_highest_until(timestamptz) IS 'greatest uuidv8_node() UUID at the timestamp or earlier';
-
-CREATE FUNCTION uuidv8_node_highest_before(timestamptz) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_highest_before'
-LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv8_node_highest_before(timestamptz) IS 'greatest uuidv8_node() UUID before the timestamp';
+CREATE FUNCTION uuidv8_node_upper_bound(bound timestamptz, inclusive boolean) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_upper_bound_timestamptz'
+LANGUAGE C IMMUTABLE CALLED ON NULL INPUT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv8_node_upper_bound(timestamptz, boolean) IS 'greatest uuidv8_node() UUID before the timestamp, or at it if inclusive';
 
 CREATE FUNCTION uuidv6_within_support(internal) RETURNS internal
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_within_support'

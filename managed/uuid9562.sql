@@ -191,9 +191,9 @@ DECLARE
 	comment text;
 BEGIN
 	FOR name, which, rest, none, comment IN VALUES
-		('lowest', 'first', '70008000000000000000', 'ffffffffffff7fffbfffffffffffffff',
+		('lower_bound', 'first', '70008000000000000000', 'ffffffffffff7fffbfffffffffffffff',
 		 'smallest UUID version 7 in the period; the greatest one if there is none'),
-		('highest', 'last', '7fffbfffffffffffffff', '00000000000070008000000000000000',
+		('upper_bound', 'last', '7fffbfffffffffffffff', '00000000000070008000000000000000',
 		 'greatest UUID version 7 in the period; the smallest one if there is none')
 	LOOP
 		EXECUTE format($format$
@@ -218,7 +218,7 @@ END$do$;
 
 CREATE FUNCTION uuidv7_within(id uuid, period tstzrange) RETURNS boolean
 IMMUTABLE PARALLEL SAFE
-RETURN (uuid_is_v7(id) OR period IS NULL) AND id >= uuidv7_lowest(period) AND id <= uuidv7_highest(period);
+RETURN (uuid_is_v7(id) OR period IS NULL) AND id >= uuidv7_lower_bound(period) AND id <= uuidv7_upper_bound(period);
 COMMENT ON FUNCTION uuidv7_within(uuid, tstzrange) IS 'does the period contain the timestamp of the version 7 UUID?';
 
 CREATE DOMAIN uuidv7_period AS tstzrange;
@@ -226,12 +226,12 @@ COMMENT ON DOMAIN uuidv7_period IS 'tstzrange argument of the version 7 UUID ope
 
 CREATE FUNCTION uuidv7_contained_by_period(id uuid, period uuidv7_period) RETURNS boolean
 IMMUTABLE PARALLEL SAFE
-RETURN (uuid_is_v7(id) OR period IS NULL) AND id >= uuidv7_lowest(period) AND id <= uuidv7_highest(period);
+RETURN (uuid_is_v7(id) OR period IS NULL) AND id >= uuidv7_lower_bound(period) AND id <= uuidv7_upper_bound(period);
 COMMENT ON FUNCTION uuidv7_contained_by_period(uuid, uuidv7_period) IS 'implementation of <@ operator';
 
 CREATE FUNCTION period_contains_uuidv7(period uuidv7_period, id uuid) RETURNS boolean
 IMMUTABLE PARALLEL SAFE
-RETURN (uuid_is_v7(id) OR period IS NULL) AND id >= uuidv7_lowest(period) AND id <= uuidv7_highest(period);
+RETURN (uuid_is_v7(id) OR period IS NULL) AND id >= uuidv7_lower_bound(period) AND id <= uuidv7_upper_bound(period);
 COMMENT ON FUNCTION period_contains_uuidv7(uuidv7_period, uuid) IS 'implementation of @> operator';
 
 CREATE OPERATOR <@ (

@@ -59,7 +59,7 @@ SELECT uuid9562.uuidv7_timestamp_micros($1) AS micros, uuid9562.uuid_extract_tim
 	   uuid9562.uuid_extract_variant($1) AS variant, uuid9562.uuid_extract_clock_seq($2) AS clock_seq, uuid9562.uuid_extract_node($2) AS node,
 	   uuid9562.uuidv6_to_v1($2) AS v1, uuid9562.uuidv1_to_v6(uuid9562.uuidv6_to_v1($2)) AS v6,
 	   uuid9562.uuidv7_floor($3) AS floor, uuid9562.uuidv7_ceil($3) AS ceil, uuid9562.uuidv7_timestamp_micros(uuid9562.uuidv7_at($3)) AS at,
-	   uuid9562.uuidv7_lowest($4) AS lowest, uuid9562.uuidv7_highest($4) AS highest, uuid9562.uuidv7_within($1, $4) AS within,
+	   uuid9562.uuidv7_lower_bound($4) AS lowest, uuid9562.uuidv7_upper_bound($4) AS highest, uuid9562.uuidv7_within($1, $4) AS within,
 	   $1 OPERATOR(uuid9562.<@) $4 AS contained, $4 OPERATOR(uuid9562.@>) $1 AS contains,
 	   uuid9562.uuid_is_v7(uuid9562.uuidv7_next()) AS next, uuid9562.min($1) AS min, uuid9562.max($2) AS max;
 SET search_path = trap, pg_catalog;
@@ -144,8 +144,8 @@ SELECT CASE WHEN a.n % 97 = 0 THEN NULL WHEN a.n % 89 = 0 THEN 'empty'
 	   ELSE tstzrange(CASE WHEN a.n % 11 > 0 THEN least(a.at, b.at) END, CASE WHEN a.n % 13 > 0 THEN greatest(a.at, b.at) END,
 					  (ARRAY['[)', '(]', '[]', '()'])[a.n % 4 + 1]) END AS period, a.n
 FROM times AS a JOIN times AS b ON b.n = a.n * 31 % 100000 + 1;
-SELECT count(*) FILTER (WHERE uuid9562.uuidv7_lowest(period) IS DISTINCT FROM public.uuidv7_lowest(period)) AS lowest,
-	   count(*) FILTER (WHERE uuid9562.uuidv7_highest(period) IS DISTINCT FROM public.uuidv7_highest(period)) AS highest,
+SELECT count(*) FILTER (WHERE uuid9562.uuidv7_lower_bound(period) IS DISTINCT FROM public.uuidv7_lower_bound(period)) AS lowest,
+	   count(*) FILTER (WHERE uuid9562.uuidv7_upper_bound(period) IS DISTINCT FROM public.uuidv7_upper_bound(period)) AS highest,
 	   count(*)
 FROM periods;
 SELECT count(*) FILTER (WHERE uuid9562.uuidv7_within(id, period) IS DISTINCT FROM public.uuidv7_within(id, period)) AS within,

@@ -29,7 +29,7 @@ SELECT public.uuidv8_node_floor(t), public.uuidv8_node_ceil(t)
 FROM (VALUES ('1970-01-01 00:00:00+00'::timestamptz), ('2022-02-22 19:22:22.000999+00'), ('10889-08-02 05:31:50.655999+00')) AS a (t);
 
 -- The bounds of a period.
-SELECT period, public.uuidv8_node_lowest(period), public.uuidv8_node_highest(period)
+SELECT period, public.uuidv8_node_lower_bound(period), public.uuidv8_node_upper_bound(period)
 FROM (VALUES ('[2022-02-22 19:22:22, 2022-02-22 19:22:23)'::tstzrange),
 			 ('(2022-02-22 19:22:22, 2022-02-22 19:22:23]'),
 			 ('[2022-02-22 19:22:22.0001, 2022-02-22 19:22:22.0009]'),

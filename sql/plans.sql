@@ -128,9 +128,42 @@ SELECT plan($$SELECT name, days FROM shift, LATERAL (SELECT count(*) AS days FRO
 SELECT name, (SELECT count(*) FROM event WHERE id <@ tstzrange(lower(period), upper(period))),
 	   (SELECT count(*) FROM event WHERE id <@ (SELECT other.period FROM shift AS other WHERE other.name = shift.name))
 FROM shift ORDER BY name;
--- but not one that asks of the id's own row
+-- one that depends on the row of the id uses no index, and runs once a row
 SELECT plan($$SELECT n FROM event WHERE id <@ tstzrange((SELECT last_run - n * interval '1 hour' FROM sync_state), NULL)$$);
 DROP TABLE sync_state;
+
+-- times from the row of the id: a constant on the other side uses the index
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('2026-03-11 10:38', '2026-01-01'::timestamptz + n * interval '1 minute', '[]');
+SELECT n FROM event WHERE id <@ tstzrange('2026-03-11 10:38', '2026-01-01'::timestamptz + n * interval '1 minute', '[]');
+EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('2026-01-01'::timestamptz + n * interval '1 minute', '2026-01-01 00:01', '[]');
+SELECT n FROM event WHERE id <@ tstzrange('2026-01-01'::timestamptz + n * interval '1 minute', '2026-01-01 00:01', '[]');
+
+-- a sublink with more tables than the query: PostgreSQL may simplify its condition
+-- with the PlannerInfo of the query
+CREATE TABLE customer (id int, vip boolean);
+CREATE TABLE contract (customer int);
+CREATE TABLE purchase (id uuid, customer int, valid_from timestamptz, valid_to timestamptz, valid tstzrange);
+INSERT INTO customer VALUES (1, false), (2, false), (3, true);
+INSERT INTO contract VALUES (1), (2), (3);
+INSERT INTO purchase
+SELECT public.uuidv7_floor('2026-01-15'), n, starts, '2026-02-01', tstzrange(starts, '2026-02-01')
+FROM (VALUES (1, '2026-01-01'::timestamptz), (2, '2026-01-20')) AS starts (n, starts);
+SELECT c.id FROM customer AS c WHERE c.vip OR EXISTS (
+	SELECT FROM contract JOIN purchase AS p USING (customer) WHERE p.customer = c.id AND p.id <@ tstzrange(p.valid_from, p.valid_to)) ORDER BY 1;
+SELECT c.id FROM customer AS c WHERE c.vip OR EXISTS (
+	SELECT FROM contract JOIN purchase AS p USING (customer) WHERE p.customer = c.id AND p.id <@ p.valid) ORDER BY 1;
+SELECT c.id, CASE WHEN c.vip THEN 'vip' ELSE EXISTS (
+	SELECT FROM contract AS k JOIN customer AS o ON o.id = k.customer FULL JOIN purchase AS p USING (customer)
+	WHERE p.customer = c.id AND NOT p.valid @> p.id)::text END AS late
+FROM customer AS c ORDER BY 1;
+-- also where the one groups and the other does not
+SELECT vip, count(*), EXISTS (
+	SELECT FROM contract JOIN purchase AS p USING (customer) WHERE p.customer = min(c.id) AND p.id <@ tstzrange(p.valid_from, p.valid_to)) AS early
+FROM customer AS c GROUP BY ROLLUP (vip, c.id > 2) ORDER BY 1, 2;
+SELECT c.id FROM customer AS c WHERE c.vip OR EXISTS (
+	SELECT p.id <@ p.valid FROM contract JOIN purchase AS p USING (customer) WHERE p.customer = c.id
+	GROUP BY ROLLUP (p.id <@ p.valid) HAVING NOT p.id <@ p.valid) ORDER BY 1;
+DROP TABLE customer, contract, purchase;
 
 -- what is not so
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE NOT (id <@ '[2026-01-10,2026-01-11)');
@@ -227,8 +260,8 @@ EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ counted_period();
 SELECT count(*), nextval('evaluations') - 1 AS evaluations FROM event WHERE n < 10 AND id <@ counted_period();
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(clock_timestamp(), NULL);
 
--- so are a period from the row of the id, a set of periods, and an id that is
--- from no row
+-- so are a period from the row of the id, a set of periods, and an id that is not a
+-- column
 EXPLAIN (COSTS OFF) SELECT n FROM (SELECT n, id, tstzrange(NULL, now()) AS period FROM event OFFSET 0) AS one_row WHERE id <@ period;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT id <@ unnest(ARRAY['(,)'::tstzrange, 'empty']) FROM event;
 EXPLAIN (COSTS OFF) SELECT name FROM shift WHERE '019ba533-e400-7000-8000-000000000000'::uuid <@ period;
@@ -243,7 +276,7 @@ EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ no_period();
 SELECT count(*) FROM event WHERE id <@ no_period();
 DROP FUNCTION no_period;
 
--- in the WHEN of a trigger, where a row is no table's
+-- in the WHEN of a trigger
 CREATE TABLE watched (id uuid);
 CREATE FUNCTION watch() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -28,7 +28,7 @@ FROM unnest('{02:00:5e:10:00:01,""}'::text[]) AS node;
 SELECT public.uuidv7_at('2222-02-22 19:22:22+00') > public.uuidv7() AS v7, public.uuidv6_at('2222-02-22 19:22:22+00') > public.uuidv6() AS v6;
 
 -- Bounds of a period: v7 to the millisecond, v6 to the microsecond.
-SELECT period, public.uuidv7_lowest(period), public.uuidv7_highest(period)
+SELECT period, public.uuidv7_lower_bound(period), public.uuidv7_upper_bound(period)
 FROM (VALUES ('[2022-02-22 19:22:22, 2022-02-22 19:22:23)'::tstzrange),
 			 ('(2022-02-22 19:22:22, 2022-02-22 19:22:23]'),
 			 ('[2022-02-22 19:22:22.0005, 2022-02-22 19:22:23.0005)'),
@@ -40,7 +40,7 @@ FROM (VALUES ('[2022-02-22 19:22:22, 2022-02-22 19:22:23)'::tstzrange),
 			 ('[1582-01-01,1969-12-31 23:59:59.999999]'), ('[1582-01-01,1970-01-01]'),
 			 ('[10889-08-02 05:31:50.655,infinity)'), ('[10889-08-02 05:31:50.656,infinity)'),
 			 ('empty')) AS a (period);
-SELECT period, public.uuidv6_lowest(period), public.uuidv6_highest(period)
+SELECT period, public.uuidv6_lower_bound(period), public.uuidv6_upper_bound(period)
 FROM (VALUES ('[2022-02-22 19:22:22, 2022-02-22 19:22:23)'::tstzrange),
 			 ('(2022-02-22 19:22:22, 2022-02-22 19:22:23]'),
 			 ('(2022-02-22 19:22:22, 2022-02-22 19:22:22.000001)'),
@@ -64,7 +64,7 @@ DROP TABLE instant, periods;
 
 -- Any other version is not, also when its octets are between the bounds; three-valued.
 SELECT public.uuid_extract_version(id) AS version, public.uuid_is_v6(id) AS v6, public.uuid_is_v7(id) AS v7,
-	   id >= public.uuidv7_lowest(period) AND id <= public.uuidv7_highest(period) AS between,
+	   id >= public.uuidv7_lower_bound(period) AND id <= public.uuidv7_upper_bound(period) AS between,
 	   id <@ period AS contained, NOT (id <@ period) AS "not", public.uuidv6_within(id, period)
 FROM (VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::uuid), ('017f22e2-79b0-4cc3-98c4-dc0c0c07398f'), ('017f22e2-79b0-6cc3-98c4-dc0c0c07398f'),
 			 ('017f22e2-79b0-8cc3-98c4-dc0c0c07398f'), ('017f22e2-79b0-7cc3-18c4-dc0c0c07398f'), ('017f22e2-79b0-7cc3-d8c4-dc0c0c07398f'),

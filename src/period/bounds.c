@@ -1,15 +1,17 @@
 /*
  * bounds.c
- *		The bounds of a period, as the planner writes them.
+ *		The bounds of a period as expressions of a plan.
  *
- *		a constant			constants, and none for an unbounded side
- *		tstzrange(a, b)		uuidv7_lowest_from(a), uuidv7_highest_before(b)
- *		any other			uuidv7_lowest(period), uuidv7_highest(period)
+ * The comparisons that replace "id <@ period" compare the ID with the smallest and
+ * the greatest UUID in the period.  The period decides what these bounds are:
  *
- * Each time of tstzrange stands in one bound only, and in the simplest call that
- * there is: a strict function of it, which executors that work on columns know how
- * to call too.  Where the time may be NULL, which is no bound, it is
- * GREATEST(uuidv7_lowest_from(a), the first of all) or LEAST(..., the last of all).
+ *		a constant			constants; none for an unbounded side
+ *		tstzrange(a, b)		uuidv7_lower_bound(a, true), uuidv7_upper_bound(b, false)
+ *		any other			uuidv7_lower_bound(period), uuidv7_upper_bound(period)
+ *
+ * Each time of tstzrange is evaluated in one bound only.  The functions for one side
+ * map NULL to a bound that excludes nothing, since tstzrange maps NULL to an unbounded
+ * side.
  */
 #include "period/bounds.h"
 
@@ -29,39 +31,37 @@
 #include "period/period.h"
 
 /*
- * The function of this extension with that name and one argument, found in
- * the schema of another one of its functions, since the extension can be
- * moved.  InvalidOid when it is not there, as before ALTER EXTENSION UPDATE.
+ * Make a call of the function of this extension that has the name and takes the
+ * arguments.  The extension can be moved, so look in the schema of another one of
+ * its functions.  Return NULL if the schema lacks the function, as it may before
+ * ALTER EXTENSION UPDATE.
  */
-Oid
-uuid9562_sibling_function(Oid funcid, const char *name, Oid argument)
+Expr *
+uuid9562_make_call(const WithinCall *call, const char *name, Oid result, List *args)
 {
-	oidvector  *arguments = buildoidvector(&argument, 1);
+	Oid			types[2];
+	int			count = 0;
 	HeapTuple	tuple;
-	Oid			found = InvalidOid;
+	Expr	   *made = NULL;
+	ListCell   *cell;
 
+	foreach(cell, args)
+		types[count++] = exprType(lfirst(cell));
 	tuple = SearchSysCache3(PROCNAMEARGSNSP,
 							CStringGetDatum(name),
-							PointerGetDatum(arguments),
-							ObjectIdGetDatum(get_func_namespace(funcid)));
+							PointerGetDatum(buildoidvector(types, count)),
+							ObjectIdGetDatum(get_func_namespace(call->funcid)));
 	if (HeapTupleIsValid(tuple))
 	{
 		Form_pg_proc function = (Form_pg_proc) GETSTRUCT(tuple);
 
-		/* C: no one but a superuser can have put another in its place */
+		/* only a superuser can have created a C function of another extension */
 		if (function->prolang == ClanguageId)
-			found = function->oid;
+			made = (Expr *) makeFuncExpr(function->oid, result, copyObject(args),
+										 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 		ReleaseSysCache(tuple);
 	}
-	return found;
-}
-
-/* function(argument) */
-Expr *
-uuid9562_make_call(Oid function, Oid result, const Node *argument)
-{
-	return (Expr *) makeFuncExpr(function, result, list_make1(copyObject((Node *) argument)),
-								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	return made;
 }
 
 static Expr *
@@ -74,7 +74,7 @@ make_uuid_constant(pg_uuid_t uuid)
 							  false, false);
 }
 
-/* The call of a function with that oid and these arguments. */
+/* Return the call of the function with these arguments, in the order (id, period). */
 WithinCall
 uuid9562_within_call(Oid funcid, List *args, const UuidKind *kind)
 {
@@ -94,7 +94,7 @@ uuid9562_within_call(Oid funcid, List *args, const UuidKind *kind)
 	return call;
 }
 
-/* Is the period made by tstzrange?  Then it is not NULL. */
+/* Check whether the period is a call of tstzrange, which never returns NULL. */
 bool
 uuid9562_is_constructed(const Node *period)
 {
@@ -104,13 +104,13 @@ uuid9562_is_constructed(const Node *period)
 }
 
 /*
- * Which of its two times does it include?  False when that is not known: when
- * its third argument is not one of the four texts.
+ * Find out which bounds of a call of tstzrange are inclusive.  Return false if the
+ * third argument is not a constant that tstzrange accepts.
  */
 static bool
-get_included(const FuncExpr *constructor, bool *includes_first, bool *includes_second)
+get_inclusive(const FuncExpr *constructor, bool *lower_inclusive, bool *upper_inclusive)
 {
-	const char *included = "[)";
+	const char *flags = "[)";
 
 	if (list_length(constructor->args) == 3)
 	{
@@ -118,143 +118,76 @@ get_included(const FuncExpr *constructor, bool *includes_first, bool *includes_s
 
 		if (!IsA(third, Const) || third->constisnull)
 			return false;
-		included = TextDatumGetCString(third->constvalue);
+		flags = TextDatumGetCString(third->constvalue);
 	}
-	*includes_first = included[0] == '[';
-	*includes_second = included[0] != '\0' && included[1] == ']';
-	return strcmp(included, "[)") == 0 || strcmp(included, "[]") == 0 ||
-		strcmp(included, "(]") == 0 || strcmp(included, "()") == 0;
+	*lower_inclusive = flags[0] == '[';
+	*upper_inclusive = flags[0] != '\0' && flags[1] == ']';
+	return strcmp(flags, "[)") == 0 || strcmp(flags, "[]") == 0 ||
+		strcmp(flags, "(]") == 0 || strcmp(flags, "()") == 0;
 }
 
-/*
- * Is it known that an expression is not NULL?  So it is of what people write with
- * now(): of these functions, when it is of their arguments.
- */
-static bool
-is_never_null(const Node *expression)
-{
-	Oid			function = InvalidOid;
-	List	   *args = NIL;
-	ListCell   *cell;
-
-	if (IsA(expression, Const))
-		return !((const Const *) expression)->constisnull;
-	if (IsA(expression, SQLValueFunction))
-		return ((const SQLValueFunction *) expression)->op != SVFOP_CURRENT_SCHEMA;
-	if (IsA(expression, FuncExpr))
-	{
-		function = ((const FuncExpr *) expression)->funcid;
-		args = ((const FuncExpr *) expression)->args;
-	}
-	else if (IsA(expression, OpExpr))
-	{
-		function = get_opcode(((const OpExpr *) expression)->opno);
-		args = ((const OpExpr *) expression)->args;
-	}
-
-	switch (function)
-	{
-		case F_NOW:
-		case F_STATEMENT_TIMESTAMP:
-		case F_TRANSACTION_TIMESTAMP:
-		case F_TIMESTAMPTZ_PL_INTERVAL:
-		case F_TIMESTAMPTZ_MI_INTERVAL:
-		case F_TIMESTAMP_PL_INTERVAL:
-		case F_TIMESTAMP_MI_INTERVAL:
-		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
-		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT:
-		case F_DATE_TRUNC_TEXT_TIMESTAMP:
-		case F_TIMEZONE_TEXT_TIMESTAMPTZ:
-		case F_TIMEZONE_TEXT_TIMESTAMP:
-		case F_DATE_PLI:
-		case F_DATE_MII:
-		case F_TIMESTAMPTZ_DATE:
-		case F_TIMESTAMPTZ_TIMESTAMP:
-			break;
-		default:
-			return false;
-	}
-	foreach(cell, args)
-	{
-		if (!is_never_null(lfirst(cell)))
-			return false;
-	}
-	return true;
-}
-
-/*
- * The bound, or where it is NULL the first or the last UUID of all.  COALESCE would
- * say the same, but PostgreSQL takes it to be leaky, and so a condition with a
- * parameter would not reach the index under row-level security.
- */
 static Expr *
-make_null_unbounded(const WithinCall *call, Expr *bound, bool is_lower)
+make_bound_call(const WithinCall *call, bool is_lower, List *args)
 {
-	MinMaxExpr *extreme = makeNode(MinMaxExpr);
-	pg_uuid_t	outermost = is_lower ?
-		uuid9562_lower_bound(call->kind, DT_NOBEGIN, true) :
-		uuid9562_upper_bound(call->kind, DT_NOEND, true);
-
-	extreme->minmaxtype = UUIDOID;
-	extreme->minmaxcollid = InvalidOid;
-	extreme->inputcollid = InvalidOid;
-	extreme->op = is_lower ? IS_GREATEST : IS_LEAST;
-	extreme->args = list_make2(bound, make_uuid_constant(outermost));
-	extreme->location = -1;
-	return (Expr *) extreme;
+	return uuid9562_make_call(call, psprintf("%s_%s_bound", call->kind->name, is_lower ? "lower" : "upper"),
+							  UUIDOID, args);
 }
 
 /*
- * The bound of one side of a period, made of its time.  In *bound NULL where the
- * query has NULL, for no bound.  False when the extension lacks the function.
+ * Make the bound of one side of a period from its time.  Set *bound to NULL for a
+ * constant NULL, which is no bound.  Return false if the function does not exist.
  */
 static bool
-make_side_bound(const WithinCall *call, const Node *time, bool is_lower, bool inclusive, Expr **bound)
+make_side_bound(const WithinCall *call, Node *time, bool is_lower, bool inclusive, Expr **bound)
 {
-	const char *name;
-	Oid			function;
+	const Const *constant = (const Const *) time;
 
-	*bound = NULL;
-	if (IsA(time, Const))
-	{
-		const Const *constant = (const Const *) time;
-
-		if (!constant->constisnull)
-			*bound = make_uuid_constant((is_lower ? uuid9562_lower_bound : uuid9562_upper_bound)
-										(call->kind, DatumGetTimestampTz(constant->constvalue), inclusive));
-		return true;
-	}
-
-	if (is_lower)
-		name = inclusive ? "lowest_from" : "lowest_after";
+	if (!IsA(time, Const))
+		*bound = make_bound_call(call, is_lower, list_make2(time, makeBoolConst(inclusive, false)));
+	else if (constant->constisnull)
+		*bound = NULL;
 	else
-		name = inclusive ? "highest_until" : "highest_before";
-	function = uuid9562_sibling_function(call->funcid, psprintf("%s_%s", call->kind->name, name), TIMESTAMPTZOID);
-	if (!OidIsValid(function))
-		return false;
-	*bound = uuid9562_make_call(function, UUIDOID, time);
-	if (!is_never_null(time))
-		*bound = make_null_unbounded(call, *bound, is_lower);
-	return true;
+		*bound = make_uuid_constant((is_lower ? uuid9562_lower_bound : uuid9562_upper_bound)
+									(call->kind, DatumGetTimestampTz(constant->constvalue), inclusive));
+	return *bound != NULL || IsA(time, Const);
+}
+
+/* Check whether the ID and the period have columns of one range table entry. */
+static bool
+is_same_row(const WithinCall *call)
+{
+	List	   *period_vars = pull_vars_of_level(call->period, 0);
+	ListCell   *cell;
+	ListCell   *other;
+
+	foreach(cell, pull_vars_of_level(call->id, 0))
+	{
+		foreach(other, period_vars)
+		{
+			if (IsA(lfirst(cell), Var) && IsA(lfirst(other), Var) &&
+				((Var *) lfirst(cell))->varno == ((Var *) lfirst(other))->varno)
+				return true;
+		}
+	}
+	return false;
 }
 
 /*
- * The bounds of the period of a call; NULL for a side without one.  False when
- * there is no way to write them.
+ * Make the bounds of the period of a call; NULL for a side without one.  Return
+ * false if the call should stay as it is.
  *
- * A period that is not taken apart stands in both of them, so it must give the
- * same each time.  A subquery may not, without being volatile (LIMIT without
- * ORDER BY), and should not run twice.
+ * A period that is not taken apart occurs in both bounds, so both evaluations must
+ * give the same value.  A subquery may not, even if it is not volatile (LIMIT without
+ * ORDER BY), and should not run twice.  If the period is in the row of the ID, no
+ * index can use the bounds, and they cost more than the call.
  */
 bool
-uuid9562_make_bounds(const WithinCall *call, Expr **lowest, Expr **highest)
+uuid9562_make_bounds(const WithinCall *call, Expr **lower, Expr **upper)
 {
-	bool		includes_first;
-	bool		includes_second;
-	Oid			lowest_of_period;
-	Oid			highest_of_period;
+	bool		lower_inclusive;
+	bool		upper_inclusive;
 
-	*lowest = *highest = NULL;
+	*lower = *upper = NULL;
 	if (contain_volatile_functions(call->period) || expression_returns_set(call->period))
 		return false;
 
@@ -265,30 +198,25 @@ uuid9562_make_bounds(const WithinCall *call, Expr **lowest, Expr **highest)
 													lookup_type_cache(TSTZRANGEOID, TYPECACHE_RANGE_INFO),
 													range);
 
-		if (bounds.begins)
-			*lowest = make_uuid_constant(bounds.lowest);
-		if (bounds.ends)
-			*highest = make_uuid_constant(bounds.highest);
+		if (bounds.has_lower)
+			*lower = make_uuid_constant(bounds.lower);
+		if (bounds.has_upper)
+			*upper = make_uuid_constant(bounds.upper);
 		return true;
 	}
 
 	if (uuid9562_is_constructed(call->period) &&
-		get_included((FuncExpr *) call->period, &includes_first, &includes_second))
+		get_inclusive((FuncExpr *) call->period, &lower_inclusive, &upper_inclusive))
 	{
 		List	   *times = ((FuncExpr *) call->period)->args;
 
-		if (make_side_bound(call, linitial(times), true, includes_first, lowest) &&
-			make_side_bound(call, lsecond(times), false, includes_second, highest))
-			return true;
+		return make_side_bound(call, linitial(times), true, lower_inclusive, lower) &&
+			make_side_bound(call, lsecond(times), false, upper_inclusive, upper);
 	}
 
-	if (contain_subplans(call->period))
+	if (contain_subplans(call->period) || is_same_row(call))
 		return false;
-	lowest_of_period = uuid9562_sibling_function(call->funcid, psprintf("%s_lowest", call->kind->name), TSTZRANGEOID);
-	highest_of_period = uuid9562_sibling_function(call->funcid, psprintf("%s_highest", call->kind->name), TSTZRANGEOID);
-	if (!OidIsValid(lowest_of_period) || !OidIsValid(highest_of_period))
-		return false;
-	*lowest = uuid9562_make_call(lowest_of_period, UUIDOID, call->period);
-	*highest = uuid9562_make_call(highest_of_period, UUIDOID, call->period);
-	return true;
+	*lower = make_bound_call(call, true, list_make1(call->period));
+	*upper = make_bound_call(call, false, list_make1(call->period));
+	return *lower != NULL && *upper != NULL;
 }

@@ -1,6 +1,6 @@
 /*
  * bounds.h
- *		The bounds of a period, as the planner writes them.
+ *		The bounds of a period as expressions of a plan.
  */
 #ifndef UUID9562_BOUNDS_H
 #define UUID9562_BOUNDS_H
@@ -18,10 +18,9 @@ typedef struct WithinCall
 	Node	   *period;
 } WithinCall;
 
-extern Oid	uuid9562_sibling_function(Oid funcid, const char *name, Oid argument);
-extern Expr *uuid9562_make_call(Oid function, Oid result, const Node *argument);
+extern Expr *uuid9562_make_call(const WithinCall *call, const char *name, Oid result, List *args);
 extern WithinCall uuid9562_within_call(Oid funcid, List *args, const UuidKind *kind);
 extern bool uuid9562_is_constructed(const Node *period);
-extern bool uuid9562_make_bounds(const WithinCall *call, Expr **lowest, Expr **highest);
+extern bool uuid9562_make_bounds(const WithinCall *call, Expr **lower, Expr **upper);
 
 #endif							/* UUID9562_BOUNDS_H */

@@ -10,13 +10,13 @@
 #include "utils/rangetypes.h"
 #include "utils/typcache.h"
 
-/* The least and the greatest UUID that a period can hold. */
+/* The smallest and the greatest UUID in a period. */
 typedef struct UuidBounds
 {
-	pg_uuid_t	lowest;
-	pg_uuid_t	highest;
-	bool		begins;			/* does the lowest exclude any of the kind? */
-	bool		ends;			/* does the highest? */
+	pg_uuid_t	lower;
+	pg_uuid_t	upper;
+	bool		has_lower;		/* does the lower bound exclude any UUID of the kind? */
+	bool		has_upper;		/* does the upper bound? */
 } UuidBounds;
 
 extern UuidBounds uuid9562_period_bounds(const UuidKind *kind, TypeCacheEntry *typcache,

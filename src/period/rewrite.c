@@ -1,24 +1,27 @@
 /*
  * rewrite.c
- *		Planner support of uuidv7_within, <@ and @>, and of the other kinds'.
+ *		Planner support of uuidv7_within, <@ and @>, and of the other kinds.
  *
- * The planner knows nothing of id <@ period.  It knows all about comparisons
- * of a column with a value: how to use an index, which partitions to skip,
- * when a partial index or a constraint applies.  So within is rewritten to
+ * The planner cannot use an index for "id <@ period".  It can for comparisons of a
+ * column with a value, and it can prune partitions and match partial indexes and
+ * constraints with them.  So "within" is rewritten to
  *
- *		uuid_is_v7(id) AND id >= lowest AND id <= highest
+ *		uuid_is_v7(id) AND id >= lower bound AND id <= upper bound
  *
- * with the comparison operators of PostgreSQL.  Between the bounds of a period
- * only UUIDs of other versions are not within it, so uuid_is_v7 makes the
- * condition exact.  What the bounds are depends on the period; see bounds.c.
+ * with the comparison operators of PostgreSQL.  uuid_is_v7 makes the condition exact,
+ * since UUIDs of other versions can be between the bounds.  See bounds.c for the bounds.
  *
- * NULL keeps its meaning: when the period may be NULL, the first condition is
- * "uuid_is_v7(id) OR period IS NULL", so that the whole is NULL and not false
- * for a v4 id.  A period is evaluated there only for ids of other versions.
+ * The result is NULL if the period is.  So if the period may be NULL, the first
+ * condition is "uuid_is_v7(id) OR period IS NULL": otherwise the result for a v4 ID
+ * would be false.
  *
- * A call that cannot be rewritten so still gets the comparisons as conditions
- * of an index, which PostgreSQL asks for later, and is itself evaluated for the
- * rows that the index finds.
+ * A call that stays as it is still provides the comparisons as index conditions, which
+ * the planner requests later.  The executor rechecks it for each row of the index scan.
+ *
+ * The request for simplification gives an expression, and the PlannerInfo may be that
+ * of an outer query: up to PostgreSQL 18, convert_EXISTS_to_ANY simplifies the WHERE
+ * clause of a sublink with its parent's.  So nothing here looks up a varno in a range
+ * table.
  */
 #include "value/value.h"
 
@@ -29,13 +32,12 @@
 #include "nodes/supportnodes.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-#include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 
 #include "period/bounds.h"
 #include "period/selectivity.h"
 
-/* id >= bound, or by another strategy */
+/* Make "id >= bound", or a comparison of another strategy. */
 static Expr *
 make_comparison(const Node *id, int strategy, Expr *bound)
 {
@@ -47,68 +49,20 @@ make_comparison(const Node *id, int strategy, Expr *bound)
 	return comparison;
 }
 
-/* The comparisons of the id with those of the two bounds that there are. */
+/* Make the comparisons of the ID with the bounds that are not NULL. */
 static List *
-make_comparisons(const WithinCall *call, Expr *lowest, Expr *highest)
+make_comparisons(const WithinCall *call, Expr *lower, Expr *upper)
 {
 	List	   *comparisons = NIL;
 
-	if (lowest != NULL)
-		comparisons = lappend(comparisons, make_comparison(call->id, BTGreaterEqualStrategyNumber, lowest));
-	if (highest != NULL)
-		comparisons = lappend(comparisons, make_comparison(call->id, BTLessEqualStrategyNumber, highest));
+	if (lower != NULL)
+		comparisons = lappend(comparisons, make_comparison(call->id, BTGreaterEqualStrategyNumber, lower));
+	if (upper != NULL)
+		comparisons = lappend(comparisons, make_comparison(call->id, BTLessEqualStrategyNumber, upper));
 	return comparisons;
 }
 
-/* Is there a Var that is of no table, such as OLD and NEW of a trigger's WHEN? */
-static bool
-has_special_var(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var) && IS_SPECIAL_VARNO(((Var *) node)->varno))
-		return true;
-	return expression_tree_walker(node, has_special_var, context);
-}
-
-/* The query that is planned; NULL for an expression that is planned by itself. */
-static Query *
-planned_query(PlannerInfo *root)
-{
-	return root != NULL ? root->parse : NULL;
-}
-
-/* Do two expressions use columns of the same table? */
-static bool
-share_a_table(PlannerInfo *root, Node *one, Node *other)
-{
-	Query	   *query = planned_query(root);
-	Relids		shared = bms_intersect(pull_varnos(root, one), pull_varnos(root, other));
-	int			relid = -1;
-
-	while ((relid = bms_next_member(shared, relid)) >= 0)
-	{
-		/* an outer join that may make both NULL is no table, from 16 on */
-		if (query == NULL || rt_fetch(relid, query->rtable)->rtekind != RTE_JOIN)
-			return true;
-	}
-	return false;
-}
-
-/*
- * Can comparisons of the id with bounds of the period use an index?  Not when
- * the id comes from no table's row, and not when both come from the same one.
- */
-static bool
-can_use_index(PlannerInfo *root, const WithinCall *call)
-{
-	return !has_special_var(call->id, NULL) &&
-		!has_special_var(call->period, NULL) &&
-		contain_var_clause(call->id) &&
-		!share_a_table(root, call->id, call->period);
-}
-
-/* Does the function have that support function? */
+/* Check whether the function has that support function. */
 static bool
 is_supported_by(Oid funcid, void *support)
 {
@@ -124,22 +78,7 @@ has_call_supported_by(Node *node, void *support)
 		expression_tree_walker(node, has_call_supported_by, support);
 }
 
-/* Is there a column of UUIDs or of periods? */
-static bool
-has_id_or_period(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-	{
-		Oid			type = getBaseType(((Var *) node)->vartype);
-
-		return type == UUIDOID || type == TSTZRANGEOID;
-	}
-	return expression_tree_walker(node, has_id_or_period, context);
-}
-
-/* The expressions by which a query groups. */
+/* Return the expressions by which a query groups. */
 static List *
 grouped_expressions(Query *query)
 {
@@ -158,64 +97,71 @@ grouped_expressions(Query *query)
 }
 
 /*
- * Would a rewritten call meet what the query groups by?
+ * Check whether rewriting a call could change what the query groups by.
  *
- * PostgreSQL knows a grouped expression by its tree, and puts its value, which
- * is NULL in some of the grouping sets, wherever it finds that tree.  So it must
- * find it where it was written, and nowhere else: two calls must not become the
- * same tree, NOT must not take one apart, and no part of one may be the tree of
- * another expression.  What a part can be is a boolean or a uuid.
+ * PostgreSQL recognizes a grouped expression by its tree.  Where it finds that tree,
+ * it puts the grouped value, which is NULL in some of the grouping sets.  So the
+ * rewrite must not destroy the tree of a grouped expression, nor create one.
+ *
+ * A grouped call would be destroyed by NOT, and two different calls can become the same
+ * tree.  Beyond that, the rewrite creates conditions and bounds, and destroys a call
+ * of tstzrange.  These are trees of three types, and none is a plain column.
+ *
+ * The WHERE clause of a sublink that is simplified with the PlannerInfo of its parent
+ * (see above) has no grouping.  It is simplified again with its own, so it does not
+ * matter if the parent's grouping stops the rewrite the first time.
  */
 static bool
 meets_grouping(PlannerInfo *root, Oid funcid)
 {
-	Query	   *query = planned_query(root);
+	Query	   *query = root != NULL ? root->parse : NULL;
 	Oid			support;
 	ListCell   *cell;
 
+	/* there is no query for an expression that is planned by itself */
 	if (query == NULL || query->groupClause == NIL)
 		return false;
 	support = get_func_support(funcid);
 	foreach(cell, grouped_expressions(query))
 	{
 		Node	   *expression = lfirst(cell);
-		Oid			type = exprType(expression);
+		Oid			type = getBaseType(exprType(expression));
 
 		if (has_call_supported_by(expression, &support))
 			return true;
 		if (query->groupingSets != NIL && !IsA(expression, Var) &&
-			(type == UUIDOID || (type == BOOLOID && has_id_or_period(expression, NULL))))
+			(type == BOOLOID || type == UUIDOID || type == TSTZRANGEOID))
 			return true;
 	}
 	return false;
 }
 
 /*
- * "id is within period", or "period contains id", as comparisons with bounds;
- * NULL to leave it as it is.
+ * Rewrite "id is within period", or "period contains id", to comparisons with bounds.
+ * Return NULL to leave the call as it is.
  */
 static Node *
 rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
 {
 	WithinCall	call = uuid9562_within_call(request->fcall->funcid, request->fcall->args, kind);
-	Oid			is_version;
 	Expr	   *condition;
-	Expr	   *lowest;
-	Expr	   *highest;
+	Expr	   *lower;
+	Expr	   *upper;
 	List	   *conditions;
 
-	/* the id stands in every condition */
+	/*
+	 * The ID occurs in every condition, so both evaluations must give the same value.
+	 * Without a column of this query it has no index.
+	 */
 	if (contain_volatile_functions(call.id) || expression_returns_set(call.id) ||
-		contain_subplans(call.id) ||
-		!can_use_index(request->root, &call) ||
+		contain_subplans(call.id) || !contain_var_clause(call.id) ||
 		meets_grouping(request->root, call.funcid) ||
-		!uuid9562_make_bounds(&call, &lowest, &highest))
+		!uuid9562_make_bounds(&call, &lower, &upper))
 		return NULL;
 
-	is_version = uuid9562_sibling_function(call.funcid, psprintf("uuid_is_v%d", kind->version), UUIDOID);
-	if (!OidIsValid(is_version))
+	condition = uuid9562_make_call(&call, psprintf("uuid_is_v%d", kind->version), BOOLOID, list_make1(call.id));
+	if (condition == NULL)
 		return NULL;
-	condition = uuid9562_make_call(is_version, BOOLOID, call.id);
 	/* a constant is not NULL, since the function is strict */
 	if (!IsA(call.period, Const) && !uuid9562_is_constructed(call.period))
 	{
@@ -227,31 +173,31 @@ rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
 		condition = make_orclause(list_make2(condition, is_null));
 	}
 
-	/* the version first, for the row estimates; see estimate.c */
-	conditions = lcons(condition, make_comparisons(&call, lowest, highest));
+	/* the version comes first, for the row estimates; see selectivity.c */
+	conditions = lcons(condition, make_comparisons(&call, lower, upper));
 	return (Node *) (list_length(conditions) > 1 ? make_andclause(conditions) : linitial(conditions));
 }
 
 /*
- * The same comparisons for a call that was left as it is: for an index of the
- * id, with a period that is the same for all of its rows.  The call remains as
- * a filter.
+ * Return the same comparisons as conditions of an index on the ID, for a call that
+ * stays as it is and a period that is the same for all rows of the scan.  The call
+ * remains as a filter.
  */
 static List *
 within_as_index_condition(SupportRequestIndexCondition *request, const UuidKind *kind)
 {
 	List	   *args = is_opclause(request->node) ? ((OpExpr *) request->node)->args : ((FuncExpr *) request->node)->args;
 	WithinCall	call = uuid9562_within_call(request->funcid, args, kind);
-	Expr	   *lowest;
-	Expr	   *highest;
+	Expr	   *lower;
+	Expr	   *upper;
 
 	if (list_nth(args, request->indexarg) != call.id ||
 		!op_in_opfamily(uuid9562_operator(BTGreaterEqualStrategyNumber), request->opfamily) ||
 		!is_pseudo_constant_for_index(request->root, call.period, request->index) ||
-		!uuid9562_make_bounds(&call, &lowest, &highest))
+		!uuid9562_make_bounds(&call, &lower, &upper))
 		return NIL;
 	request->lossy = true;
-	return make_comparisons(&call, lowest, highest);
+	return make_comparisons(&call, lower, upper);
 }
 
 static Datum
@@ -271,7 +217,7 @@ within_support(FunctionCallInfo fcinfo, const UuidKind *kind)
  * uuidv7_within_support(internal) returns internal
  * uuidv8_node_within_support(internal) returns internal
  *
- * Of the functions with that name; uuidv7's also of those of the operators.
+ * Support the functions with that name; uuidv7's also supports those of the operators.
  */
 KIND_FUNCTION(uuid9562_uuidv6_within_support, UUID_V6, within_support)
 KIND_FUNCTION(uuid9562_uuidv7_within_support, UUID_V7, within_support)

@@ -1,18 +1,18 @@
 /*
  * selectivity.c
- *		How many rows of a table are within a period.
+ *		Row estimates of "is within a period".
  *
- * PostgreSQL takes any uuid to stand in the middle of its histogram bin, so
- * it estimates two bounds in one bin, say an hour of a year, at one row.  A
- * time is somewhere in particular between two others, and we know where.
+ * PostgreSQL's estimate takes a uuid to be in the middle of its histogram bin.  Two
+ * bounds in one bin, such as an hour in statistics of a year, would give one row.
+ * A UUID with a time has a place in its bin, so this file interpolates.
  *
  * The planner asks the operator of a comparison for its selectivity, and the
- * operators are PostgreSQL's.  uuid_is_v7, which we are asked about, cannot
- * make up for them: no selectivity is greater than 1.  But the planner keeps
- * each answer in the RestrictInfo of its condition, as norm_selec.  It asks
- * about uuid_is_v7 before the bounds that planner.c puts after it, so the
- * answers about the bounds are left there.  One that is there already stays:
- * where the planner asks in another order, PostgreSQL's own estimates stand.
+ * operators are PostgreSQL's.  A support function of uuid_is_v7 cannot correct their
+ * estimates, since no selectivity is greater than 1.  But the planner caches each
+ * selectivity in norm_selec of the RestrictInfo, and it asks for that of uuid_is_v7
+ * before those of the bounds, which rewrite.c puts after it.  So the selectivities of
+ * the bounds are set here.  A selectivity that is set already stays: if the planner
+ * asks in another order, PostgreSQL's own estimates apply.
  */
 #include "period/selectivity.h"
 
@@ -26,47 +26,47 @@
 #include "utils/selfuncs.h"
 #include "utils/syscache.h"
 
-#define UNKNOWN_SHARE	0.5		/* of the version, where nothing is known */
-#define DENSITY_BINS	4		/* tell how dense values beside them are */
-#define SAMPLED_ROW		(1.0 / 300) /* of a bin, in ANALYZE's sample */
+#define UNKNOWN_SHARE	0.5		/* share of the version without statistics */
+#define DENSITY_BINS	4		/* bins that give the density beyond them */
+#define SAMPLED_ROW		(1.0 / 300) /* bins per row of ANALYZE's sample */
 
 static const uint8 nil[UUID_LEN] = {0};
 static const uint8 max[UUID_LEN] = {
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff
 };
 
-/* A UUID, and the bins of rows below it: of any version, and of the one asked about. */
+/* A UUID and the bins of rows below it. */
 typedef struct Boundary
 {
 	const uint8 *uuid;
-	double		all;
-	double		of_version;
+	double		all;			/* bins of rows of any version */
+	double		of_version;		/* bins of rows of the version */
 } Boundary;
 
-/* What the statistics say of a column of UUIDs. */
+/* The statistics of a column of UUIDs. */
 typedef struct UuidStatistics
 {
 	VariableStatData variable;
 	AttStatsSlot histogram;
 	AttStatsSlot common;		/* most common values */
-	const UuidKind *kind;		/* whose version is asked about */
+	const UuidKind *kind;		/* its version is "the version" below */
 	Boundary   *boundaries;		/* nil, those of the version, now, max */
 	int			count;
-	int			last;			/* of the version; the first is 1 */
+	int			last;			/* last boundary of the version; the first is 1 */
 	double		bin;			/* share of all rows; 0 without a histogram */
 	double		nulls;			/* share of all rows */
-	double		newer;			/* bins of rows that came since */
-	uint8		now[UUID_LEN];	/* the least UUID of the version and this time */
+	double		newer;			/* bins of rows added since ANALYZE */
+	uint8		now[UUID_LEN];	/* smallest UUID of the version and this time */
 } UuidStatistics;
 
-/* One side of a period, and the comparisons that set it. */
+/* One side of a period and the comparisons with its bound. */
 typedef struct Side
 {
 	const uint8 *bound;
 	List	   *comparisons;
 } Side;
 
-/* How far a UUID is above a lesser one, as 128-bit numbers. */
+/* Return the difference between two UUIDs as 128-bit numbers. */
 static double
 uuid_distance(const uint8 *low, const uint8 *high)
 {
@@ -74,7 +74,10 @@ uuid_distance(const uint8 *low, const uint8 *high)
 		((double) uuid_layout_load64(high + 8) - (double) uuid_layout_load64(low + 8));
 }
 
-/* The bins that fill the space between two UUIDs as the first ones of the version do, or the last. */
+/*
+ * Return how many bins fit between two UUIDs, at the density of the first bins of the
+ * version, or of the last ones.
+ */
 static double
 bins_between(const UuidStatistics *statistics, bool as_last, const uint8 *low, const uint8 *high)
 {
@@ -86,18 +89,18 @@ bins_between(const UuidStatistics *statistics, bool as_last, const uint8 *low, c
 	return bins > 0 ? bins * uuid_distance(low, high) / uuid_distance(from[0].uuid, from[bins].uuid) : 0.5;
 }
 
-/* The least UUID of this time, by the clock of a kind. */
+/* Set the smallest UUID of this time by the clock of a kind. */
 static void
 set_now(UuidStatistics *statistics, const UuidKind *kind)
 {
 	UuidPayload now = {0, 0};
 
-	/* a clock before the field is taken for its beginning */
+	/* a time before the field counts as its beginning */
 	(void) uuid_clock_micros_ticks(kind->clock, timestamptz_to_unix_micros(GetCurrentTimestamp()), &now.time);
 	uuid_layout_pack(statistics->now, kind->version, now);
 }
 
-/* How much a table has grown since it was last vacuumed or analysed: new pages for each old one. */
+/* Return the growth of a table since VACUUM or ANALYZE: new pages per old page. */
 static double
 table_growth(PlannerInfo *root, const RelOptInfo *rel)
 {
@@ -123,11 +126,11 @@ add_boundary(UuidStatistics *statistics, const uint8 *uuid, double all, double o
 }
 
 /*
- * Of PostgreSQL's histogram, take the boundaries of the version.  Each stands for
- * a bin of rows of its own version, between it and the one before; boundaries of
- * other versions stand for rows around them.  After the last one, up to now, come
- * the rows that are newer than the statistics, and where other values lie above,
- * up to a bin as dense as those before.
+ * Take the boundaries of the version from PostgreSQL's histogram.  Each stands for a
+ * bin of rows of its own version, between it and the previous one.  Boundaries of other
+ * versions stand for rows around them.  After the last one, up to now, are the rows
+ * added since ANALYZE.  If other values are above, there are up to as many rows as the
+ * density of the last bins gives, but at most a bin.
  */
 static void
 split_histogram(PlannerInfo *root, UuidStatistics *statistics)
@@ -156,7 +159,7 @@ split_histogram(PlannerInfo *root, UuidStatistics *statistics)
 	last = &statistics->boundaries[statistics->last];
 
 	set_now(statistics, statistics->kind);
-	/* uuid_is_v8 is asked of keys of uuidv8() too, whose clock is far above */
+	/* uuid_is_v8 accepts UUIDs of uuidv8() too, whose clock is far above */
 	if (statistics->kind->number == UUID_KIND_V8_NODE && memcmp(last->uuid, statistics->now, UUID_LEN) > 0)
 		set_now(statistics, UUID_V8);
 	if (statistics->last > 0 && memcmp(last->uuid, statistics->now, UUID_LEN) < 0)
@@ -169,7 +172,7 @@ split_histogram(PlannerInfo *root, UuidStatistics *statistics)
 	add_boundary(statistics, max, all + after_last, of_version + after_last);
 }
 
-/* The share of the rows that is below a UUID, or only of those of the version. */
+/* Return the share of the rows below a UUID, of all rows or of those of the version. */
 static double
 share_below(const UuidStatistics *statistics, const uint8 *uuid, bool of_version)
 {
@@ -202,7 +205,7 @@ share_below(const UuidStatistics *statistics, const uint8 *uuid, bool of_version
 									   low->all + part * (high->all - low->all));
 }
 
-/* Load the statistics of an expression; false when there are none to see. */
+/* Load the statistics of an expression.  Return false if there are none to see. */
 static bool
 open_statistics(PlannerInfo *root, Node *id, const UuidKind *kind, UuidStatistics *statistics)
 {
@@ -225,7 +228,7 @@ open_statistics(PlannerInfo *root, Node *id, const UuidKind *kind, UuidStatistic
 						 uuid9562_operator(BTLessStrategyNumber), ATTSTATSSLOT_VALUES))
 	{
 		split_histogram(root, statistics);
-		/* as long as a bin has no share, those below are the common values */
+		/* while bin is 0, share_below counts the common values only */
 		statistics->bin = (1 - statistics->nulls - share_below(statistics, max, false)) /
 			Max(statistics->boundaries[statistics->count - 1].all, 1);
 	}
@@ -233,13 +236,28 @@ open_statistics(PlannerInfo *root, Node *id, const UuidKind *kind, UuidStatistic
 }
 
 /*
- * Answer for the comparisons of one side of a period: the rows above its lowest
- * UUID, or below its highest.  Where the statistics end, PostgreSQL looks whether
- * the index goes on.  Then rows are as dense as at that end, up to now; before the
- * histogram and after now, no more than came since or escaped the sample.
+ * Free the statistics.  A plan of many partitions loads those of each, with 24 bytes for
+ * each boundary, in the memory context of the planner.
  */
 static void
-answer_for_side(PlannerInfo *root, const UuidStatistics *statistics, const Side *lower, const Side *upper, bool above)
+close_statistics(UuidStatistics *statistics)
+{
+	if (statistics->boundaries != NULL)
+		pfree(statistics->boundaries);
+	free_attstatsslot(&statistics->histogram);
+	free_attstatsslot(&statistics->common);
+	ReleaseVariableStats(statistics->variable);
+}
+
+/*
+ * Set the selectivity of the comparisons of one side of a period: the rows above its
+ * lower bound, or below its upper bound.  At the end of the statistics PostgreSQL
+ * looks whether the index goes on.  There, assume the density of that end, up to now.
+ * Before the histogram and after now, assume no more rows than were added since ANALYZE
+ * or can have escaped the sample.
+ */
+static void
+set_side_selectivity(PlannerInfo *root, const UuidStatistics *statistics, const Side *lower, const Side *upper, bool above)
 {
 	const Side *side = above ? lower : upper;
 	double		share = share_below(statistics, side->bound, false);
@@ -266,9 +284,29 @@ answer_for_side(PlannerInfo *root, const UuidStatistics *statistics, const Side 
 	}
 }
 
+/* Add a comparison to its side of the period, if it is one with a known value. */
+static void
+add_comparison(PlannerInfo *root, RestrictInfo *condition, Side *lower, Side *upper)
+{
+	OpExpr	   *comparison = (OpExpr *) condition->clause;
+	int			strategy = get_op_opfamily_strategy(comparison->opno, uuid9562_btree_family());
+	bool		is_lower = strategy > BTEqualStrategyNumber;
+	Side	   *side = is_lower ? lower : upper;
+	Const	   *bound;
+
+	if (strategy == InvalidStrategy || strategy == BTEqualStrategyNumber)
+		return;
+	bound = (Const *) estimate_expression_value(root, lsecond(comparison->args));
+	if (!IsA(bound, Const) || bound->constisnull)
+		return;
+	side->comparisons = lappend(side->comparisons, condition);
+	if ((memcmp(DatumGetUUIDP(bound->constvalue), side->bound, UUID_LEN) > 0) == is_lower)
+		side->bound = DatumGetUUIDP(bound->constvalue)->data;
+}
+
 /*
- * The selectivity of a call of uuid_is_v6, uuid_is_v7 or uuid_is_v8: the share of
- * the version in the period that comparisons of the id with known values set.
+ * Return the selectivity of a call of uuid_is_v6, uuid_is_v7 or uuid_is_v8: the share
+ * of the version among the rows that pass the comparisons of the ID with known values.
  */
 double
 uuid9562_version_selectivity(PlannerInfo *root, Oid funcid, List *args, const UuidKind *kind)
@@ -290,32 +328,17 @@ uuid9562_version_selectivity(PlannerInfo *root, Oid funcid, List *args, const Uu
 	{
 		RestrictInfo *condition = lfirst_node(RestrictInfo, cell);
 		FuncExpr   *call = (FuncExpr *) condition->clause;
-		OpExpr	   *comparison = (OpExpr *) condition->clause;
 
-		if (is_opclause(comparison) && equal(linitial(comparison->args), linitial(args)))
-		{
-			int			strategy = get_op_opfamily_strategy(comparison->opno, uuid9562_btree_family());
-			bool		is_lower = strategy > BTEqualStrategyNumber;
-			Side	   *side = is_lower ? &lower : &upper;
-			Const	   *bound;
-
-			if (strategy == InvalidStrategy || strategy == BTEqualStrategyNumber)
-				continue;
-			bound = (Const *) estimate_expression_value(root, lsecond(comparison->args));
-			if (!IsA(bound, Const) || bound->constisnull)
-				continue;
-			side->comparisons = lappend(side->comparisons, condition);
-			if ((memcmp(DatumGetUUIDP(bound->constvalue), side->bound, UUID_LEN) > 0) == is_lower)
-				side->bound = DatumGetUUIDP(bound->constvalue)->data;
-		}
+		if (is_opclause(call) && equal(linitial(((OpExpr *) call)->args), linitial(args)))
+			add_comparison(root, condition, &lower, &upper);
 		else if (IsA(call, FuncExpr) && call->funcid == funcid && equal(call->args, args))
 			*(call->args == args ? &asked : &again) = condition;
 	}
-	/* said twice, as by a view; an arm of an OR says nothing of the others */
+	/* a condition can occur twice, as with a view; an arm of an OR is no condition */
 	if (asked != NULL && again != NULL && again->norm_selec < 0)
 		again->norm_selec = 1;
-	answer_for_side(root, &statistics, &lower, &upper, true);
-	answer_for_side(root, &statistics, &lower, &upper, false);
+	set_side_selectivity(root, &statistics, &lower, &upper, true);
+	set_side_selectivity(root, &statistics, &lower, &upper, false);
 	all = share_below(&statistics, upper.bound, false) - share_below(&statistics, lower.bound, false);
 	of_version = share_below(&statistics, upper.bound, true) - share_below(&statistics, lower.bound, true);
 	if (lower.comparisons == NIL && upper.comparisons == NIL)
@@ -323,8 +346,6 @@ uuid9562_version_selectivity(PlannerInfo *root, Oid funcid, List *args, const Uu
 	else if (all > 0)
 		selectivity = of_version / all;
 	CLAMP_PROBABILITY(selectivity);
-	free_attstatsslot(&statistics.histogram);
-	free_attstatsslot(&statistics.common);
-	ReleaseVariableStats(statistics.variable);
+	close_statistics(&statistics);
 	return selectivity;
 }

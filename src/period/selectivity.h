@@ -1,9 +1,9 @@
 /*
  * selectivity.h
- *		What the planner's files share: the operators of uuid, and row estimates.
+ *		Row estimates, and the comparison operators of uuid.
  */
-#ifndef UUID9562_ESTIMATE_H
-#define UUID9562_ESTIMATE_H
+#ifndef UUID9562_SELECTIVITY_H
+#define UUID9562_SELECTIVITY_H
 
 #include "value/value.h"
 
@@ -12,14 +12,14 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-/* The btree operator family of uuid: PostgreSQL's comparison operators. */
+/* Return the btree operator family of uuid. */
 static inline Oid
 uuid9562_btree_family(void)
 {
 	return lookup_type_cache(UUIDOID, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 }
 
-/* One of them, by its btree strategy. */
+/* Return the comparison operator of uuid with that btree strategy. */
 static inline Oid
 uuid9562_operator(int strategy)
 {
@@ -29,4 +29,4 @@ uuid9562_operator(int strategy)
 extern double uuid9562_version_selectivity(PlannerInfo *root, Oid funcid, List *args,
 										   const UuidKind *kind);
 
-#endif							/* UUID9562_ESTIMATE_H */
+#endif							/* UUID9562_SELECTIVITY_H */

@@ -2,10 +2,10 @@
  * version.c
  *		Planner support of uuid_is_v6, uuid_is_v7 and uuid_is_v8.
  *
- * How many rows of a table are of the version (see estimate.c), and whether an
- * index can say so: where a CHECK constraint keeps other versions out, "id is of the version"
- * and "id is not NULL" say the same, and scans of an index on the id need not
- * ask each row for its version.
+ * The support functions estimate how many rows of a table have the version; see
+ * selectivity.c.  They also provide an index condition.  If a CHECK constraint excludes
+ * other versions, "id has the version" and "id is not NULL" are equivalent, and an index
+ * scan does not have to check the version of each row.
  */
 #include "value/value.h"
 
@@ -22,10 +22,10 @@
 #include "period/selectivity.h"
 
 /*
- * Does a CHECK constraint of the table already say what a call says?  The
- * planner asks for each table that has rows in the plan, and a plan is made
- * anew after any ALTER TABLE.  As with PostgreSQL's own use of constraints, a
- * snapshot older than the constraint may hold rows that violate it.
+ * Check whether a CHECK constraint of the table implies a call.  The planner requests
+ * this for each table that it scans, and any ALTER TABLE invalidates the plan.  As with
+ * PostgreSQL's own use of constraints, a snapshot older than the constraint may see rows
+ * that violate it.
  */
 static bool
 is_checked(PlannerInfo *root, Index relid, FuncExpr *call)
@@ -45,7 +45,7 @@ is_checked(PlannerInfo *root, Index relid, FuncExpr *call)
 		FuncExpr   *checked = copyObject(call);
 		char	   *mark = psprintf(":funcid %u ", call->funcid);
 
-		/* a constraint calls its own table 1 */
+		/* in a constraint, the varno of its table is 1 */
 		ChangeVarNodes((Node *) checked, relid, 1, 0);
 
 		for (int i = 0; i < constraints->num_check && !found; i++)
@@ -56,7 +56,7 @@ is_checked(PlannerInfo *root, Index relid, FuncExpr *call)
 			if (!check->ccenforced)
 				continue;
 #endif
-			/* most constraints are not worth reading */
+			/* parse only a constraint that calls the function */
 			if (check->ccvalid && strstr(check->ccbin, mark) != NULL)
 				found = list_member(make_ands_implicit(stringToNode(check->ccbin)), checked);
 		}
@@ -65,7 +65,7 @@ is_checked(PlannerInfo *root, Index relid, FuncExpr *call)
 	return found;
 }
 
-/* The condition of an index; NIL where no constraint keeps other versions out. */
+/* Return the index condition, or NIL if no constraint excludes other versions. */
 static List *
 version_as_index_condition(SupportRequestIndexCondition *request)
 {

@@ -1,27 +1,25 @@
 /*
  * within.c
- *		The first and the last UUID of a time, of a period, and of its sides.
+ *		"Is within a period", and the smallest and the greatest UUID in a period.
  *
- * For the kinds whose order is the order of their times: v6, v7 (RFC 9562, 5.6
- * and 5.7), and our v8 with a node id, whose time field is v7's.  The timestamp
- * of a UUID is what uuidv6_timestamp, uuidv7_timestamp and
- * uuidv8_node_timestamp give: to the microsecond in v6, to the millisecond in
- * the others.
+ * For the kinds that sort by time: v6, v7 (RFC 9562, 5.6 and 5.7), and v8 with a node
+ * ID, whose time field is that of v7.  The timestamp of a UUID is the result of
+ * uuidv6_timestamp, uuidv7_timestamp or uuidv8_node_timestamp: a whole microsecond for
+ * v6, a whole millisecond for the others.
  *
- * An id is within a period when it is of the version and its timestamp lies
- * in the period.  That is the same as
+ * An ID is within a period if it has the version and its timestamp is in the period.
+ * UUIDs of one kind sort by time, so this is equivalent to
  *
- *		id >= lowest(period) AND id <= highest(period) AND it is of the version
+ *		id >= lower_bound(period) AND id <= upper_bound(period) AND it has the version
  *
- * because UUIDs of one kind sort by time; the planner support functions
- * write it so (planner.c).  A period is a set: what it holds outside the
- * time field is cut off, and no period is an error.
+ * and the planner support functions rewrite it so (rewrite.c).  No period raises an
+ * error: the part of a period outside the time field contains no UUID.
  */
 #include "period/period.h"
 
 /* --- within a period -------------------------------------------------------- */
 
-/* The type cache entry of the range type, looked up once per call site. */
+/* Return the type cache entry of the range type, looked up once per call site. */
 static TypeCacheEntry *
 period_typcache(FunctionCallInfo fcinfo, const RangeType *period)
 {
@@ -29,9 +27,9 @@ period_typcache(FunctionCallInfo fcinfo, const RangeType *period)
 }
 
 /*
- * The first microsecond since 1970-01-01 after a lower bound.  Timestamps are
- * whole microseconds, so an exclusive bound is the next one, inclusive.  An
- * infinite bound is beyond every field.
+ * Return the first microsecond since 1970-01-01 after a lower bound.  Timestamps are
+ * whole microseconds, so an exclusive bound is equivalent to the next microsecond,
+ * inclusive.  An infinite bound is beyond the time field of every kind.
  */
 static int64
 first_micros(TimestampTz lower, bool inclusive)
@@ -41,17 +39,17 @@ first_micros(TimestampTz lower, bool inclusive)
 	return inclusive || first == PG_INT64_MAX ? first : first + 1;
 }
 
-/* The last one before an upper bound. */
+/* Return the last microsecond since 1970-01-01 before an upper bound. */
 static int64
 last_micros(TimestampTz upper, bool inclusive)
 {
-	/* the least one is 30 years above the least int64 */
+	/* the smallest result of the conversion is 30 years above the smallest int64 */
 	return timestamptz_to_unix_micros(upper) - (inclusive ? 0 : 1);
 }
 
 /*
- * The time fields from *lowest to *highest whose timestamp lies in a period;
- * false when there is none.
+ * Set *lowest and *highest to the first and the last time field whose timestamp is in
+ * a period.  Return false if there is none.
  */
 static bool
 period_span(const UuidKind *kind, TypeCacheEntry *typcache, const RangeType *period,
@@ -74,36 +72,37 @@ period_span(const UuidKind *kind, TypeCacheEntry *typcache, const RangeType *per
 }
 
 /*
- * The bounds of a period.  Of one that holds no UUID of the kind they are its
- * last one and its first one, in that order, and nothing is between them.
- * They are of the kind all the same: TimescaleDB reads the time of any
- * constant that it compares with the column of its chunks.
+ * Return the smallest and the greatest UUID in a period.  For a period that contains
+ * no UUID of the kind, return the greatest UUID of the kind as the lower bound and the
+ * smallest as the upper bound, with nothing between them.  These too are UUIDs of the
+ * kind, since TimescaleDB extracts the time of any constant that is compared with the
+ * partitioning column.
  */
 UuidBounds
 uuid9562_period_bounds(const UuidKind *kind, TypeCacheEntry *typcache, const RangeType *period)
 {
 	UuidBounds	bounds;
-	UuidPayload lowest = {UUID_TIME_MAX, UUID_TAIL_MAX};
-	UuidPayload highest = {0, 0};
+	UuidPayload lower = {UUID_TIME_MAX, UUID_TAIL_MAX};
+	UuidPayload upper = {0, 0};
 	uint64_t	first;
 	uint64_t	last;
 
 	if (period_span(kind, typcache, period, &first, &last))
 	{
-		lowest.time = first;
-		lowest.tail = 0;
-		highest.time = last;
-		highest.tail = UUID_TAIL_MAX;
+		lower.time = first;
+		lower.tail = 0;
+		upper.time = last;
+		upper.tail = UUID_TAIL_MAX;
 	}
-	uuid_layout_pack(bounds.lowest.data, kind->version, lowest);
-	uuid_layout_pack(bounds.highest.data, kind->version, highest);
-	/* both are true of a period that holds none */
-	bounds.begins = lowest.time > 0;
-	bounds.ends = highest.time < UUID_TIME_MAX;
+	uuid_layout_pack(bounds.lower.data, kind->version, lower);
+	uuid_layout_pack(bounds.upper.data, kind->version, upper);
+	/* both are true for a period that contains none */
+	bounds.has_lower = lower.time > 0;
+	bounds.has_upper = upper.time < UUID_TIME_MAX;
 	return bounds;
 }
 
-/* Is the id of the kind, and its timestamp in the period? */
+/* Check whether the ID has the version and its timestamp is in the period. */
 static Datum
 is_within(FunctionCallInfo fcinfo, const UuidKind *kind, const pg_uuid_t *id, const RangeType *period)
 {
@@ -124,8 +123,8 @@ is_within(FunctionCallInfo fcinfo, const UuidKind *kind, const pg_uuid_t *id, co
  * uuidv8_node_within(id uuid, period tstzrange) returns boolean
  * uuidv7_contained_by_period(id uuid, period uuidv7_period) returns boolean
  *
- * True when the id is of the version and its timestamp lies in the period;
- * false for any other id.  The last one is the operator <@.
+ * Return true if the ID has the version and its timestamp is in the period, and false
+ * for any other ID.  The last function implements the operator <@.
  */
 static Datum
 id_within(FunctionCallInfo fcinfo, const UuidKind *kind)
@@ -141,7 +140,7 @@ KIND_FUNCTION(uuid9562_uuidv7_contained_by_period, UUID_V7, id_within)
 /*
  * period_contains_uuidv7(period uuidv7_period, id uuid) returns boolean
  *
- * The operator @>.
+ * Implement the operator @>.
  */
 static Datum
 period_contains(FunctionCallInfo fcinfo, const UuidKind *kind)
@@ -151,72 +150,83 @@ period_contains(FunctionCallInfo fcinfo, const UuidKind *kind)
 
 KIND_FUNCTION(uuid9562_period_contains_uuidv7, UUID_V7, period_contains)
 
+/* --- bounds of a period ----------------------------------------------------- */
+
+static Datum
+return_bound(pg_uuid_t bound)
+{
+	pg_uuid_t  *uuid = new_uuid();
+
+	*uuid = bound;
+	return UUIDPGetDatum(uuid);
+}
+
 /*
- * uuidv6_lowest(period tstzrange) returns uuid
- * uuidv7_lowest(period tstzrange) returns uuid
- * uuidv8_node_lowest(period tstzrange) returns uuid
+ * uuidv6_lower_bound(period tstzrange) returns uuid
+ * uuidv7_lower_bound(period tstzrange) returns uuid
+ * uuidv8_node_lower_bound(period tstzrange) returns uuid
  *
- * The least UUID that the period can hold; the version's last one when it
- * holds none.
+ * Return the smallest UUID in the period, or the greatest UUID of the kind if there is
+ * none.
  */
 static Datum
-period_lowest(FunctionCallInfo fcinfo, const UuidKind *kind)
+period_lower_bound(FunctionCallInfo fcinfo, const UuidKind *kind)
 {
 	RangeType  *period = PG_GETARG_RANGE_P(0);
-	pg_uuid_t  *uuid = new_uuid();
 
-	*uuid = uuid9562_period_bounds(kind, period_typcache(fcinfo, period), period).lowest;
-	PG_RETURN_UUID_P(uuid);
+	return return_bound(uuid9562_period_bounds(kind, period_typcache(fcinfo, period), period).lower);
 }
 
-KIND_FUNCTION(uuid9562_uuidv6_lowest, UUID_V6, period_lowest)
-KIND_FUNCTION(uuid9562_uuidv7_lowest, UUID_V7, period_lowest)
-KIND_FUNCTION(uuid9562_uuidv8_node_lowest, UUID_V8_NODE, period_lowest)
+KIND_FUNCTION(uuid9562_uuidv6_lower_bound_tstzrange, UUID_V6, period_lower_bound)
+KIND_FUNCTION(uuid9562_uuidv7_lower_bound_tstzrange, UUID_V7, period_lower_bound)
+KIND_FUNCTION(uuid9562_uuidv8_node_lower_bound_tstzrange, UUID_V8_NODE, period_lower_bound)
 
 /*
- * uuidv6_highest, uuidv7_highest, uuidv8_node_highest: the greatest UUID that
- * the period can hold; the version's first one when it holds none.
+ * uuidv6_upper_bound(period tstzrange) returns uuid
+ * uuidv7_upper_bound(period tstzrange) returns uuid
+ * uuidv8_node_upper_bound(period tstzrange) returns uuid
+ *
+ * Return the greatest UUID in the period, or the smallest UUID of the kind if there is
+ * none.
  */
 static Datum
-period_highest(FunctionCallInfo fcinfo, const UuidKind *kind)
+period_upper_bound(FunctionCallInfo fcinfo, const UuidKind *kind)
 {
 	RangeType  *period = PG_GETARG_RANGE_P(0);
-	pg_uuid_t  *uuid = new_uuid();
 
-	*uuid = uuid9562_period_bounds(kind, period_typcache(fcinfo, period), period).highest;
-	PG_RETURN_UUID_P(uuid);
+	return return_bound(uuid9562_period_bounds(kind, period_typcache(fcinfo, period), period).upper);
 }
 
-KIND_FUNCTION(uuid9562_uuidv6_highest, UUID_V6, period_highest)
-KIND_FUNCTION(uuid9562_uuidv7_highest, UUID_V7, period_highest)
-KIND_FUNCTION(uuid9562_uuidv8_node_highest, UUID_V8_NODE, period_highest)
+KIND_FUNCTION(uuid9562_uuidv6_upper_bound_tstzrange, UUID_V6, period_upper_bound)
+KIND_FUNCTION(uuid9562_uuidv7_upper_bound_tstzrange, UUID_V7, period_upper_bound)
+KIND_FUNCTION(uuid9562_uuidv8_node_upper_bound_tstzrange, UUID_V8_NODE, period_upper_bound)
 
-/* --- the bounds of one side of a period ------------------------------------- */
+/* --- bounds of one side ----------------------------------------------------- */
 
 /*
- * The least UUID of the kind whose timestamp is at the given time or later,
- * or, when that is not included, later.  Where there is none it is greater than
- * every one of the kind, by its variant (4.1).
+ * Return the smallest UUID of the kind whose timestamp is at the given time or later,
+ * or, if the bound is exclusive, later.  If there is none, return a value greater than
+ * every UUID of the kind, by its variant (RFC 9562, 4.1).
  */
 pg_uuid_t
 uuid9562_lower_bound(const UuidKind *kind, TimestampTz time, bool inclusive)
 {
-	UuidPayload least = {UUID_TIME_MAX, 0};
+	UuidPayload smallest = {UUID_TIME_MAX, 0};
 	uint64_t	highest;
 	pg_uuid_t	bound;
 	bool		found = uuid_clock_span(kind->clock, first_micros(time, inclusive), PG_INT64_MAX,
-										&least.time, &highest);
+										&smallest.time, &highest);
 
-	uuid_layout_pack(bound.data, kind->version, least);
+	uuid_layout_pack(bound.data, kind->version, smallest);
 	if (!found)
 		memset(bound.data + UUID_LEN / 2, 0xff, UUID_LEN / 2);
 	return bound;
 }
 
 /*
- * The greatest UUID of the kind whose timestamp is at the given time or
- * earlier, or, when that is not included, earlier.  Where there is none it is
- * less than every one of the kind, by its variant (4.1).
+ * Return the greatest UUID of the kind whose timestamp is at the given time or
+ * earlier, or, if the bound is exclusive, earlier.  If there is none, return a value
+ * less than every UUID of the kind, by its variant (RFC 9562, 4.1).
  */
 pg_uuid_t
 uuid9562_upper_bound(const UuidKind *kind, TimestampTz time, bool inclusive)
@@ -233,76 +243,46 @@ uuid9562_upper_bound(const UuidKind *kind, TimestampTz time, bool inclusive)
 	return bound;
 }
 
-/* A lower bound as a function. */
-static Datum
-return_lower_bound(FunctionCallInfo fcinfo, const UuidKind *kind, bool inclusive)
-{
-	pg_uuid_t  *bound = new_uuid();
-
-	*bound = uuid9562_lower_bound(kind, PG_GETARG_TIMESTAMPTZ(0), inclusive);
-	PG_RETURN_UUID_P(bound);
-}
-
-/* An upper bound as a function. */
-static Datum
-return_upper_bound(FunctionCallInfo fcinfo, const UuidKind *kind, bool inclusive)
-{
-	pg_uuid_t  *bound = new_uuid();
-
-	*bound = uuid9562_upper_bound(kind, PG_GETARG_TIMESTAMPTZ(0), inclusive);
-	PG_RETURN_UUID_P(bound);
-}
-
 /*
- * uuidv6_lowest_from(timestamptz) returns uuid
- * uuidv7_lowest_from(timestamptz) returns uuid
- * uuidv8_node_lowest_from(timestamptz) returns uuid
+ * uuidv6_lower_bound(bound timestamptz, inclusive boolean) returns uuid
+ * uuidv7_lower_bound(bound timestamptz, inclusive boolean) returns uuid
+ * uuidv8_node_lower_bound(bound timestamptz, inclusive boolean) returns uuid
  *
- * What tstzrange(a, b) begins with when it includes a.  Never an error: the
- * time may be outside the field, or infinite.
+ * Return the lower bound of tstzrange(bound, NULL).  NULL is no bound, as in the range,
+ * so the result is then not greater than any UUID of the kind.  The time may be outside
+ * the field, or infinite.
  */
 static Datum
-lowest_from(FunctionCallInfo fcinfo, const UuidKind *kind)
+time_lower_bound(FunctionCallInfo fcinfo, const UuidKind *kind)
 {
-	return return_lower_bound(fcinfo, kind, true);
+	TimestampTz time = PG_ARGISNULL(0) ? DT_NOBEGIN : PG_GETARG_TIMESTAMPTZ(0);
+
+	if (PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	return return_bound(uuid9562_lower_bound(kind, time, PG_GETARG_BOOL(1)));
 }
 
-KIND_FUNCTION(uuid9562_uuidv6_lowest_from, UUID_V6, lowest_from)
-KIND_FUNCTION(uuid9562_uuidv7_lowest_from, UUID_V7, lowest_from)
-KIND_FUNCTION(uuid9562_uuidv8_node_lowest_from, UUID_V8_NODE, lowest_from)
-
-/* uuidv6_lowest_after, uuidv7_lowest_after, uuidv8_node_lowest_after: when it does not. */
-static Datum
-lowest_after(FunctionCallInfo fcinfo, const UuidKind *kind)
-{
-	return return_lower_bound(fcinfo, kind, false);
-}
-
-KIND_FUNCTION(uuid9562_uuidv6_lowest_after, UUID_V6, lowest_after)
-KIND_FUNCTION(uuid9562_uuidv7_lowest_after, UUID_V7, lowest_after)
-KIND_FUNCTION(uuid9562_uuidv8_node_lowest_after, UUID_V8_NODE, lowest_after)
+KIND_FUNCTION(uuid9562_uuidv6_lower_bound_timestamptz, UUID_V6, time_lower_bound)
+KIND_FUNCTION(uuid9562_uuidv7_lower_bound_timestamptz, UUID_V7, time_lower_bound)
+KIND_FUNCTION(uuid9562_uuidv8_node_lower_bound_timestamptz, UUID_V8_NODE, time_lower_bound)
 
 /*
- * uuidv6_highest_until, uuidv7_highest_until, uuidv8_node_highest_until: what it
- * ends with when it includes b.
+ * uuidv6_upper_bound(bound timestamptz, inclusive boolean) returns uuid
+ * uuidv7_upper_bound(bound timestamptz, inclusive boolean) returns uuid
+ * uuidv8_node_upper_bound(bound timestamptz, inclusive boolean) returns uuid
+ *
+ * Return the upper bound of tstzrange(NULL, bound); see the lower bound.
  */
 static Datum
-highest_until(FunctionCallInfo fcinfo, const UuidKind *kind)
+time_upper_bound(FunctionCallInfo fcinfo, const UuidKind *kind)
 {
-	return return_upper_bound(fcinfo, kind, true);
+	TimestampTz time = PG_ARGISNULL(0) ? DT_NOEND : PG_GETARG_TIMESTAMPTZ(0);
+
+	if (PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	return return_bound(uuid9562_upper_bound(kind, time, PG_GETARG_BOOL(1)));
 }
 
-KIND_FUNCTION(uuid9562_uuidv6_highest_until, UUID_V6, highest_until)
-KIND_FUNCTION(uuid9562_uuidv7_highest_until, UUID_V7, highest_until)
-KIND_FUNCTION(uuid9562_uuidv8_node_highest_until, UUID_V8_NODE, highest_until)
-
-/* uuidv6_highest_before, uuidv7_highest_before, uuidv8_node_highest_before: when it does not. */
-static Datum
-highest_before(FunctionCallInfo fcinfo, const UuidKind *kind)
-{
-	return return_upper_bound(fcinfo, kind, false);
-}
-
-KIND_FUNCTION(uuid9562_uuidv6_highest_before, UUID_V6, highest_before)
-KIND_FUNCTION(uuid9562_uuidv7_highest_before, UUID_V7, highest_before)
-KIND_FUNCTION(uuid9562_uuidv8_node_highest_before, UUID_V8_NODE, highest_before)
+KIND_FUNCTION(uuid9562_uuidv6_upper_bound_timestamptz, UUID_V6, time_upper_bound)
+KIND_FUNCTION(uuid9562_uuidv7_upper_bound_timestamptz, UUID_V7, time_upper_bound)
+KIND_FUNCTION(uuid9562_uuidv8_node_upper_bound_timestamptz, UUID_V8_NODE, time_upper_bound)

@@ -6,7 +6,7 @@
 -- PGOPTIONS='-c test.seed=0.25', a number from -1 to 1.
 
 BEGIN;
-SELECT plan(110);
+SELECT plan(111);
 SET LOCAL TimeZone = 'UTC';
 SET LOCAL default_statistics_target = 100;
 SET LOCAL max_parallel_workers_per_gather = 0;
@@ -268,6 +268,34 @@ SELECT cmp_ok(estimated_rows($$SELECT FROM steady WHERE id <@ tstzrange(now() + 
 SELECT is(estimated_rows(format('SELECT FROM mixed WHERE (%1$s AND id = public.nil_uuid() OR id > public.nil_uuid()) AND %1$s', 'public.uuid_is_v7(id)')),
 		  estimated_rows(format('SELECT FROM mixed WHERE %1$s AND (%1$s AND id = public.nil_uuid() OR id > public.nil_uuid())', 'public.uuid_is_v7(id)')),
 		  'the order of two conditions on the version changes no estimate');
+
+-- a plan of many partitions keeps none of the statistics that it has read
+CREATE TABLE calendar (id uuid) PARTITION BY RANGE (id);
+CREATE FUNCTION planning_memory(bins int) RETURNS numeric LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	PERFORM set_config('default_statistics_target', bins::text, true);
+	ANALYZE calendar;
+	-- the first plan also loads caches
+	FOR n IN 1 .. 2 LOOP
+		EXECUTE $q$EXPLAIN (MEMORY, SUMMARY OFF, FORMAT JSON) SELECT FROM calendar WHERE id <@ '[2026-01-01 12:00,2026-01-20 12:00)'$q$ INTO plan;
+	END LOOP;
+	RETURN plan #>> '{0,Planning,Memory Used}';
+END$$;
+DO $$
+BEGIN
+	FOR n IN 0 .. 19 LOOP
+		EXECUTE format('CREATE TABLE calendar_%s PARTITION OF calendar FOR VALUES FROM (%L) TO (%L)', n,
+					   public.uuidv7_floor('2026-01-01'::timestamptz + n * interval '1 day'),
+					   public.uuidv7_floor('2026-01-02'::timestamptz + n * interval '1 day'));
+	END LOOP;
+END$$;
+INSERT INTO calendar SELECT public.uuidv7_at('2026-01-01'::timestamptz + n * interval '1 minute') FROM generate_series(0, 28799) AS n;
+SELECT CASE WHEN current_setting('server_version_num')::int < 170000
+			THEN skip('EXPLAIN (MEMORY) is of PostgreSQL 17 and later')
+			ELSE cmp_ok(planning_memory(1000), '<', 1.5 * planning_memory(10),
+						'a plan of 20 partitions does not keep the statistics that it has read') END;
 
 SELECT * FROM finish();
 ROLLBACK;

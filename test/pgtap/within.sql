@@ -4,7 +4,7 @@
 -- constants.  PGOPTIONS='-c test.seed=0.5' repeats a run.
 
 BEGIN;
-SELECT plan(44);
+SELECT plan(50);
 
 SELECT coalesce(nullif(current_setting('test.seed', true), ''), (random() * 2 - 1)::numeric(10,9)::text) AS seed \gset
 SELECT diag('test.seed=' || :'seed');
@@ -155,10 +155,10 @@ BEGIN
 	RETURN QUERY EXECUTE format(
 		'SELECT i.id, t.moment FROM (SELECT ids.id, %1$s_timestamp(ids.id) AS stamp FROM ids) AS i CROSS JOIN times AS t
 		 WHERE stamp IS NOT NULL
-			   AND ((i.id >= public.%1$s_lowest_from(t.moment)) <> (stamp <@ tstzrange(t.moment, NULL, ''[]''))
-					OR (i.id >= public.%1$s_lowest_after(t.moment)) <> (stamp <@ tstzrange(t.moment, NULL, ''(]''))
-					OR (i.id <= public.%1$s_highest_until(t.moment)) <> (stamp <@ tstzrange(NULL, t.moment, ''[]''))
-					OR (i.id <= public.%1$s_highest_before(t.moment)) <> (stamp <@ tstzrange(NULL, t.moment, ''[)'')))', kind);
+			   AND ((i.id >= public.%1$s_lower_bound(t.moment, true)) <> (stamp <@ tstzrange(t.moment, NULL, ''[]''))
+					OR (i.id >= public.%1$s_lower_bound(t.moment, false)) <> (stamp <@ tstzrange(t.moment, NULL, ''(]''))
+					OR (i.id <= public.%1$s_upper_bound(t.moment, true)) <> (stamp <@ tstzrange(NULL, t.moment, ''[]''))
+					OR (i.id <= public.%1$s_upper_bound(t.moment, false)) <> (stamp <@ tstzrange(NULL, t.moment, ''[)'')))', kind);
 END$$;
 SELECT is_empty($$SELECT * FROM wrong_sides('uuidv7')$$, 'v7: each bound has the ids of its side, and no other');
 SELECT is_empty($$SELECT * FROM wrong_sides('uuidv6')$$, 'v6: each bound has the ids of its side, and no other');
@@ -260,11 +260,43 @@ SELECT bag_eq(
 	$$SELECT NOT id <@ 'empty' AS one, NOT id <@ '(,1960-01-01)' AS other, count(*) FROM hours GROUP BY ROLLUP ((id <@ 'empty'), (id <@ '(,1960-01-01)'))$$,
 	$$VALUES (true, true, 48::bigint), (true, NULL, 48), (NULL, NULL, 48)$$, 'by two periods that hold nothing');
 SELECT bag_eq(
+	$$SELECT 1 + (id <@ 'empty')::int AS one, 1 + (id <@ '(,1960-01-01)')::int AS other, count(*) FROM hours
+	  GROUP BY ROLLUP ((id <@ 'empty')::int, (id <@ '(,1960-01-01)')::int)$$,
+	$$VALUES (1, 1, 48::bigint), (1, NULL, 48), (NULL, NULL, 48)$$, 'by expressions of two periods that hold nothing');
+SELECT bag_eq(
 	$$SELECT within, count(*) FROM (SELECT id <@ '[2026-03-02,)' AS within FROM hours GROUP BY GROUPING SETS ((id), (public.uuid_is_v7(id)))) AS grouped GROUP BY within$$,
 	$$VALUES (false, 24::bigint), (true, 24), (NULL, 1)$$, 'by a part of a condition: the version');
 SELECT bag_eq(
 	$$SELECT within, count(*) FROM (SELECT id <@ '[2026-03-02,)' AS within FROM hours GROUP BY GROUPING SETS ((id), (id >= public.uuidv7_floor('2026-03-02')))) AS grouped GROUP BY within$$,
 	$$VALUES (false, 24::bigint), (true, 24), (NULL, 2)$$, 'by a part of a condition: a comparison');
+CREATE FUNCTION pg_temp.defined(id uuid, period tstzrange) RETURNS boolean IMMUTABLE STRICT LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN coalesce(public.uuidv7_timestamp(id) OPERATOR(pg_catalog.<@) period, false);
+END$$;
+CREATE TEMP TABLE spans AS SELECT true AS early, '2026-03-01'::timestamptz AS a, '2026-03-02'::timestamptz AS b, '[2026-03-01,2026-03-02)'::tstzrange AS period;
+SELECT bag_eq(
+	$$SELECT within, count(*) FROM (SELECT id <@ tstzrange(a, b) AS within FROM hours, spans GROUP BY GROUPING SETS ((id, tstzrange(a, b)), (id))) AS grouped GROUP BY within$$,
+	$$VALUES (true, 24::bigint), (false, 24), (NULL, 48)$$, 'by the period: NULL where it is not grouped by');
+SELECT bag_eq(
+	$$SELECT within, count(*) FROM (SELECT id <@ period AS within FROM hours, spans GROUP BY GROUPING SETS ((id, period::public.uuidv7_period), (id))) AS grouped GROUP BY within$$,
+	$$VALUES (true, 24::bigint), (false, 24), (NULL, 48)$$, 'by the period in the domain of the operator: NULL where it is not grouped by');
+SELECT bag_eq(
+	$$SELECT within, count(*) FROM (SELECT id <@ tstzrange(now() - interval '1 day', NULL) AS within FROM hours GROUP BY GROUPING SETS ((id), (now() - interval '1 day'))) AS grouped GROUP BY within$$,
+	$$SELECT within, count(*) FROM (SELECT pg_temp.defined(id, tstzrange(now() - interval '1 day', NULL)) AS within FROM hours GROUP BY GROUPING SETS ((id), (now() - interval '1 day'))) AS grouped GROUP BY within$$,
+	'by a time of the period: as PostgreSQL does with the definition');
+CREATE FUNCTION pg_temp.period_of(early boolean) RETURNS tstzrange STABLE LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN CASE WHEN early THEN '[2026-03-01,2026-03-02)'::tstzrange ELSE '[2026-03-02,)' END;
+END$$;
+SELECT bag_eq(
+	$$SELECT within, count(*) FROM (SELECT id <@ pg_temp.period_of(early) AS within
+									FROM (SELECT id FROM hours UNION ALL VALUES ('019ca700-0000-4000-8000-000000000000'::uuid)) AS ids, spans
+									GROUP BY GROUPING SETS ((id, early), (pg_temp.period_of(early) IS NULL))) AS grouped GROUP BY within$$,
+	$$VALUES (true, 24::bigint), (false, 25), (NULL, 1)$$, 'by "period IS NULL": false for a v4 in a period');
+SELECT bag_eq(
+	$$SELECT within, count(*) FROM (SELECT id <@ tstzrange('2026-03-01', b) AS within FROM hours, spans
+									GROUP BY GROUPING SETS ((id, b), (public.uuidv7_upper_bound(b, false)))) AS grouped GROUP BY within$$,
+	$$VALUES (true, 24::bigint), (false, 24), (NULL, 1)$$, 'by a part of a condition: a bound');
 PREPARE grouped (tstzrange) AS SELECT NOT id <@ $1, count(*) FROM hours GROUP BY ROLLUP (id <@ $1);
 SET LOCAL plan_cache_mode = force_generic_plan;
 SELECT bag_eq($$EXECUTE grouped ('[2026-03-01,2026-03-02)')$$,

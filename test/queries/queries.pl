@@ -7,8 +7,8 @@
 #
 # On the server of the environment, in a database of its own, which it drops.  Every
 # hundred queries have tables of their own, made from SEED + 0, SEED + 1 and so on, with
-# times around the present hour.  A difference is printed with the whole script that
-# shows it.
+# times around the present hour.  A difference, or a query that crashes the server, is
+# printed with the whole script that shows it.
 use strict;
 use warnings;
 
@@ -213,6 +213,8 @@ sub schema
 	{
 		push @sql, search_path($side), 'CREATE ' . "VIEW shop_$side.v AS $view";
 	}
+	push @sql, 'CREATE FUNCTION shop.period_of(n int) RETURNS tstzrange LANGUAGE plpgsql ' . pick('STABLE', 'IMMUTABLE')
+		. ' AS $$BEGIN RETURN CASE n WHEN 0 THEN NULL WHEN 1 THEN ' . quoted(range_literal()) . '::tstzrange ELSE ' . quoted(range_literal()) . ' END; END$$';
 	push @sql, 'CREATE FUNCTION shop.allowed(id uuid, p tstzrange) RETURNS boolean LANGUAGE sql STABLE AS '
 		. "'SELECT " . pick('id <@ p', 'id <@ p IS NOT FALSE', 'NOT id <@ p') . "'";
 	push @sql, 'CREATE POLICY few ON t1 USING (shop.allowed(id, ' . pick(quoted(range_literal()), 'p', 'tstzrange(a, b)') . '))', 'ALTER TABLE t1 ENABLE ROW LEVEL SECURITY';
@@ -329,23 +331,48 @@ sub condition
 		3 => sub { '(' . plain_condition($scope) . pick(' AND ', ' OR ') . condition(@deeper) . ')' },
 		2 => sub { '(' . condition(@deeper) . pick(' IS TRUE', ' IS NOT TRUE', ' IS FALSE', ' IS NULL', ' IS NOT NULL', ' IS NOT FALSE') . ')' },
 		1 => sub { '(' . condition(@deeper) . pick(' = ', ' <> ', ' IS DISTINCT FROM ') . condition(@deeper) . ')' },
+		1 => sub { "(CASE WHEN " . condition(@deeper) . ' THEN ' . condition(@deeper) . ' ELSE ' . plain_condition($scope) . ' END)' },
 		1 => sub { "(CASE WHEN " . plain_condition($scope) . ' THEN ' . condition(@deeper) . ' ELSE ' . condition(@deeper) . ' END)' },
 		1 => sub { 'coalesce(' . condition(@deeper) . ', ' . pick('true', 'false') . ')' },
-		2 => sub {
-			my $inner = new_alias();
-			local $merged_id = 0;
-			my $where = condition([ $inner, @$scope ], $depth - 1);
+		5 => sub { pick('EXISTS', 'EXISTS', 'NOT EXISTS') . ' (' . sublink($scope, $depth - 1, '1', 'n') . ')' },
+		1 => sub { pick(@$scope) . '.n' . pick(' IN ', ' NOT IN ') . '(' . sublink($scope, $depth - 1, 'n') . ')' },
+		1 => sub { '(' . sublink($scope, $depth - 1, 'bool_or') . ')' })->();
+}
 
-			return pick('EXISTS', 'NOT EXISTS') . ' (SELECT 1 FROM ' . pick(@tables) . " AS $inner WHERE $where)";
-		},
-		1 => sub {
-			my $inner = new_alias();
-			my $outer = pick(@$scope);
-			local $merged_id = 0;
-			my $where = condition([$inner], $depth - 1);
+# The tables of a sublink, one to three, and their aliases.
+sub joined_tables
+{
+	my @aliases = map { new_alias() } 1 .. pick_by(4 => 1, 4 => 2, 1 => 3);
+	my @joined = map { pick(@tables) . " AS $_" } @aliases;
+	my $sql = $joined[0];
+	my $using = pick('n', 'n', 'k', 'id', 'other', '');
 
-			return "$outer.n" . pick(' IN ', ' NOT IN ') . "(SELECT $inner.n FROM " . pick(@tables) . " AS $inner WHERE $where)";
-		})->();
+	$merged_id = $using eq 'id' && @aliases > 1;
+	for my $i (1 .. $#aliases)
+	{
+		my $type = pick('', '', 'LEFT ', 'RIGHT ', 'FULL ');
+
+		$sql .= " ${type}JOIN $joined[$i] " . ($using ne '' ? "USING ($using)" : 'ON ' . pick("$aliases[0].n = $aliases[$i].n", "$aliases[0].id = $aliases[$i].other"));
+	}
+	return ($sql, @aliases);
+}
+
+# A query for a sublink, of one of these columns.
+sub sublink
+{
+	my ($scope, $depth, @columns) = @_;
+	local $merged_id = 0;
+	my ($from, @inner) = joined_tables();
+	my $outer = pick(@$scope);
+	my $alias = pick(@inner);
+	my $column = pick(@columns);
+	my $where = chance(0.4) ? condition([ @inner, @$scope ], $depth)
+		: condition(\@inner, $depth) . pick_by(1 => '', 2 => " AND $alias.n = $outer.n", 1 => " AND $alias.other = $outer.other");
+
+	$column = $column eq 'bool_or' ? 'bool_or(' . condition(\@inner, $depth - 1) . ')' : $column eq 'n' ? "$alias.n" : $column;
+	my $sql = "SELECT $column FROM $from WHERE $where";
+	$sql .= pick(' UNION ', ' UNION ALL ', ' EXCEPT ', ' INTERSECT ') . sublink($scope, $depth - 1, 'n') if $column =~ /n$/ && chance(0.1);
+	return $sql;
 }
 
 # --- queries ----------------------------------------------------------------
@@ -442,6 +469,38 @@ sub grouping
 		'GROUPING SETS (' . join(', ', map { "($_)" } @by, '') . ')', "DISTINCT ROLLUP ($list)");
 }
 
+# A query with grouping sets by parts of a condition: its ID, its period, the times of
+# the period, and what the planner could make of it.
+sub grouped_by_parts
+{
+	my ($from, $where, @scope) = @_;
+	my ($of, $by) = (pick(@scope), pick(@scope));
+	my $since = "now() - interval '" . int(rand(30)) . " hours 30 minutes'";
+	my $flags = pick('', '', ", '[]'", ", '()'");
+	my $name = pick('uuidv7', 'uuidv7', 'uuidv7', 'uuidv6', 'uuidv8_node');
+
+	# a period, what it is made of, and columns by which it is valid in the select list
+	my ($period, $parts, $columns) = @{ pick(
+		[ "tstzrange($by.a, $by.b$flags)", [ "$by.a", "$by.b" ], [ "$by.a", "$by.b" ] ],
+		[ "tstzrange($by.a, NULL$flags)", [ "($by.a IS NULL)", "ids.uuidv7_lower_bound($by.a, true)" ], ["$by.a"] ],
+		[ "tstzrange($since, NULL$flags)", [$since], [] ],
+		[ "tstzrange($since, now()$flags)", [ $since, 'now()' ], [] ],
+		[ "tstzrange(lower($by.p), upper($by.p)$flags)", [ "lower($by.p)", "upper($by.p)" ], ["$by.p"] ],
+		[ "$by.p", [ "lower($by.p)", "$by.p * '(,)'" ], ["$by.p"] ],
+		[ "shop.period_of($by.n)", ["($by.n IS NULL)"], ["$by.n"] ],
+		[ "coalesce($by.p, '(,)')", ["($by.p IS NULL)"], ["$by.p"] ]) };
+	my $condition = pick("$name\_within($of.id, $period)", "($of.id <@ $period)", "($period @> $of.id)");
+	my @valid = @$columns && chance(0.5) ? @$columns : $period =~ /^tstzrange\(now/ ? () : ($period);
+	my @other = some(0.4, $period, @$parts, "($period IS NULL)", "($of.id IS NULL)", "uuid_is_v7($of.id)", $condition,
+		"($of.id >= ids.uuidv7_floor('" . timestamp(moment()) . "'))");
+	my @sets = map { '(' . join(', ', $_, some(0.3, "$of.id", @valid)) . ')' } "$of.id", @valid, @other;
+	my $shown = pick($condition, $condition, "NOT $condition", "$condition IS NULL", "coalesce($condition, false)");
+
+	return "SELECT count(*)::text, $shown, grouping($of.id)::int FROM $from$where GROUP BY "
+		. pick_by(4 => 'GROUPING SETS (' . join(', ', @sets) . ')', 1 => 'ROLLUP (' . join(', ', shuffled("$of.id", @valid, @other)) . ')')
+		. pick('', '', " HAVING $condition", " HAVING NOT $condition");
+}
+
 # A query of three columns: text, boolean, integer.
 sub select_query
 {
@@ -467,12 +526,15 @@ sub select_query
 			my $shown = pick($grouped, "NOT $grouped", "$grouped IS NULL", "($grouped AND " . pick(@conditions) . ')', "($grouped OR " . pick(@conditions) . ')', "coalesce($grouped, false)");
 			my $having = pick('', '', " HAVING $grouped", " HAVING NOT $grouped", " HAVING count(*) > 1");
 
+			my $cast = pick('', '::int');
+
 			# what may come out as the same bounds: a condition in two ways, its bound, and two periods that hold nothing
 			push @by, map { /^\((\S+) <@ (.*)\)$/ ? "($2 @> $1)" : () } @conditions if chance(0.5);
 			push @by, map { /^\((\S+) <@ (?:'\["|tstzrange\(')(\d[^'"]+)/ ? "($1 >= ids.uuidv7_floor('$2'))" : () } @conditions if chance(0.3);
-			push @by, "($of.id <@ 'empty'::tstzrange)", "($of.id <@ '[2026-01-01,2026-01-01)'::tstzrange)" if chance(0.05);
+			push @by, map { "($of.id <@ ${_}::tstzrange)$cast" } "'empty'", "'[2026-01-01,2026-01-01)'" if chance(0.1);
 			return "SELECT " . pick('count(*)', "count($of.id)", "max($of.n)") . "::text, $shown, " . pick('count(*)', "grouping($by[0])") . "::int FROM $from$where GROUP BY " . grouping(shuffled(@by)) . $having;
 		},
+		5 => sub { grouped_by_parts($from, chance(0.3) ? $where : '', @scope) },
 		2 => sub {
 			my $within = within(\@scope);
 
@@ -610,12 +672,23 @@ sub psql
 	open(my $script, '>', $file) or die "$file: $!";
 	print $script $sql;
 	close $script;
-	open(my $output, '-|', "psql -XAtq -P null=NULL -d $database -f $file 2>/dev/null") or die "psql: $!";
+	open(my $output, '-|', "timeout 600 psql -XAtq -P null=NULL -d $database -f $file 2>/dev/null") or die "psql: $!";
 	my @lines = <$output>;
 	close $output;
 	unlink $file;
 	chomp @lines;
 	return @lines;
+}
+
+# Wait until the server has recovered from a crash.
+sub wait_for_server
+{
+	for (1 .. 60)
+	{
+		return if psql('postgres', 'SELECT 1');
+		sleep 1;
+	}
+	die "the server does not accept connections\n";
 }
 
 # A script that runs the statements both ways.
@@ -668,8 +741,9 @@ for (my $round = 0; $done < $queries && $different < 10; $round++)
 		$errors{$error}++ if defined $error;
 		if (!exists $found{"$number end"})
 		{
-			print "not ok $done - the server ended the session of seed " . ($seed + $round) . "\n$schema$cases[$number]";
+			print "not ok $done - seed " . ($seed + $round) . ", query $number: the server crashed or did not answer\n$schema$cases[$number]";
 			$different++;
+			wait_for_server();
 			last;
 		}
 		# a period that ends before it begins may be empty, and a timeout is nobody's answer

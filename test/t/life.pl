@@ -126,8 +126,8 @@ sql('hostile', q{
 	CREATE OPERATOR trap.<= (FUNCTION = trap.compare, LEFTARG = uuid, RIGHTARG = uuid);
 	CREATE OPERATOR trap.= (FUNCTION = trap.compare, LEFTARG = uuid, RIGHTARG = uuid);
 	CREATE FUNCTION trap.uuid_is_v7(uuid) RETURNS boolean LANGUAGE sql AS 'SELECT trap.spring()';
-	CREATE FUNCTION trap.uuidv7_lowest(tstzrange) RETURNS uuid LANGUAGE sql AS 'SELECT CASE WHEN trap.spring() THEN gen_random_uuid() END';
-	CREATE FUNCTION trap.uuidv7_highest(tstzrange) RETURNS uuid LANGUAGE sql AS 'SELECT CASE WHEN trap.spring() THEN gen_random_uuid() END';
+	CREATE FUNCTION trap.uuidv7_lower_bound(timestamptz, boolean) RETURNS uuid LANGUAGE sql AS 'SELECT CASE WHEN trap.spring() THEN gen_random_uuid() END';
+	CREATE FUNCTION trap.uuidv7_upper_bound(timestamptz, boolean) RETURNS uuid LANGUAGE sql AS 'SELECT CASE WHEN trap.spring() THEN gen_random_uuid() END';
 	CREATE FUNCTION trap.lower(anyrange) RETURNS anyelement LANGUAGE sql AS 'SELECT CASE WHEN trap.spring() THEN pg_catalog.lower($1) END';
 	CREATE FUNCTION trap.isempty(anyrange) RETURNS boolean LANGUAGE sql AS 'SELECT trap.spring()';
 	CREATE FUNCTION trap.timestamptz_pl_interval(timestamptz, interval) RETURNS timestamptz LANGUAGE sql AS 'SELECT CASE WHEN trap.spring() THEN $1 END';

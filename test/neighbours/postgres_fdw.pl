@@ -1,0 +1,67 @@
+# postgres_fdw: with "extensions 'uuid9562'" the bounds of a period go to the foreign
+# server, so that only the rows of the period come back.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use Neighbours;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $reason = why_not('postgres_fdw', 'postgres_fdw');
+plan skip_all => $reason if $reason;
+
+my $node = PostgreSQL::Test::Cluster->new('postgres_fdw');
+$node->init;
+$node->append_conf('postgresql.conf', "timezone = 'UTC'");
+$node->start;
+
+my $connection = sprintf(q{host '%s', port '%d', dbname 'postgres'}, $node->host, $node->port);
+$node->safe_psql('postgres', qq{
+	CREATE EXTENSION uuid9562;
+	CREATE EXTENSION postgres_fdw;
+	CREATE TABLE orders (id uuid PRIMARY KEY, n int);
+	INSERT INTO orders SELECT public.uuidv7_at('2026-01-01'::timestamptz + n * interval '1 hour'), n FROM generate_series(0, 999) AS n;
+	INSERT INTO orders VALUES ('019ba700-0000-4000-8000-000000000000', -1);
+	CREATE SERVER there FOREIGN DATA WRAPPER postgres_fdw OPTIONS ($connection, extensions 'uuid9562');
+	CREATE USER MAPPING FOR PUBLIC SERVER there;
+	CREATE FOREIGN TABLE far (id uuid, n int) SERVER there OPTIONS (table_name 'orders');
+	CREATE TABLE shift (period tstzrange, starts timestamptz, ends timestamptz);
+	INSERT INTO shift VALUES ('[2026-01-10,2026-01-11)', '2026-01-10', '2026-01-11'), (NULL, '2026-02-11 10:00', NULL)});
+
+# Check the remote statements of the plan of the last statement, and its result.
+sub ships
+{
+	my ($name, $expected, $rows, @statements) = @_;
+	my $last = pop @statements;
+	my $plan = $node->safe_psql('postgres', join ";\n", @statements, "EXPLAIN (VERBOSE, COSTS OFF) $last");
+
+	like(join("\n", $plan =~ /Remote SQL: (.*)/g), $expected, "$name: the remote statement has the bounds");
+	unlike($plan, qr/Filter:/, "$name: nothing is left to check here");
+	is($node->safe_psql('postgres', join ";\n", @statements, $last), $rows, "$name: its rows");
+}
+
+my $each = '\$\d::[a-z ]+';
+ships('a constant period', qr/id >= '019ba533-.*id <= '019baa5a-/, '24', q{SELECT count(*) FROM far WHERE id <@ '[2026-01-10,2026-01-11)'});
+ships('a generic plan', qr/id >= public\.uuidv7_lower_bound\($each, true\).*id <= public\.uuidv7_upper_bound\($each, false\)/, '24',
+	'SET plan_cache_mode = force_generic_plan', 'PREPARE q (timestamptz, timestamptz) AS SELECT count(*) FROM far WHERE id <@ tstzrange($1, $2)',
+	q{EXECUTE q ('2026-01-10', '2026-01-11')});
+ships('a generic plan without an end', qr/id >= public\.uuidv7_lower_bound\($each, true\).*id <= public\.uuidv7_upper_bound\($each, true\)/, '2',
+	'SET plan_cache_mode = force_generic_plan', 'PREPARE q (timestamptz, timestamptz) AS SELECT count(*) FROM far WHERE id <@ tstzrange($1, $2, $$[]$$)',
+	q{EXECUTE q ('2026-02-11 14:00', NULL)});
+ships('a generic plan with a period', qr/id >= public\.uuidv7_lower_bound\($each\).*id <= public\.uuidv7_upper_bound\($each\)/, '24',
+	'SET plan_cache_mode = force_generic_plan', 'PREPARE q (tstzrange) AS SELECT count(*) FROM far WHERE id <@ $1', q{EXECUTE q ('[2026-01-10,2026-01-11)')});
+
+# PostgreSQL ships this grouping, and knows the grouped condition by its tree
+is( $node->safe_psql('postgres', q{SELECT NOT id <@ '[2026-01-10,2026-01-11)', count(*) FROM far GROUP BY id <@ '[2026-01-10,2026-01-11)' ORDER BY 1}),
+	"f|24\nt|977", 'a grouped condition');
+
+# a join, with the times of each row as parameters
+$node->safe_psql('postgres', 'ANALYZE shift');
+my $join = 'SELECT count(*) FROM shift JOIN LATERAL (SELECT * FROM far WHERE id <@ tstzrange(starts, ends) OFFSET 0) AS found ON true';
+ships('a join', qr/id >= public\.uuidv7_lower_bound\($each, true\).*id <= public\.uuidv7_upper_bound\($each, false\)/, '30', $join);
+
+$node->stop;
+done_testing();
