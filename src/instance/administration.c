@@ -59,10 +59,10 @@ put_row(ReturnSetInfo *result, const UuidKind *kind)
 	values[3] = Int64GetDatum(state.ahead_of_clock);
 	values[4] = Int64GetDatum(pg_atomic_read_u64(&uuid9562_shared->mark_writes));
 	nulls[5] = holder < 0;
-	values[5] = timestamp_of(kind, held_time);
+	values[5] = holder < 0 ? 0 : timestamp_of(kind, held_time);
 	nulls[6] = holder < 0 || prepared || !is_visible(proc);
 	values[6] = Int32GetDatum(proc->pid);
-	nulls[7] = !prepared;
+	nulls[7] = !prepared || !TransactionIdIsValid(proc->xid);
 	values[7] = TransactionIdGetDatum(proc->xid);
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
