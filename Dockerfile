@@ -14,7 +14,7 @@ ARG major=18
 # The image knows its own major version as PG_MAJOR, also where its tag is longer.
 FROM postgres:$major AS build
 RUN apt-get update && \
-	apt-get install -y --no-install-recommends gcc libc6-dev make "postgresql-server-dev-$PG_MAJOR"
+	apt-get install -y --no-install-recommends gcc libc6-dev libssl-dev make "postgresql-server-dev-$PG_MAJOR"
 COPY . /uuid9562
 RUN make -C /uuid9562 PG_CONFIG="/usr/lib/postgresql/$PG_MAJOR/bin/pg_config" && \
 	make -C /uuid9562 PG_CONFIG="/usr/lib/postgresql/$PG_MAJOR/bin/pg_config" install DESTDIR=/installed

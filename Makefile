@@ -28,6 +28,7 @@ OBJS = \
 	src/value/convert.o \
 	src/value/inspect.o \
 	src/value/min_max.o \
+	src/value/public_id.o \
 	src/value/timestamp.o \
 	src/period/bounds.o \
 	src/period/rewrite.o \
@@ -49,10 +50,10 @@ MANUAL = $(call OWN_FILES,*.md LICENSE doc/*.md managed/*.sql doc/benchmarks/*/*
 
 PG_CPPFLAGS = -I$(SOURCE)/src -DUUID9562_VERSION='"$(EXTVERSION)"'
 
-REGRESS = vectors inspect convert aggregate named time node plans settings errors managed
+REGRESS = vectors inspect convert aggregate named time node plans settings errors public_id managed
 REGRESS_OPTS = --load-extension=$(EXTENSION)
 
-CORE_TESTS = layout layout_by_byte clock generator random_buffer text transaction_history horizon
+CORE_TESTS = layout layout_by_byte clock generator random_buffer text base58 feistel transaction_history horizon
 CORE_PROGRAMS = $(CORE_TESTS:%=test/core/%)
 EXTRA_CLEAN = $(CORE_PROGRAMS)
 
@@ -62,6 +63,9 @@ ifeq ($(PGXS),)
 $(error PG_CONFIG=$(PG_CONFIG) cannot be run; name the pg_config of your PostgreSQL, and see README.md for what to install)
 endif
 include $(PGXS)
+
+# AES of the OpenSSL that PostgreSQL itself is built with, if it is
+SHLIB_LINK += $(filter -lcrypto,$(LIBS))
 
 # the bitcode too: JIT inlines it
 $(OBJS) $(OBJS:.o=.bc): $(call OWN_FILES,src/*.h src/*/*.h) uuid9562.control

@@ -252,6 +252,16 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuid_from_base32hex'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuid_from_base32hex(text) IS 'convert base32hex to UUID';
 
+CREATE FUNCTION uuid_to_base58(uuid) RETURNS text
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_to_base58'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_to_base58(uuid) IS 'convert UUID to base58';
+
+CREATE FUNCTION uuid_from_base58(base58 text) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_from_base58'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_from_base58(text) IS 'convert base58 to UUID';
+
 CREATE FUNCTION nil_uuid() RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_nil_uuid'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -296,6 +306,23 @@ CREATE AGGREGATE uuid9562_max(uuid) (
 );
 COMMENT ON AGGREGATE uuid9562_max(uuid) IS 'maximum value of all uuid input values';
 ALTER AGGREGATE uuid9562_max(uuid) RENAME TO max;
+
+-- ------------------------------------------------------------------------
+-- Public IDs
+-- ------------------------------------------------------------------------
+
+-- A parallel worker could read another key than its leader, if the file changes.
+CREATE FUNCTION uuidv7_encrypt(id uuid, key_name text) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_encrypt'
+LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION uuidv7_encrypt(uuid, text) IS 'encrypt UUID version 7 as version 4';
+REVOKE EXECUTE ON FUNCTION uuidv7_encrypt(uuid, text) FROM PUBLIC;
+
+CREATE FUNCTION uuidv7_decrypt(public_id uuid, key_name text) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_decrypt'
+LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION uuidv7_decrypt(uuid, text) IS 'decrypt UUID version 7 from version 4';
+REVOKE EXECUTE ON FUNCTION uuidv7_decrypt(uuid, text) FROM PUBLIC;
 
 -- ------------------------------------------------------------------------
 -- Time

@@ -2,7 +2,8 @@
 -- The first of each measure is a C function that does nothing else than is needed.
 CREATE TABLE numbers AS
 SELECT n, clock_timestamp() AS time, public.uuidv1() AS v1, public.uuidv6() AS v6, public.uuidv7() AS v7,
-	   public.uuidv8() AS v8, 'urn:uuid:' || gen_random_uuid() AS urn
+	   public.uuidv8() AS v8, 'urn:uuid:' || gen_random_uuid() AS urn, gen_random_uuid() AS v4,
+	   '1CLX6BNbgzLqKvx4TBQjJd'::text AS base58, uuid_send(gen_random_uuid()) AS block
 FROM generate_series(1, 20000) AS n;
 VACUUM ANALYZE numbers;
 
@@ -36,6 +37,13 @@ FROM (VALUES ('EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF) SELECT %s FROM numbers
 	('converted', 'uuidv5(v7, name)', $$public.uuidv5(v7, 'www.example.com')$$, NULL),
 	('converted', 'uuidv8_name(v7, name)', $$public.uuidv8_name(v7, 'www.example.com')$$, NULL),
 	('converted', 'uuid-ossp: uuid_generate_v5(v7, name)', $$"uuid-ossp".uuid_generate_v5(v7, 'www.example.com')$$, NULL),
+	('of public IDs', 'uuidv7()', 'public.uuidv7()', NULL),
+	('of public IDs', 'uuidv7_encrypt(v7, key)', $$public.uuidv7_encrypt(v7, 'orders')$$, NULL),
+	('of public IDs', 'uuidv7_decrypt(v4, key)', $$public.uuidv7_decrypt(v4, 'orders')$$, NULL),
+	('of public IDs', 'uuid_to_base58(v7)', 'public.uuid_to_base58(v7)', NULL),
+	('of public IDs', 'uuid_from_base58(base58)', 'public.uuid_from_base58(base58)', NULL),
+	('of public IDs', 'pgcrypto: a block of AES-256', $$pgcrypto.encrypt(block, '\x000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f', 'aes-ecb/pad:none')$$, NULL),
+	('of public IDs', 'uuid47: 48 of the 122 bits', $$uuid47.uuid_to_uuid47_with_key(v4, '\x000102030405060708090a0b0c0d0e0f')$$, NULL),
 	('read', 'floor: read 8 bytes', 'floor.read(v7)', NULL),
 	('read', 'uuid_extract_version(v7)', 'public.uuid_extract_version(v7)', NULL),
 	('read', 'uuidv7_timestamp(v7)', 'public.uuidv7_timestamp(v7)', NULL),

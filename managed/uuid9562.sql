@@ -284,4 +284,59 @@ CREATE AGGREGATE max(uuid) (
 );
 COMMENT ON AGGREGATE max(uuid) IS 'maximum value of all uuid input values';
 
+-- base58, with numeric as the type for 128 bits.
+
+CREATE FUNCTION uuid_to_base58(uuid) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $body$
+DECLARE
+	alphabet text := '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+	hex text := translate($1::text, '-', '');
+	number numeric := 0;
+	base58 text := '';
+BEGIN
+	FOR word IN 0 .. 3 LOOP
+		number := number * 4294967296 + ('x' || substr(hex, word * 8 + 1, 8))::bit(32)::bigint;
+	END LOOP;
+	FOR place IN 1 .. 22 LOOP
+		base58 := substr(alphabet, mod(number, 58)::integer + 1, 1) || base58;
+		number := div(number, 58);
+	END LOOP;
+	RETURN base58;
+END$body$;
+COMMENT ON FUNCTION uuid_to_base58(uuid) IS 'convert UUID to base58';
+
+CREATE FUNCTION uuid_from_base58(base58 text) RETURNS uuid
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $body$
+DECLARE
+	alphabet text := '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+	digits text COLLATE "C" := base58;
+	number numeric := 0;
+	hex text := '';
+	reason text;
+BEGIN
+	IF octet_length(digits) <> 22 THEN
+		reason := 'A base58-encoded UUID consists of 22 ASCII characters.';
+	ELSIF translate(digits, alphabet, '') <> '' THEN
+		reason := 'Valid characters are digits and ASCII letters other than "0", "I", "O" and "l".';
+	ELSIF digits > 'YcVfxkQb6JRzqk5kF2tNLv' THEN
+		reason := 'The greatest base58-encoded UUID is "YcVfxkQb6JRzqk5kF2tNLv".';
+	END IF;
+	IF reason IS NOT NULL THEN
+		RAISE invalid_text_representation USING
+			MESSAGE = 'invalid input syntax for base58-encoded UUID: "' || digits || '"',
+			DETAIL = reason;
+	END IF;
+	FOR place IN 1 .. 22 LOOP
+		number := number * 58 + strpos(alphabet, substr(digits, place, 1)) - 1;
+	END LOOP;
+	FOR word IN 0 .. 3 LOOP
+		hex := lpad(to_hex(mod(number, 4294967296)::bigint), 8, '0') || hex;
+		number := div(number, 4294967296);
+	END LOOP;
+	RETURN hex::uuid;
+END$body$;
+COMMENT ON FUNCTION uuid_from_base58(text) IS 'convert base58 to UUID';
+
 COMMIT;

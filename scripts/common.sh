@@ -112,6 +112,12 @@ has_pgtap() { [ -x "$PG_CONFIG" ] && [ -f "$("$PG_CONFIG" --sharedir)/extension/
 # has PGXS without the headers.
 has_headers() { [ -f "$("$1" --pgxs)" ] && [ -f "$("$1" --includedir-server)/postgres.h" ]; }
 
+# lacks_openssl PG_CONFIG: check whether PostgreSQL uses OpenSSL but its headers are missing.
+lacks_openssl() {
+	grep -q '^#define USE_OPENSSL 1' "$("$1" --includedir-server)/pg_config.h" &&
+		! echo '#include <openssl/evp.h>' | gcc -E - >/dev/null 2>&1
+}
+
 # need [test]: choose PostgreSQL and install the requirements of building and running, and
 # of testing.  Without apt, or for a PostgreSQL that is not Debian's, list what is missing.
 need() {
@@ -119,7 +125,7 @@ need() {
 
 	choose_postgres
 	if has_apt; then
-		local packages=(gcc libc6-dev make)
+		local packages=(gcc libc6-dev libssl-dev make)
 
 		if [[ ${CC:-} = *clang* ]]; then packages+=(clang); fi
 		if [ "$PG_CONFIG" = "/usr/lib/postgresql/$major/bin/pg_config" ]; then
@@ -138,6 +144,7 @@ need() {
 
 	bindir=$("$PG_CONFIG" --bindir)
 	has_headers "$PG_CONFIG" || lacking+=("the server headers of PostgreSQL $major, with PGXS")
+	! lacks_openssl "$PG_CONFIG" 2>/dev/null || lacking+=("the headers of OpenSSL")
 	for program in initdb pg_ctl postgres psql; do
 		[ -x "$bindir/$program" ] || lacking+=("$program of PostgreSQL $major, in $bindir")
 	done

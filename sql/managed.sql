@@ -120,6 +120,9 @@ SELECT count(*) FILTER (WHERE uuid9562.uuidv1_to_v6(id) IS DISTINCT FROM public.
 FROM ids WHERE public.uuid_extract_version(id) = 1;
 SELECT count(*) FILTER (WHERE uuid9562.uuidv6_to_v1(id) IS DISTINCT FROM public.uuidv6_to_v1(id)) AS v6_to_v1, count(*) > 5000 AS many
 FROM ids WHERE public.uuid_extract_version(id) = 6;
+SELECT count(*) FILTER (WHERE uuid9562.uuid_to_base58(id) IS DISTINCT FROM public.uuid_to_base58(id)) AS to_base58,
+	   count(*) FILTER (WHERE uuid9562.uuid_from_base58(public.uuid_to_base58(id)) IS DISTINCT FROM id) AS from_base58
+FROM ids WHERE n <= 10000;
 SELECT uuid9562.min(id) = public.min(id) AS min, uuid9562.max(id) = public.max(id) AS max FROM ids;
 
 -- as many times and periods: in, at and beyond the ends of the field, with every kind
@@ -177,6 +180,8 @@ FROM unnest(ARRAY[
 	'uuidv7_floor(''1969-12-31 23:59:59.999999+00'')', 'uuidv7_ceil(''10889-08-02 05:31:50.656+00'')',
 	'uuidv7_at(''infinity'')', 'uuidv7_floor(''-infinity'')',
 	'uuidv1_to_v6(''919108f7-52d1-4320-9bac-f847db4148a8'')', 'uuidv6_to_v1(''00000000-0000-0000-0000-000000000000'')']) AS call;
+SELECT base58, error_of(format('SELECT uuid9562.uuid_from_base58(%L)', base58)) = error_of(format('SELECT public.uuid_from_base58(%L)', base58)) AS same
+FROM unnest('{YcVfxkQb6JRzqk5kF2tNLw,0ChHh89KnUdBuAbxwb2MLg,1,""}'::text[]) AS base58;
 DROP FUNCTION error_of(text);
 
 -- What stands in the place of the operators: with a constant, now(), parameters, a join.

@@ -52,4 +52,12 @@
 #define MODULE_MAGIC(version_string) PG_MODULE_MAGIC
 #endif
 
+#ifdef WIN32
+#define PATH_MAX _MAX_PATH
+#define realpath(path, resolved) _fullpath(resolved, path, _MAX_PATH)
+#endif
+
+/* in libpq/libpq.h, which may include headers of GSSAPI that are not installed */
+extern bool check_ssl_key_file_permissions(const char *ssl_key_file, bool isServerStart);
+
 #endif							/* UUID9562_COMPAT_H */

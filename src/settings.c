@@ -13,6 +13,7 @@ int			uuid9562_v7_method = UUID_METHOD_FRACTION;
 UuidStamp	uuid9562_node_stamp;
 int			uuid9562_node_id = UNSET_NODE_ID;
 int			uuid9562_max_ahead;
+char	   *uuid9562_key_file;
 
 /* The text of uuid9562.mac_address.  Its assign hook sets uuid9562_node_stamp. */
 static char *mac_address;
@@ -129,5 +130,10 @@ uuid9562_define_settings(void)
 							&uuid9562_max_ahead,
 							60, 0, PG_INT32_MAX / 1000,
 							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
+	DefineCustomStringVariable("uuid9562.key_file",
+							   "Sets the file with the keys of uuidv7_encrypt() and uuidv7_decrypt().",
+							   NULL,
+							   &uuid9562_key_file, "",
+							   PGC_SIGHUP, GUC_SUPERUSER_ONLY, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("uuid9562");
 }

@@ -1,12 +1,13 @@
 /*
  * convert.c
- *		Conversion of UUIDs: between versions 1 and 6, and to and from URN and
- *		base32hex.
+ *		Conversion of UUIDs: between versions 1 and 6, and to and from URN,
+ *		base32hex and base58.
  */
 #include "value/value.h"
 
 #include "utils/builtins.h"
 
+#include "core/base58.h"
 #include "core/text.h"
 
 PG_FUNCTION_INFO_V1(uuid9562_uuidv1_to_v6);
@@ -15,6 +16,8 @@ PG_FUNCTION_INFO_V1(uuid9562_uuid_to_urn);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_from_urn);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_to_base32hex);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_from_base32hex);
+PG_FUNCTION_INFO_V1(uuid9562_uuid_to_base58);
+PG_FUNCTION_INFO_V1(uuid9562_uuid_from_base58);
 
 /* RFC 9562, 4, figure 4 */
 #define URN_PREFIX			"urn:uuid:"
@@ -138,5 +141,31 @@ uuid9562_uuid_from_base32hex(PG_FUNCTION_ARGS)
 				 errmsg("invalid input syntax for base32hex-encoded UUID: \"%s\"", string),
 				 errhint("A base32hex-encoded UUID consists of 26 characters \"0\" to \"9\" and \"a\" to \"v\"; "
 						 "the last must be one of \"0\", \"4\", \"8\", \"c\", \"g\", \"k\", \"o\", and \"s\".")));
+	PG_RETURN_UUID_P(uuid);
+}
+
+/* uuid_to_base58(uuid) returns text: 22 characters that sort as the UUID does. */
+Datum
+uuid9562_uuid_to_base58(PG_FUNCTION_ARGS)
+{
+	char		string[UUID_BASE58_LENGTH];
+
+	uuid_base58_write(PG_GETARG_UUID_P(0)->data, string);
+	PG_RETURN_TEXT_P(cstring_to_text_with_len(string, UUID_BASE58_LENGTH));
+}
+
+/* uuid_from_base58(base58 text) returns uuid: the inverse; an error for anything else. */
+Datum
+uuid9562_uuid_from_base58(PG_FUNCTION_ARGS)
+{
+	text	   *base58 = PG_GETARG_TEXT_PP(0);
+	pg_uuid_t  *uuid = new_uuid();
+	const char *reason = uuid_base58_read(VARDATA_ANY(base58), VARSIZE_ANY_EXHDR(base58), uuid->data);
+
+	if (unlikely(reason != NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("invalid input syntax for base58-encoded UUID: \"%s\"", text_to_cstring(base58)),
+				 errdetail("%s", reason)));
 	PG_RETURN_UUID_P(uuid);
 }

@@ -16,8 +16,8 @@ SELECT is_empty(
 	'every function is strict, except the bounds of one side');
 SELECT set_eq(
 	$$SELECT proname::text FROM members WHERE NOT has_function_privilege('public', oid, 'EXECUTE')$$,
-	$$VALUES ('uuid_generator_reset'), ('uuid_generator_advance')$$,
-	'everybody may call every function except those that change an order');
+	$$VALUES ('uuid_generator_reset'), ('uuid_generator_advance'), ('uuidv7_encrypt'), ('uuidv7_decrypt')$$,
+	'everybody may call every function except those that change an order or use keys');
 SELECT is_empty(
 	$$SELECT pg_describe_object(classid, objid, 0) FROM members
 	  WHERE obj_description(objid, classid::regclass::name) IS NULL AND objid <> to_regtype('uuidv7_period[]')$$,
@@ -32,8 +32,8 @@ SELECT results_eq(
 	'the extension has no type of its own, except a domain');
 SELECT is_empty(
 	$$SELECT DISTINCT oid::regprocedure FROM members
-	  WHERE proparallel = 's' AND proname ~ '_(ordered|horizon|target|stats|reset|advance)$'$$,
-	'a function of the ordered generators is not parallel safe');
+	  WHERE proparallel = 's' AND proname ~ '_(ordered|horizon|target|stats|reset|advance|encrypt|decrypt)$'$$,
+	'a function of the ordered generators, or with a key, is not parallel safe');
 
 SELECT * FROM finish();
 ROLLBACK;

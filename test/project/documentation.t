@@ -107,7 +107,7 @@ while ($page =~ /^\| ([A-Z][A-Za-z0-9]*) \|.*\| ([^|]*) \|$/mg)
 	$proofs{$1} = $2;
 }
 my @ids = qw(F1 F2 F3 F4 V1 V1b V2 V3 V4 V5 V6 V6b V7 V8 V8a V8b V8c V8d S1 S2
-  T1 T2 T3 T4 T5 M1 M2 M3 M3b M4 M5 M6 G1 G2 G3 D1 N1 N2 C1 U1 H1 O1 O2 B1 B2 X1
+  T1 T2 T3 T4 T5 M1 M2 M3 M3b M4 M5 M6 G1 G2 G3 D1 N1 N2 C1 U1 H1 O1 O2 B1 B2 X1 X2
   E1 E2 E3);
 foreach my $id (@ids)
 {

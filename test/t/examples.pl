@@ -13,6 +13,8 @@
 #	needs PostgreSQL 18		only from that version on; or an extension, if it is there
 #	needs pg_partman 5.2	and is of that version at least
 #	setup: SQL			run before the block, and not shown to readers
+#	key file: LINES		the file of uuid9562.key_file has these lines, in a new session
+#	not masked			what it prints is the same in each run
 #	new session			the session ends, and another begins
 #	restart				the server restarts
 #	on the other server		there is a second server, and the block is for that one
@@ -109,11 +111,11 @@ sub mask_uuid
 
 sub mask
 {
-	my ($text) = @_;
+	my ($text, $constant) = @_;
 
 	for ($text)
 	{
-		s/\b(\p{Hex}{8}-\p{Hex}{4}-\p{Hex}{4}-\p{Hex}{4}-\p{Hex}{12})\b/mask_uuid($1)/ge;
+		s/\b(\p{Hex}{8}-\p{Hex}{4}-\p{Hex}{4}-\p{Hex}{4}-\p{Hex}{12})\b/mask_uuid($1)/ge unless $constant;
 		# a time of the hour in which this runs
 		s/(\d{4}-\d\d-\d\d) $hour:\d\d:\d\d(\.\d+)?(?=[+ ])/$1 <time>/g;
 		# what EXPLAIN measures and estimates, what only some versions print, and its frame
@@ -179,6 +181,14 @@ sub connect_to
 	return '\connect shop - ' . $node->host . ' ' . $node->port . "\n";
 }
 
+# Lines of psql that write a key file and connect to a server again.
+sub write_keys
+{
+	my ($node, $file, $lines) = @_;
+	my $quoted = join ' ', map { "'$_'" } split /\n/, $lines;
+	return "\\! (umask 077; printf '%s\\n' $quoted > $file)\n" . connect_to($node);
+}
+
 # --- page by page ---------------------------------------------------------------------
 
 chdir $FindBin::Bin;	# where \i finds the files that a page names
@@ -189,9 +199,11 @@ foreach my $page (map { s{^\Q$FindBin::Bin\E/}{}r } glob "$FindBin::Bin/README.m
 	my @blocks = blocks($page, slurp_file("$FindBin::Bin/$page")) or next;
 	my @run = grep { !why_not($_) } @blocks;
 	my %asked = map { $_ => 1 } map { @{ $_->{directives} } } @run;
+	my $key_file = PostgreSQL::Test::Utils::tempdir() . '/keys';
 	my $conf = "timezone = 'UTC'\nmax_prepared_transactions = 10\n";
 
 	$conf .= "shared_preload_libraries = 'timescaledb'\ntimescaledb.telemetry_level = off\n" if $asked{'needs timescaledb'};
+	$conf .= "uuid9562.key_file = '$key_file'\n" if grep { /^key file:/ } keys %asked;
 	my $world = World->new('here_' . ++$pages, $conf, allows_streaming => 'logical') or plan skip_all => World::REASON;
 	my %server = (here => $world->node);
 	if ($asked{'on the other server'} || $asked{'on both servers'})
@@ -236,6 +248,7 @@ foreach my $page (map { s{^\Q$FindBin::Bin\E/}{}r } glob "$FindBin::Bin/README.m
 			{
 				$script .= restart($world, $server{$on}) if /^restart$/;
 				$script .= connect_to($server{$on}) if /^(restart|new session)$/;
+				$script .= write_keys($server{$on}, $key_file, $1) if /^key file: (.*)/s;
 				$script .= "$1\n" if /^setup: (.*)/s;
 			}
 			$script .= "\\echo \@\@\@ $n\n" . $sql =~ s/host=other\b/$address/r . "\\echo \@\@\@\n";
@@ -262,7 +275,8 @@ foreach my $page (map { s{^\Q$FindBin::Bin\E/}{}r } glob "$FindBin::Bin/README.m
 			{
 				if (defined $block->{output})
 				{
-					is(mask($output), mask($block->{output}), $name) or diag("it prints:\n$output");
+					my $constant = grep { $_ eq 'not masked' } @{ $block->{directives} };
+					is(mask($output, $constant), mask($block->{output}, $constant), $name) or diag("it prints:\n$output");
 				}
 				else
 				{

@@ -1,0 +1,381 @@
+# The file with the keys of public IDs: which files are refused and why, what a line may
+# look like, which database a key belongs to, and what a reload changes.  No key may
+# appear in a message, a log line or a view.
+use strict;
+use warnings;
+
+use Digest::SHA qw(sha256_hex);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('key_file');
+$node->init;
+$node->append_conf('postgresql.conf', "log_min_messages = debug2\nlog_statement = all\nlog_error_verbosity = verbose");
+$node->start;
+$node->safe_psql('postgres', "CREATE EXTENSION uuid9562; CREATE ROLE web LOGIN;
+	GRANT EXECUTE ON FUNCTION public.uuidv7_encrypt(uuid, text), public.uuidv7_decrypt(uuid, text) TO web;
+	CREATE DATABASE other; CREATE DATABASE \"a \"\"b\"\" = c\"");
+$node->safe_psql($_, 'CREATE EXTENSION uuid9562') foreach 'other', 'a "b" = c';
+
+my $folder = PostgreSQL::Test::Utils::tempdir();
+my $file = "$folder/keys";
+my $id = '01a2027b-d9c0-771c-9de0-6b9bb85af70d';
+my $counting = '000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f';
+my %public_id = ($counting => 'acc73dab-7dd9-46b8-87a5-8553c1e38c18');
+my @keys = map { sha256_hex("$$ $_") } 1 .. 4;
+my $printed = '';	# everything that clients have received
+
+sub write_keys
+{
+	my ($content, $mode) = @_;
+
+	unlink $file;
+	PostgreSQL::Test::Utils::append_to_file("$file.new", $content);
+	chmod defined $mode ? $mode : 0600, "$file.new";
+	rename "$file.new", $file or die $!;
+}
+
+# Call a function in a new session of the web role; return its output and errors.
+sub call
+{
+	my ($name, $database, $function) = @_;
+	my ($status, $out, $err) = $node->psql($database || 'postgres', "\\set VERBOSITY verbose\nSELECT public." . ($function || 'uuidv7_encrypt') . "('$id', '$name')",
+		extra_params => $database ? [] : [ '-U', 'web' ]);
+
+	$printed .= "$out\n$err\n";
+	return ($out, $err);
+}
+
+sub is_refused
+{
+	my ($error, $name) = @_;
+	my ($out, $err) = call('orders');
+
+	is($out, '', "$name: no value");
+	like($err, $error, "$name: the error");
+}
+
+# --- the setting ----------------------------------------------------------------
+
+is_refused(qr/ERROR:  42704: key "orders" does not exist\nDETAIL:  Parameter "uuid9562.key_file" is not set.\nHINT:  Add a line/, 'no key file');
+write_keys("postgres orders = $keys[0]\n");
+foreach my $set ("SET uuid9562.key_file = '$file'", "LOAD 'uuid9562'; SET uuid9562.key_file = '$file'", "LOAD 'uuid9562'; ALTER DATABASE postgres SET uuid9562.key_file = '$file'")
+{
+	my ($status, $out, $err) = $node->psql('postgres', "$set; SELECT public.uuidv7_encrypt('$id', 'orders')", on_error_stop => 0);
+	is($out, '', "$set: no value");
+	like($err, qr/parameter "uuid9562.key_file" cannot be changed now.*Parameter "uuid9562.key_file" is not set/s, "$set: the setting is refused");
+}
+{
+	local $ENV{PGOPTIONS} = "-c uuid9562.key_file=$file";
+	my ($status, $out, $err) = $node->psql('postgres', "SELECT public.uuidv7_encrypt('$id', 'orders')");
+	like($err, qr/WARNING:  parameter "uuid9562.key_file" cannot be changed now.*Parameter "uuid9562.key_file" is not set/s, 'a connection option is refused');
+}
+$node->safe_psql('postgres', "ALTER ROLE web SET uuid9562.key_file = '$file'");
+is_refused(qr/WARNING: .*cannot be changed now.*Parameter "uuid9562.key_file" is not set/s, 'a setting of a role, made without the library');
+$node->safe_psql('postgres', 'ALTER ROLE web RESET ALL');
+
+my $generation = 0;
+
+# Reload the configuration, and wait until it has reached new sessions and these.
+sub reload
+{
+	my @sessions = @_;
+	my $deadline = time + $PostgreSQL::Test::Utils::timeout_default;
+
+	$generation++;
+	$node->append_conf('postgresql.conf', "test.generation = $generation");
+	$node->reload;
+	$node->poll_query_until('postgres', "SELECT current_setting('test.generation') = '$generation'") or die 'no reload';
+	foreach my $session (@sessions)
+	{
+		while ($session->query("SELECT current_setting('test.generation')") ne $generation)
+		{
+			die 'no reload in a session' if time > $deadline;
+			select undef, undef, undef, 0.05;
+		}
+	}
+}
+
+$node->append_conf('postgresql.conf', "uuid9562.key_file = '$file'");
+reload();
+my ($out, $err) = call('orders');
+like($out, qr/^[0-9a-f-]{14}4[0-9a-f-]{21}$/, 'a path in postgresql.conf takes effect at a reload') or diag($err);
+$public_id{ $keys[0] } = $out;
+(my $status, $out, $err) = $node->psql('postgres', 'SELECT public.nil_uuid(); SHOW uuid9562.key_file', extra_params => [ '-U', 'web' ]);
+like($err, qr/ERROR:  (?:must be superuser|permission denied).* to examine "uuid9562.key_file"/, 'only superusers and members of pg_read_all_settings see the path');
+
+# --- files that are refused -----------------------------------------------------
+
+unlink $file;
+my $refused = qr/ERROR:  F0000: could not load key file "\Q$file\E":/;
+is_refused(qr/$refused No such file or directory\n/, 'a missing file');
+symlink "$folder/missing", $file;
+is_refused(qr/$refused No such file or directory\n/, 'a broken symbolic link');
+unlink $file;
+mkdir $file;
+is_refused(qr/$refused it is not a regular file that only the database user or root can access\n/, 'a directory');
+rmdir $file;
+foreach my $mode (0640, 0604, 0620, 0602, 0644, 0610)
+{
+	write_keys("postgres orders = $keys[0]\n", $mode);
+	is_refused(qr/$refused it is not a regular file that only the database user or root can access\n/, sprintf 'permissions 0%o', $mode);
+}
+write_keys("postgres orders = $keys[0]\n", 0000);
+is_refused(qr/$refused Permission denied\n/, 'permissions 0000');
+
+SKIP:
+{
+	my ($foreign) = grep { -f && !-l && (stat)[4] != 0 && (stat)[4] != $> } glob '/var/cache/*/* /var/lib/*/* /var/log/* /var/mail/* /run/*';
+	skip 'no file of another user', 2 unless $foreign;
+	unlink $file;
+	symlink $foreign, $file;
+	is_refused(qr/$refused it is not a regular file that only the database user or root can access\n/, 'a file of another user');
+}
+SKIP:
+{
+	my ($public) = grep { -f && (stat)[4] == 0 && (stat)[2] & 04 } '/etc/passwd';
+	skip 'no file of root', 2 unless $public;
+	unlink $file;
+	symlink $public, $file;
+	is_refused(qr/$refused it is not a regular file that only the database user or root can access\n/, 'a file of root that everybody can read');
+}
+
+# in the data directory: directly, by a link to the file, by a link to the directory
+my $inside = $node->data_dir . '/keys';
+unlink $file;
+write_keys("postgres orders = $keys[0]\n");
+rename $file, $inside or die $!;
+symlink $inside, $file or die $!;
+is_refused(qr/$refused it is inside the data directory\n/, 'a link into the data directory');
+unlink $file;
+symlink $node->data_dir, "$folder/data";
+foreach my $path ("$folder/data/keys", $inside, 'keys', "$folder/../" . ($folder =~ s{.*/}{}r) . '/data/keys')
+{
+	$node->append_conf('postgresql.conf', "uuid9562.key_file = '$path'");
+	reload();
+	is_refused(qr/ERROR:  F0000: could not load key file "\Q$path\E": it is inside the data directory\n/, "$path, in the data directory");
+}
+unlink $inside;
+my $beside = $node->data_dir . '.keys';
+write_keys("postgres orders = $keys[0]\n");
+rename $file, $beside or die $!;
+$node->append_conf('postgresql.conf', "uuid9562.key_file = '$beside'");
+reload();
+is((call('orders'))[0], $public_id{ $keys[0] }, 'a file whose path begins like that of the data directory is accepted');
+unlink $beside;
+$node->append_conf('postgresql.conf', "uuid9562.key_file = '$file'");
+reload();
+
+# --- contents -------------------------------------------------------------------
+
+my $good = "postgres good = $counting\n";
+my $half = substr $keys[0], 0, 32;
+foreach my $case (
+	[ 'an empty file', '', 'it does not end with a newline' ],
+	[ 'no final newline', "${good}postgres orders = $keys[0]", 'it does not end with a newline' ],
+	[ '63 digits', "${good}postgres orders = " . substr($keys[0], 1) . "\n", 'syntax error in line 2' ],
+	[ '65 digits', "\n# keys\n${good}postgres orders = $keys[0]0\n", 'syntax error in line 4' ],
+	[ '32 digits', "postgres orders = $half\n", 'syntax error in line 1' ],
+	[ 'no digits', "postgres orders = \n$keys[0]\n", 'syntax error in line 1' ],
+	[ 'nothing but an equals sign', "=\n", 'syntax error in line 1' ],
+	[ 'no names', " = $keys[0]\n", 'syntax error in line 1' ],
+	[ 'no line but digits', "= $keys[0]\n", 'syntax error in line 1' ],
+	[ 'a digit that is none', "postgres orders = g" . substr($keys[0], 1) . "\n", 'syntax error in line 1' ],
+	[ 'a space between digits', "postgres orders = $half " . substr($keys[0], 32) . "\n", 'syntax error in line 1' ],
+	[ 'text after the digits', "postgres orders = $keys[0] # comment\n", 'syntax error in line 1' ],
+	[ 'a space after the digits', "postgres orders = $keys[0] \n", 'syntax error in line 1' ],
+	[ 'CRLF', "postgres orders = $keys[0]\r\n", 'syntax error in line 1' ],
+	[ 'CRLF after a good line', "${good}\r\n", 'syntax error in line 2' ],
+	[ 'no database', "orders = $keys[0]\n", 'syntax error in line 1' ],
+	[ 'no key name', "postgres  = $keys[0]\n", 'syntax error in line 1' ],
+	[ 'no equals sign', "postgres orders $keys[0]\n", 'syntax error in line 1' ],
+	[ 'no space before the equals sign', "postgres orders= $keys[0]\n", 'syntax error in line 1' ],
+	[ 'no space after the equals sign', "postgres orders =$keys[0]\n", 'syntax error in line 1' ],
+	[ 'a space at the start', " postgres orders = $keys[0]\n", 'syntax error in line 1' ],
+	[ 'two spaces between the names', "postgres  orders = $keys[0]\n", 'syntax error in line 1' ],
+	[ 'two spaces before the equals sign', "postgres orders  = $keys[0]\n", 'syntax error in line 1' ],
+	[ 'a tab', "postgres\torders = $keys[0]\n", 'syntax error in line 1' ],
+	[ 'NUL in a name', "postgres or\0ders = $keys[0]\n", 'syntax error in line 1' ],
+	[ 'NUL after a good line', "postgres good = $counting\0\n", 'syntax error in line 1' ],
+	[ 'NUL in a line of its own', "${good}\0\n", 'syntax error in line 2' ],
+	[ 'a byte order mark', "\xef\xbb\xbf\n$good", 'syntax error in line 1' ],
+	[ 'a bad line of another database', "${good}other orders = $half\n", 'syntax error in line 2' ],
+	[ 'a key name twice', "postgres orders = $keys[0]\nother orders = $keys[1]\npostgres orders = $keys[1]\n", 'duplicate key name in line 3' ],
+	[ '10 MB', $good x (10 * 1024 * 1024 / length $good), 'it is larger than 1 MB' ],
+	[ '1 MB and a byte', '#' x (1024 * 1024) . "\n", 'it is larger than 1 MB' ])
+{
+	my ($name, $content, $reason) = @$case;
+	write_keys($content);
+	is_refused(qr/$refused $reason\n/, $name);
+}
+
+# each name on the left finds the key
+sub finds
+{
+	my ($name, $content, $key_name, $database) = @_;
+	write_keys($content);
+	my ($out, $err) = call($key_name, $database);
+	is($out, $public_id{$counting}, "$name: the key is found") or diag($err);
+}
+finds('one line', "postgres orders = $counting\n", 'orders');
+finds('comments and empty lines', "# keys\n\n#\npostgres orders = $counting\n\n", 'orders');
+finds('upper case', "postgres orders = " . uc($counting) . "\n", 'orders');
+finds('a long name', "postgres " . 'x' x 1000 . " = $counting\n", 'x' x 1000);
+finds('other characters', "postgres \"=#'\t\x01 = $counting\n", "\"=#''\t\x01");
+finds('bytes beyond ASCII', "postgres \xc3\xa9t\xc3\xa9 = $counting\n", "\xc3\xa9t\xc3\xa9");
+finds('a database name with spaces and quotes', "a \"b\" = c orders = $counting\n", 'orders', 'a "b" = c');
+finds('1 MB', '#' x (1024 * 1024 - length "\n$good") . "\n$good", 'good');
+finds('many keys', join('', map { "postgres key_$_ = " . ($_ == 5000 ? $counting : $keys[0]) . "\n" } 1 .. 10000), 'key_5000');
+foreach my $name ('order', 'orders ', 'ordersx', 'Orders', '', 'x' x 200)
+{
+	write_keys("postgres orders = $counting\n");
+	my ($out, $err) = call($name);
+	is($out, '', "\"$name\" is another name");
+	like($err, qr/ERROR:  42704: key "\Q$name\E" does not exist\nDETAIL:  The key file has no such key for this database.\nHINT:  Add a line/, "\"$name\": the error");
+}
+
+# --- databases ------------------------------------------------------------------
+
+write_keys("postgres orders = $counting\nother parts = $keys[1]\nall every = $keys[2]\n* every = $keys[2]\n");
+is((call('orders'))[0], $public_id{$counting}, 'a key of this database');
+foreach my $case ([ 'postgres', 'parts' ], [ 'other', 'orders' ], [ 'postgres', 'every' ], [ 'other', 'every' ], [ 'postgres', 'other parts' ])
+{
+	my ($database, $name) = @$case;
+	like((call($name, $database))[1], qr/ERROR:  42704: key "$name" does not exist/, "database $database has no key $name");
+}
+like((call('parts', 'other'))[0], qr/^[0-9a-f]{8}-/, 'but database other has its own');
+write_keys("postgres orders = $counting\nother orders = $keys[1]\n");
+isnt((call('orders', 'other'))[0], $public_id{$counting}, 'a name has another key in another database');
+
+# --- vectors, and a permutation -------------------------------------------------
+
+is($node->safe_psql('postgres', q{
+	SELECT id, public.uuidv7_encrypt(id, 'orders'), public.uuidv7_decrypt(public.uuidv7_encrypt(id, 'orders'), 'orders') = id
+	FROM unnest('{00000000-0000-7000-8000-000000000000,ffffffff-ffff-7fff-bfff-ffffffffffff,01a2027b-d9c0-771c-9de0-6b9bb85af70d}'::uuid[]) AS id}),
+	"00000000-0000-7000-8000-000000000000|eba6ee56-1adc-4af6-b28d-a6cfbb1a3bde|t
+ffffffff-ffff-7fff-bfff-ffffffffffff|f00c6b93-3b61-417b-8076-1fbf64f89a89|t
+01a2027b-d9c0-771c-9de0-6b9bb85af70d|acc73dab-7dd9-46b8-87a5-8553c1e38c18|t", 'the vectors of the manual');
+is($node->safe_psql('postgres', q{
+	SELECT count(*) FILTER (WHERE public.uuidv7_decrypt(public.uuidv7_encrypt(v7, 'orders'), 'orders') = v7
+							AND public.uuidv7_encrypt(public.uuidv7_decrypt(v4, 'orders'), 'orders') = v4
+							AND public.uuid_extract_version(public.uuidv7_encrypt(v7, 'orders')) = 4
+							AND public.uuid_is_v7(public.uuidv7_decrypt(v4, 'orders'))),
+		   count(DISTINCT public.uuidv7_encrypt(v7, 'orders')), count(DISTINCT public.uuidv7_decrypt(v4, 'orders'))
+	FROM (SELECT public.uuidv7() AS v7, public.uuidv4() AS v4 FROM generate_series(1, 10000)) AS ids}),
+	'10000|10000|10000', 'every ID comes back, from either side');
+
+# --- reload ---------------------------------------------------------------------
+
+my $session = $node->background_psql('postgres', on_error_stop => 0);
+my $late = $node->background_psql('postgres', on_error_stop => 0);
+$session->query("PREPARE encrypt(uuid) AS SELECT public.uuidv7_encrypt(\$1, 'orders'); PREPARE constant AS SELECT public.uuidv7_encrypt('$id', 'orders');
+	SET plan_cache_mode = force_generic_plan");
+my $encrypt = "EXECUTE encrypt('$id'); EXECUTE constant";
+
+# Run a query in a session; return its output and what it has written to standard error.
+sub ask
+{
+	my ($session, $query) = @_;
+	$session->{stderr} = '';
+	my $out = $session->query($query);
+	my $err = $session->{stderr} // '';
+	$printed .= "$out\n$err\n";
+	return ($out, $err);
+}
+is((ask($session, $encrypt))[0], "$public_id{$counting}\n$public_id{$counting}", 'a session uses the key of the file');
+write_keys("postgres orders = $keys[0]\n");
+is((ask($session, $encrypt))[0], "$public_id{$counting}\n$public_id{$counting}", 'and keeps it while nobody reloads');
+reload($session, $late);
+is((ask($session, $encrypt))[0], "$public_id{$keys[0]}\n$public_id{$keys[0]}", 'its prepared generic plans use the new key after a reload');
+
+foreach my $case (
+	[ 'a malformed line', sub { write_keys("\n\npostgres orders = $half\n") }, 'syntax error in line 3' ],
+	[ 'an unfinished line', sub { write_keys("postgres orders = $keys[1]") }, 'it does not end with a newline' ],
+	[ 'permissions for the group', sub { write_keys("postgres orders = $keys[1]\n", 0640) }, 'it is not a regular file' ],
+	[ 'permissions for nobody', sub { write_keys("postgres orders = $keys[1]\n", 0) }, 'Permission denied' ],
+	[ 'no file', sub { unlink $file }, 'No such file' ])
+{
+	my ($name, $change, $error) = @$case;
+	my $offset = -s $node->logfile;
+
+	$change->();
+	reload($session, $late);
+	is((ask($session, $encrypt))[0], "$public_id{$keys[0]}\n$public_id{$keys[0]}", "$name: a session that has keys keeps them");
+	ok($node->wait_for_log(qr/LOG:  F0000: could not load key file "\Q$file\E": $error.*\n.*DETAIL:  This session continues/, $offset), "$name: it logs the error");
+	ask($session, $encrypt);
+	is(() = slurp_file($node->logfile, $offset) =~ /LOG:  F0000: could not load/g, 1, "$name: once");
+	like((ask($late, "SELECT public.uuidv7_encrypt('$id', 'orders')"))[1], qr/ERROR:  could not load key file "\Q$file\E": $error/, "$name: a session without keys raises the error");
+}
+write_keys("postgres orders = $counting\n");
+reload($session, $late);
+is((ask($session, $encrypt))[0], "$public_id{$counting}\n$public_id{$counting}", 'a good file is used again after the next reload');
+is((ask($late, "SELECT public.uuidv7_encrypt('$id', 'orders')"))[0], $public_id{$counting}, 'by both sessions');
+
+# a session whose database had no key in the file
+write_keys("other orders = $counting\n");
+reload($session, $late);
+like((ask($session, $encrypt))[1], qr/ERROR:  key "orders" does not exist/, 'a key that is gone from the file is not used after a reload');
+write_keys("postgres orders = $half\n");
+reload($session, $late);
+like((ask($session, $encrypt))[1], qr/ERROR:  could not load key file "\Q$file\E": syntax error in line 1\n/, 'a session whose file had no key for its database raises the error');
+write_keys("postgres orders = $keys[0]\n");
+like((ask($session, $encrypt))[0], qr/^$public_id{$keys[0]}/, 'until the file is corrected, without another reload');
+
+# two names, for rotation
+write_keys("postgres orders = $keys[0]\npostgres orders_2 = $counting\n");
+reload($session);
+is((ask($session, "SELECT public.uuidv7_encrypt('$id', 'orders'), public.uuidv7_encrypt('$id', 'orders_2'), public.uuidv7_encrypt('$id', 'orders')"))[0],
+	"$public_id{$keys[0]}|$public_id{$counting}|$public_id{$keys[0]}", 'two keys side by side');
+
+# an error or a rollback in between changes nothing
+is((ask($session, "BEGIN; SELECT public.uuidv7_encrypt('$id', 'none'); ROLLBACK; SELECT public.uuidv7_encrypt('$id', 'orders')"))[0], $public_id{ $keys[0] },
+	'an error leaves the keys usable');
+write_keys("postgres orders = $counting\n");
+reload($session);
+is((ask($session, "BEGIN; SAVEPOINT s; SELECT public.uuidv7_encrypt('$id', 'orders'); ROLLBACK TO s; SELECT 1/0; ROLLBACK; SELECT public.uuidv7_encrypt('$id', 'orders')"))[0],
+	"$public_id{$counting}\n$public_id{$counting}", 'keys outlive the transaction that has read them');
+
+$node->append_conf('postgresql.conf', "uuid9562.key_file = ''");
+reload($session);
+like((ask($session, $encrypt))[1], qr/ERROR:  key "orders" does not exist\nDETAIL:  Parameter "uuid9562.key_file" is not set/, 'without the setting, a session has no keys');
+$node->append_conf('postgresql.conf', "uuid9562.key_file = '$file'");
+reload($session);
+
+# --- parallel workers -----------------------------------------------------------
+
+$node->safe_psql('postgres', q{
+	CREATE TABLE ids AS SELECT public.uuidv7() AS id FROM generate_series(1, 10000);
+	CREATE FUNCTION mislabeled(id uuid) RETURNS uuid LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$BEGIN RETURN public.uuidv7_encrypt(id, 'orders'); END$$;
+	ANALYZE ids});
+my $parallel = 'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET parallel_leader_participation = off';
+($status, $out, $err) = $node->psql('postgres', "$parallel; SELECT count(mislabeled(id)) FROM ids");
+like($err, qr/ERROR:  cannot use keys of public IDs in a parallel worker\nHINT:  Mark functions/, 'a function that is wrongly marked PARALLEL SAFE');
+is($node->safe_psql('postgres', "$parallel; SELECT count(public.uuidv7_encrypt(id, 'orders')) FROM ids"), '10000', 'a parallel plan calls the function in the leader');
+
+# --- secrets --------------------------------------------------------------------
+
+# Return all 10 digits in a row of any key that are in a text.
+sub secrets_in
+{
+	my ($text) = @_;
+	$text = lc $text;
+	return [ grep { index($text, $_) >= 0 } map { my $key = $_; map { substr $key, $_, 10 } 0 .. 54 } $counting, @keys ];
+}
+is_deeply(secrets_in("\U$counting"), secrets_in($counting), 'the search finds a key');
+is_deeply(secrets_in($printed), [], 'no client has received a part of a key');
+is_deeply(secrets_in(slurp_file($node->logfile)), [], 'no log line has a part of a key');
+my @views = split /\n/, $node->safe_psql('postgres', q{
+	SELECT oid::regclass FROM pg_class WHERE relkind IN ('r', 'v') AND relnamespace IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
+		AND has_table_privilege('web', oid, 'SELECT') ORDER BY 1});
+cmp_ok(scalar(@views), '>', 100, 'there are catalogs and views');
+($status, $out, $err) = $node->psql('postgres', "SELECT public.uuidv7_encrypt('$id', 'orders') IS NULL;\n" . join('', map { "SELECT a::text FROM $_ AS a;\n" } @views),
+	extra_params => [ '-U', 'web' ], on_error_stop => 0);
+like($out, qr/\(postgres,/, 'the web role reads them');
+is_deeply(secrets_in($out), [], 'none has a part of a key');
+unlike($out, qr/\Q$file\E/, 'or the path of the file');
+
+$session->quit;
+$late->quit;
+$node->stop;
+done_testing();
