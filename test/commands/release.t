@@ -53,16 +53,17 @@ system("$git init -q") == 0 or die;
 
 my ($version) = slurp('uuid9562.control') =~ /^default_version = '(.*)'/m;
 # as if this version were being made, whether it is or was
-edit('CHANGELOG.md', qr/^## \Q$version\E\n\n(?:Not yet released\. ?)?/m, "## $version\n\nNot yet released. ");
+edit('CHANGELOG.md', qr/^## \Q$version\E\n\n(?:Not yet released\. ?|Released on \S+ ?)?/m, "## $version\n\nNot yet released. ");
 edit('debian/changelog', qr/\) \w+;/, ') UNRELEASED;');
 commit();
 
 my $printed = `$checkout/scripts/release 9.9 2>&1`;
 like($printed, qr/^  - \Q$_\E: .*9\.9/m, "a version that $_ does not have is refused")
   foreach qw(uuid9562.control uuid9562--*.sql META.json CHANGELOG.md debian/changelog rpm/uuid9562.spec);
-is_refused($version, "CHANGELOG.md: $version is marked as not yet released\n  - debian/changelog: $version is marked as UNRELEASED",
-	'a version that is not said to be released is refused');
-edit('CHANGELOG.md', qr/Not yet released\. /, '');
+is_refused($version, "CHANGELOG.md: $version has no date, such as \"Released on 2026-11-22.\"\n  - debian/changelog: $version is marked as UNRELEASED\n"
+	. '  - git: there are placeholders of addresses; see git grep repository.invalid', 'an undated version and placeholders are refused');
+edit('CHANGELOG.md', qr/Not yet released\. /, 'Released on 2026-11-22. ');
+system("cd $checkout && git grep -l repository.invalid | grep -v -e ^scripts/ -e ^test/ | xargs sed -i s/repository.invalid/example.org/") == 0 or die;
 edit('debian/changelog', qr/UNRELEASED/, 'unstable');
 is_refused($version, 'git: there are uncommitted changes; see git status', 'what is not committed is refused');
 commit();
@@ -78,7 +79,7 @@ is_deeply([ map { s{.*/}{}r } sort glob "$out/*" ], [ 'SHA256SUMS', 'package', "
 is(system("cd $out && sha256sum --quiet -c SHA256SUMS"), 0, 'the checksums are right');
 is(`tar xzOf $out/uuid9562-$version.tar.gz uuid9562-$version/uuid9562.control`, slurp('uuid9562.control'), 'the tarball has the files');
 chomp(my $head = `$git rev-parse HEAD`);
-like($printed, qr/^\tgit tag -a -m "uuid9562 \Q$version\E" v\Q$version\E $head\n\z/m, 'the tag to set is named');
+like($printed, qr/^1\. Tag: git tag -a -m 'uuid9562 \Q$version\E' v\Q$version\E $head && git push origin v\Q$version\E$/m, 'the tag to set is printed');
 
 system("$git tag v$version") == 0 or die;
 is_refused($version, "git: tag v$version already exists", 'a version is released once');

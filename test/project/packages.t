@@ -1,5 +1,4 @@
-# What the packages say again is what the project says: who maintains it, under which
-# license, for which PostgreSQL.
+# The files of the packages agree with META.json, LICENSE and the control file.
 use strict;
 use warnings;
 
@@ -13,10 +12,24 @@ my $meta = decode_json(slurp('META.json'));
 my $template = slurp('debian/control.in');
 my $copyright = slurp('debian/copyright');
 
-my ($maintainer) = $template =~ /^Maintainer: (.* <.*>)$/m;
-like($maintainer, qr/^\Q$meta->{maintainer}\E </, 'the Debian package has the maintainer of META.json');
-like(slurp('debian/changelog'), qr/^ -- \Q$maintainer\E  /m, 'and its changelog too');
-like($copyright, qr/^Upstream-Contact: \Q$meta->{maintainer}\E$/m, 'and its copyright names them');
+my $maintainer = $meta->{maintainer};
+like($maintainer, qr/ <.+@.+>$/, 'META.json has the maintainer and an address');
+like($template, qr/^Maintainer: \Q$maintainer\E$/m, 'the Debian package has the same maintainer');
+like(slurp('debian/changelog'), qr/^ -- \Q$maintainer\E  /m, 'the Debian changelog has the same maintainer');
+like($copyright, qr/^Upstream-Contact: \Q$maintainer\E$/m, 'debian/copyright has the same maintainer');
+like(slurp('rpm/uuid9562.spec'), qr/^\* .* \Q$maintainer\E - /m, 'the RPM changelog has the same maintainer');
+
+my $address = $meta->{resources}{homepage};
+is_deeply($meta->{resources}, {
+	homepage => $address,
+	bugtracker => { web => "$address/issues" },
+	repository => { type => 'git', url => "$address.git", web => $address } }, 'META.json has one address of the repository');
+like($template, qr/^$_$/m, "debian/control.in has $_")
+  foreach "Homepage: \Q$address\E", "Vcs-Browser: \Q$address\E", "Vcs-Git: \Q$address.git\E";
+like($copyright, qr/^Source: \Q$address\E$/m, 'debian/copyright has the same address');
+like(slurp('debian/watch'), qr{^\Q$address/tags\E }m, 'debian/watch looks for tags of the repository');
+like(slurp('rpm/uuid9562.spec'), qr/^URL:\s+\Q$address\E$/m, 'the RPM spec has the same address');
+like(slurp('managed/README.md'), qr/\(\Q$address\E\)/, 'the README of managed has the same address');
 
 my ($holder, $terms) = slurp('LICENSE') =~ /^Copyright \(c\) (.*?)\n\n(.*)/ms;
 like($copyright, qr/^Copyright: \Q$holder\E$/m, 'debian/copyright has the copyright of LICENSE');

@@ -28,7 +28,10 @@ unlike(slurp($_), qr/\Q$version\E/, "$_ reads it from META.json, or has no need 
 
 my ($in_spec) = slurp('rpm/uuid9562.spec') =~ /^Version:\s*(\S+)$/m;
 is($in_spec, $version, 'the RPM spec has it');
-like(slurp('rpm/uuid9562.spec'), qr/^%changelog\n\* .* - \Q$version\E-\d+$/m, 'and so does its changelog');
+like(slurp('rpm/uuid9562.spec'), qr/^%changelog\n\* .* - \Q$version\E-\d+PGDG$/m, 'and so does its changelog');
+like(slurp('managed/uuid9562.control'), qr/^default_version = '\Q$version\E\.0'$/m, 'the extension without C has it as three numbers');
+my %in_metadata = map { $_ => 1 } slurp('cloudnativepg/metadata.hcl') =~ /^ +(?:package|sql) += "([\d.]+)/mg;
+is_deeply([ keys %in_metadata ], [$version], 'metadata.hcl has it');
 
 # nmake cannot read the control file, nor Makefile
 my ($on_windows, $elsewhere) = map { slurp($_) =~ s/\\\n\s*//gr } 'Makefile.win', 'Makefile';
