@@ -15,8 +15,8 @@ typedef struct UuidBounds
 {
 	pg_uuid_t	lower;
 	pg_uuid_t	upper;
-	bool		has_lower;		/* does the lower bound exclude any UUID of the kind? */
-	bool		has_upper;		/* does the upper bound? */
+	bool		has_lower;		/* does it exclude any UUID of the kind? */
+	bool		has_upper;
 } UuidBounds;
 
 extern UuidBounds uuid9562_period_bounds(const UuidKind *kind, TypeCacheEntry *typcache,

@@ -96,6 +96,16 @@ grouped_expressions(Query *query)
 #endif
 }
 
+/* Check whether the rewrite can create or destroy expressions like this one. */
+static bool
+is_like_rewritten(const Node *expression)
+{
+	Oid			type = getBaseType(exprType(expression));
+
+	return !IsA(expression, Var) &&
+		(type == BOOLOID || type == UUIDOID || type == TSTZRANGEOID);
+}
+
 /*
  * Check whether rewriting a call could change what the query groups by.
  *
@@ -125,12 +135,9 @@ meets_grouping(PlannerInfo *root, Oid funcid)
 	foreach(cell, grouped_expressions(query))
 	{
 		Node	   *expression = lfirst(cell);
-		Oid			type = getBaseType(exprType(expression));
 
-		if (has_call_supported_by(expression, &support))
-			return true;
-		if (query->groupingSets != NIL && !IsA(expression, Var) &&
-			(type == BOOLOID || type == UUIDOID || type == TSTZRANGEOID))
+		if (has_call_supported_by(expression, &support) ||
+			(query->groupingSets != NIL && is_like_rewritten(expression)))
 			return true;
 	}
 	return false;
@@ -150,8 +157,8 @@ rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
 	List	   *conditions;
 
 	/*
-	 * The ID occurs in every condition, so both evaluations must give the same value.
-	 * Without a column of this query it has no index.
+	 * The ID occurs in every condition, so each evaluation must give the same
+	 * value. Without a column of this query it has no index.
 	 */
 	if (contain_volatile_functions(call.id) || expression_returns_set(call.id) ||
 		contain_subplans(call.id) || !contain_var_clause(call.id) ||

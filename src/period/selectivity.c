@@ -22,6 +22,7 @@
 #include "catalog/pg_statistic.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
 #include "utils/fmgroids.h"
 #include "utils/selfuncs.h"
 #include "utils/syscache.h"
@@ -52,7 +53,7 @@ typedef struct UuidStatistics
 	const UuidKind *kind;		/* its version is "the version" below */
 	Boundary   *boundaries;		/* nil, those of the version, now, max */
 	int			count;
-	int			last;			/* last boundary of the version; the first is 1 */
+	int			last;			/* the last one of the version, from 1 */
 	double		bin;			/* share of all rows; 0 without a histogram */
 	double		nulls;			/* share of all rows */
 	double		newer;			/* bins of rows added since ANALYZE */
@@ -104,7 +105,7 @@ set_now(UuidStatistics *statistics, const UuidKind *kind)
 static double
 table_growth(PlannerInfo *root, const RelOptInfo *rel)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(root->simple_rte_array[rel->relid]->relid));
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(planner_rt_fetch(rel->relid, root)->relid));
 	double		pages = 0;
 
 	if (HeapTupleIsValid(tuple))
@@ -181,7 +182,7 @@ share_below(const UuidStatistics *statistics, const uint8 *uuid, bool of_version
 	double		common = 0;
 	double		part;
 
-	for (int i = 0; i < statistics->common.nnumbers; i++)
+	for (int i = 0; i < Min(statistics->common.nvalues, statistics->common.nnumbers); i++)
 	{
 		const uint8 *value = DatumGetUUIDP(statistics->common.values[i])->data;
 
@@ -215,7 +216,9 @@ open_statistics(PlannerInfo *root, Node *id, const UuidKind *kind, UuidStatistic
 	statistics->kind = kind;
 	examine_variable(root, id, 0, &statistics->variable);
 	tuple = statistics->variable.statsTuple;
-	if (!HeapTupleIsValid(tuple) || !statistic_proc_security_check(&statistics->variable, F_UUID_LT))
+	if (!HeapTupleIsValid(tuple) ||
+		statistics->variable.rel == NULL || !IS_SIMPLE_REL(statistics->variable.rel) ||
+		!statistic_proc_security_check(&statistics->variable, F_UUID_LT))
 	{
 		ReleaseVariableStats(statistics->variable);
 		return false;
@@ -297,7 +300,8 @@ add_comparison(PlannerInfo *root, RestrictInfo *condition, Side *lower, Side *up
 	if (strategy == InvalidStrategy || strategy == BTEqualStrategyNumber)
 		return;
 	bound = (Const *) estimate_expression_value(root, lsecond(comparison->args));
-	if (!IsA(bound, Const) || bound->constisnull)
+	/* a superuser can add operators with other types to the family */
+	if (!IsA(bound, Const) || bound->constisnull || bound->consttype != UUIDOID)
 		return;
 	side->comparisons = lappend(side->comparisons, condition);
 	if ((memcmp(DatumGetUUIDP(bound->constvalue), side->bound, UUID_LEN) > 0) == is_lower)
@@ -334,7 +338,7 @@ uuid9562_version_selectivity(PlannerInfo *root, Oid funcid, List *args, const Uu
 		else if (IsA(call, FuncExpr) && call->funcid == funcid && equal(call->args, args))
 			*(call->args == args ? &asked : &again) = condition;
 	}
-	/* a condition can occur twice, as with a view; an arm of an OR is no condition */
+	/* a condition can occur twice, as with a view */
 	if (asked != NULL && again != NULL && again->norm_selec < 0)
 		again->norm_selec = 1;
 	set_side_selectivity(root, &statistics, &lower, &upper, true);

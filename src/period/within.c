@@ -43,7 +43,7 @@ first_micros(TimestampTz lower, bool inclusive)
 static int64
 last_micros(TimestampTz upper, bool inclusive)
 {
-	/* the smallest result of the conversion is 30 years above the smallest int64 */
+	/* the conversion never returns the smallest int64 */
 	return timestamptz_to_unix_micros(upper) - (inclusive ? 0 : 1);
 }
 

@@ -529,7 +529,7 @@ sub select_query
 			my $cast = pick('', '::int');
 
 			# what may come out as the same bounds: a condition in two ways, its bound, and two periods that hold nothing
-			push @by, map { /^\((\S+) <@ (.*)\)$/ ? "($2 @> $1)" : () } @conditions if chance(0.5);
+			push @by, map { /^\(([\w.]+) <@ (.*)\)$/ ? "($2 @> $1)" : () } @conditions if chance(0.5);
 			push @by, map { /^\((\S+) <@ (?:'\["|tstzrange\(')(\d[^'"]+)/ ? "($1 >= ids.uuidv7_floor('$2'))" : () } @conditions if chance(0.3);
 			push @by, map { "($of.id <@ ${_}::tstzrange)$cast" } "'empty'", "'[2026-01-01,2026-01-01)'" if chance(0.1);
 			return "SELECT " . pick('count(*)', "count($of.id)", "max($of.n)") . "::text, $shown, " . pick('count(*)', "grouping($by[0])") . "::int FROM $from$where GROUP BY " . grouping(shuffled(@by)) . $having;
