@@ -22,7 +22,7 @@ FROM (VALUES ('EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF) SELECT %s FROM numbers
 	('generated at the time', 'uuidv1()', 'public.uuidv1()', NULL),
 	('generated at the time', 'uuidv8_node(1)', 'public.uuidv8_node(1)', NULL),
 	('generated at the time', 'PostgreSQL''s uuidv7()', 'pg_catalog.uuidv7()', NULL),
-	('generated at the time', 'pg_uuidv7: uuid_generate_v7()', 'pg_uuidv7.uuid_generate_v7()', NULL),
+	('generated at the time', 'pg_uuidv7: uuid_generate_v7()', 'uuidv7.uuid_generate_v7()', NULL),
 	('generated at the time', 'TimescaleDB: generate_uuidv7()', 'timescaledb.generate_uuidv7()', NULL),
 	('generated at the time', 'uuid-ossp: uuid_generate_v1()', '"uuid-ossp".uuid_generate_v1()', NULL),
 	('random', 'floor: allocate', 'floor.allocate()', NULL),
@@ -50,7 +50,7 @@ FROM (VALUES ('EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF) SELECT %s FROM numbers
 	('read', 'uuidv1_timestamp(v1)', 'public.uuidv1_timestamp(v1)', NULL),
 	('read', 'uuid_is_v7(v7)', 'public.uuid_is_v7(v7)', NULL),
 	('read', 'PostgreSQL''s uuid_extract_timestamp(v7)', 'pg_catalog.uuid_extract_timestamp(v7)', NULL),
-	('read', 'pg_uuidv7: uuid_v7_to_timestamptz(v7)', 'pg_uuidv7.uuid_v7_to_timestamptz(v7)', NULL)
+	('read', 'pg_uuidv7: uuid_v7_to_timestamptz(v7)', 'uuidv7.uuid_v7_to_timestamptz(v7)', NULL)
 	) AS b (measure, side, call, setting);
 
 -- fetched ahead

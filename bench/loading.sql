@@ -11,7 +11,7 @@ INSERT INTO keys VALUES
 	(5, 'uuidv4()', 'uuid DEFAULT public.uuidv4()'),
 	(6, 'PostgreSQL''s gen_random_uuid()', 'uuid DEFAULT pg_catalog.gen_random_uuid()'),
 	(7, 'PostgreSQL''s uuidv7()', 'uuid DEFAULT pg_catalog.uuidv7()'),
-	(8, 'pg_uuidv7: uuid_generate_v7()', 'uuid DEFAULT pg_uuidv7.uuid_generate_v7()');
+	(8, 'pg_uuidv7: uuid_generate_v7()', 'uuid DEFAULT uuidv7.uuid_generate_v7()');
 
 INSERT INTO sides (measure, side, statement, runs, scale, before)
 SELECT 's, loading ' || :rows || ' rows', side, format('INSERT INTO loaded (n) SELECT generate_series(1, %s)', :rows), 1, 0.001,

@@ -34,6 +34,15 @@
 #define guc_malloc(elevel, size) malloc(size)
 #endif
 
+/* Features, named where a version test would not say what differs. */
+#if PG_VERSION_NUM >= 180000
+#define HAVE_RTE_GROUP			/* grouped expressions have their own RTE */
+#define HAVE_NOT_ENFORCED		/* CHECK constraints can be NOT ENFORCED */
+#endif
+#if PG_VERSION_NUM >= 190000
+#define HAVE_DSM_INIT_ARG		/* GetNamedDSMSegment() passes an argument */
+#endif
+
 /* PostgreSQL 19 added an argument and made each process know all tranches. */
 #if PG_VERSION_NUM >= 190000
 #define new_lwlock_tranche(name) LWLockNewTrancheId(name)

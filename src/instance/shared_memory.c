@@ -106,7 +106,7 @@ uuid9562_instance_init(void)
 /* --- at first use ------------------------------------------------------------ */
 
 #ifdef HAVE_DSM_REGISTRY
-#if PG_VERSION_NUM >= 190000
+#ifdef HAVE_DSM_INIT_ARG
 static void
 init_segment(void *segment, void *arg)
 {

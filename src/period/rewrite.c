@@ -82,7 +82,7 @@ has_call_supported_by(Node *node, void *support)
 static List *
 grouped_expressions(Query *query)
 {
-#if PG_VERSION_NUM >= 180000
+#ifdef HAVE_RTE_GROUP
 	ListCell   *cell;
 
 	foreach(cell, query->rtable)

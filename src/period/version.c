@@ -52,7 +52,7 @@ is_checked(PlannerInfo *root, Index relid, FuncExpr *call)
 		{
 			ConstrCheck *check = &constraints->check[i];
 
-#if PG_VERSION_NUM >= 180000
+#ifdef HAVE_NOT_ENFORCED
 			if (!check->ccenforced)
 				continue;
 #endif
