@@ -91,7 +91,7 @@ foreach my $page (glob '*.md doc/*.md')
 # A figure in the README is one of a report of scripts/bench.
 {
 	my ($section) = slurp('README.md') =~ /^## Speed\n(.*?)^## /ms;
-	my $reports = join '', map { slurp($_) } glob 'doc/benchmarks/*.md';
+	my $reports = join '', map { slurp($_) } glob 'doc/benchmarks/*/report.md';
 	my @figures = $section =~ /(?<![\w.])(\d+\.\d+)\b/g;
 	cmp_ok(scalar(@figures), '>', 5, 'the README has figures');
 	is_deeply([ grep { $reports !~ /\| \Q$_\E \|/ } @figures ], [], 'each figure in the README is one of a report');
