@@ -380,6 +380,22 @@ DROP TABLE shift_times;
 REVOKE ALL ON event, shift FROM uuid9562_reader;
 DROP ROLE uuid9562_reader;
 
+-- calls that contain each other do not multiply: a plan of twelve levels is short
+DO $$
+DECLARE
+	query text := 'SELECT id FROM event';
+	line text;
+	length bigint := 0;
+BEGIN
+	FOR level IN 1 .. 12 LOOP
+		query := format('SELECT CASE WHEN id <@ %L::tstzrange THEN public.nil_uuid() END AS id FROM (%s) AS level', '[2026-01-01,2026-02-01)', query);
+	END LOOP;
+	FOR line IN EXECUTE 'EXPLAIN (VERBOSE, COSTS OFF) ' || query LOOP
+		length := length + length(line);
+	END LOOP;
+	ASSERT length < 20000, length;
+END$$;
+
 -- in PL/pgSQL
 DO $$
 DECLARE

@@ -60,7 +60,9 @@ put_row(ReturnSetInfo *result, const UuidKind *kind)
 	values[4] = Int64GetDatum(pg_atomic_read_u64(&uuid9562_shared->mark_writes));
 	nulls[5] = holder < 0;
 	values[5] = holder < 0 ? 0 : timestamp_of(kind, held_time);
-	nulls[6] = holder < 0 || prepared || !is_visible(proc);
+	/* a holder that finished after the snapshot holds only this statement */
+	nulls[6] = holder < 0 || prepared || !is_visible(proc) ||
+		pg_atomic_read_u64(&slot_of(proc)->first[kind->ordered]) == 0;
 	values[6] = Int32GetDatum(proc->pid);
 	nulls[7] = !prepared || !TransactionIdIsValid(proc->xid);
 	values[7] = TransactionIdGetDatum(proc->xid);

@@ -12,8 +12,8 @@
  * that range has a later WAL position, so a server that has the row has the mark.
  *
  * A missing file is that of a server that never generated an ordered value.  An
- * existing file without a valid page is corrupted.  A crash within the very first
- * use can leave such a file too.
+ * existing file without a valid page is corrupted.  A crash or an error in the very
+ * first use, such as a full disk, can leave such a file too.
  *
  * The caller holds the mark's lock, and recovery is not in progress.
  */

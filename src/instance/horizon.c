@@ -26,6 +26,9 @@
  * Nobody can finish such a transaction before it is there, so the entries of one
  * slot follow each other as those of a process do.
  *
+ * The last value of a generator never exceeds what the high-water mark in WAL
+ * reserves, so a crash does not take it back.
+ *
  * test/core/horizon.c has a model that fails if one of these orders is broken.
  */
 #include "instance/horizon.h"
@@ -123,7 +126,7 @@ check_known(const UuidKind *kind, const FullSnapshot *full)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("could not determine %s_horizon() because of an old transaction", kind->name),
-				 errdetail("It was prepared, or the snapshot was taken, before the server was started or promoted."),
+				 errdetail("It was prepared, or the snapshot was taken, before an ordered function was first used since the server was started or promoted."),
 				 errhint("Finish the transactions listed in pg_prepared_xacts with COMMIT PREPARED or ROLLBACK PREPARED, "
 						 "and retry in a new transaction.")));
 }
@@ -295,9 +298,12 @@ KIND_FUNCTION(uuid9562_uuidv8_node_horizon, UUID_V8_NODE, uuid_horizon)
 int
 uuid9562_find_holder(const UuidKind *kind, uint64 *time)
 {
-	FullSnapshot full = full_snapshot(GetActiveSnapshot());
+	FullSnapshot full;
 	int			holder = -1;
 
+	if (!ActiveSnapshotSet())
+		return -1;
+	full = full_snapshot(GetActiveSnapshot());
 	*time = smallest_unfinished(kind, &full, &holder) - 1;
 	return holder;
 }

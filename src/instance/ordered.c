@@ -172,21 +172,23 @@ extend(const UuidKind *kind, UuidPayload payload)
 	}
 }
 
-/* Extend the reservation for a payload, unless another session has done so. */
+/* Extend the reservation for the current time, unless another session has done so. */
 static void
-extend_if_due(const UuidKind *kind, UuidPayload payload)
+extend_if_due(const UuidKind *kind, UuidPayload now)
 {
-	if (payload.time >= uuid9562_generator_state(kind).extend_at)
-		extend(kind, payload);
+	OrderedGenerator state = uuid9562_generator_state(kind);
+
+	if (Max(state.previous.time, now.time) >= state.extend_at)
+		extend(kind, now);
 }
 
 /* Continue after a payload, also after a crash. */
 static void
 advance_and_extend(const UuidKind *kind, UuidPayload payload)
 {
-	(void) load_mark();
-	advance(kind, payload);
+	/* a horizon must not show the payload before it is in WAL */
 	extend(kind, payload);
+	advance(kind, payload);
 }
 
 /* Restart all generators at the current time. */
@@ -341,7 +343,7 @@ refuse(const UuidKind *kind)
 static UuidPayload
 next_ordered(const UuidKind *kind)
 {
-	uint64		now;
+	UuidPayload now = {0, 0};
 	UuidRandom	random;
 	UuidPayload payload;
 	uint64		extend_at;
@@ -353,15 +355,16 @@ next_ordered(const UuidKind *kind)
 		uuid9562_attach_shared();
 		uuid9562_take_slot();
 	}
-	now = clock_ticks(kind);
+	now.time = clock_ticks(kind);
 	random = random_for(UUID_METHOD_FRACTION);
 
-	while (unlikely(!step(kind, now, random, &payload, &extend_at)))
-		with_mark_lock(extend_if_due, kind, payload, false);
-	if (unlikely(uuid_generator_is_behind(kind->clock, payload.time, now)))
+	/* pass the clock and not the payload, which a reset would make obsolete */
+	while (unlikely(!step(kind, now.time, random, &payload, &extend_at)))
+		with_mark_lock(extend_if_due, kind, now, false);
+	if (unlikely(uuid_generator_is_behind(kind->clock, payload.time, now.time)))
 		check_clock(kind, payload.time);
 	if (unlikely(payload.time >= extend_at))
-		with_mark_lock(extend_if_due, kind, payload, true);
+		with_mark_lock(extend_if_due, kind, now, true);
 	return payload;
 }
 

@@ -37,7 +37,6 @@ init_shared(void *memory)
 	SharedState *shared = memory;
 
 	memset(shared, 0, shared_size());
-	shared->layout = SHARED_LAYOUT;
 	shared->tranche = new_lwlock_tranche(TRANCHE_NAME);
 	LWLockInitialize(&shared->mark_lock, shared->tranche);
 	pg_atomic_init_u64(&shared->mark_writes, 0);
@@ -49,6 +48,8 @@ init_shared(void *memory)
 			pg_atomic_init_u64(&shared->slots[i].slot.first[j], 0);
 		pg_atomic_init_u64(&shared->slots[i].slot.changecount, 0);
 	}
+	/* last, so that use_shared() refuses memory whose initialization failed */
+	shared->layout = SHARED_LAYOUT;
 }
 
 /* Use the shared memory in this process from now on. */

@@ -6,8 +6,8 @@
  * the slots to a horizon.  horizon.c proves that this is correct, and numbers the
  * steps (1) to (6) whose order matters.
  *
- * The slots know every transaction that generated a value since startup or
- * promotion.  Older transactions have finished, except prepared ones.  The first
+ * The slots know every transaction that generated a value since the first use after
+ * startup or promotion.  Older transactions have finished, except prepared ones.  The first
  * known transaction ID separates the two: every transaction that can generate a
  * value has that ID or a later one.  A snapshot that takes an earlier ID to be in
  * progress cannot be given a horizon.
@@ -96,8 +96,8 @@ uuid9562_take_slot(void)
  * Return the first known transaction ID: the smallest one of the transactions in
  * progress that are not prepared, or else the next one to be assigned.
  *
- * The next ID is read first.  PostgreSQL stores an ID in the PGPROC of its
- * transaction before it assigns the next one, so no transaction is missed.
+ * The next ID is read first, under XidGenLock.  PostgreSQL stores an ID in the PGPROC
+ * of its transaction before it releases that lock, so no transaction is missed.
  */
 uint64
 uuid9562_find_first_known_xid(void)

@@ -30,6 +30,8 @@
 
 #include "period/period.h"
 
+#define MAX_COPIED_NODES	50
+
 /*
  * Make a call of the function of this extension that has the name and takes the
  * arguments.  The extension can be moved, so look in the schema of another one of
@@ -152,6 +154,26 @@ make_side_bound(const WithinCall *call, Node *time, bool is_lower, bool inclusiv
 	return *bound != NULL || IsA(time, Const);
 }
 
+static bool
+exceeds_size(Node *node, void *nodes_left)
+{
+	if (node == NULL)
+		return false;
+	return --*(int *) nodes_left < 0 || expression_tree_walker(node, exceeds_size, nodes_left);
+}
+
+/*
+ * Check whether an expression is small enough to occur several times in the result.
+ * Otherwise calls that contain each other would grow the plan exponentially.
+ */
+bool
+uuid9562_is_small(Node *expression)
+{
+	int			nodes_left = MAX_COPIED_NODES;
+
+	return !exceeds_size(expression, &nodes_left);
+}
+
 /* Check whether the ID and the period have columns of one range table entry. */
 static bool
 is_same_row(const WithinCall *call)
@@ -214,7 +236,7 @@ uuid9562_make_bounds(const WithinCall *call, Expr **lower, Expr **upper)
 			make_side_bound(call, lsecond(times), false, upper_inclusive, upper);
 	}
 
-	if (contain_subplans(call->period) || is_same_row(call))
+	if (contain_subplans(call->period) || !uuid9562_is_small(call->period) || is_same_row(call))
 		return false;
 	*lower = make_bound_call(call, true, list_make1(call->period));
 	*upper = make_bound_call(call, false, list_make1(call->period));

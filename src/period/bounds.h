@@ -21,6 +21,7 @@ typedef struct WithinCall
 extern Expr *uuid9562_make_call(const WithinCall *call, const char *name, Oid result, List *args);
 extern WithinCall uuid9562_within_call(Oid funcid, List *args, const UuidKind *kind);
 extern bool uuid9562_is_constructed(const Node *period);
+extern bool uuid9562_is_small(Node *expression);
 extern bool uuid9562_make_bounds(const WithinCall *call, Expr **lower, Expr **upper);
 
 #endif							/* UUID9562_BOUNDS_H */

@@ -96,14 +96,17 @@ grouped_expressions(Query *query)
 #endif
 }
 
-/* Check whether the rewrite can create or destroy expressions like this one. */
+/*
+ * Check whether the rewrite can create or destroy expressions like this one.  It
+ * destroys calls of tstzrange.  Creating a tree matters with grouping sets only.
+ */
 static bool
-is_like_rewritten(const Node *expression)
+is_like_rewritten(const Query *query, const Node *expression)
 {
 	Oid			type = getBaseType(exprType(expression));
 
 	return !IsA(expression, Var) &&
-		(type == BOOLOID || type == UUIDOID || type == TSTZRANGEOID);
+		(type == TSTZRANGEOID || (query->groupingSets != NIL && (type == BOOLOID || type == UUIDOID)));
 }
 
 /*
@@ -137,7 +140,7 @@ meets_grouping(PlannerInfo *root, Oid funcid)
 		Node	   *expression = lfirst(cell);
 
 		if (has_call_supported_by(expression, &support) ||
-			(query->groupingSets != NIL && is_like_rewritten(expression)))
+			is_like_rewritten(query, expression))
 			return true;
 	}
 	return false;
@@ -161,7 +164,7 @@ rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
 	 * value. Without a column of this query it has no index.
 	 */
 	if (contain_volatile_functions(call.id) || expression_returns_set(call.id) ||
-		contain_subplans(call.id) || !contain_var_clause(call.id) ||
+		contain_subplans(call.id) || !contain_var_clause(call.id) || !uuid9562_is_small(call.id) ||
 		meets_grouping(request->root, call.funcid) ||
 		!uuid9562_make_bounds(&call, &lower, &upper))
 		return NULL;

@@ -58,6 +58,10 @@ ships('a generic plan with a period', qr/id >= public\.uuidv7_lower_bound\($each
 is( $node->safe_psql('postgres', q{SELECT NOT id <@ '[2026-01-10,2026-01-11)', count(*) FROM far GROUP BY id <@ '[2026-01-10,2026-01-11)' ORDER BY 1}),
 	"f|24\nt|977", 'a grouped condition');
 
+is( $node->safe_psql('postgres', q{SELECT count(*) FILTER (WHERE within) FROM (
+		SELECT id <@ tstzrange(starts, ends) AS within FROM far, shift GROUP BY id, tstzrange(starts, ends)) AS grouped}),
+	$node->safe_psql('postgres', 'SELECT count(*) FROM far, shift WHERE id <@ tstzrange(starts, ends)'), 'a grouped period');
+
 # a join, with the times of each row as parameters
 $node->safe_psql('postgres', 'ANALYZE shift');
 my $join = 'SELECT count(*) FROM shift JOIN LATERAL (SELECT * FROM far WHERE id <@ tstzrange(starts, ends) OFFSET 0) AS found ON true';

@@ -6,6 +6,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use PostgreSQL::Test::Cluster;
+use IPC::Run ();
 use Test::More;
 use Ordered;
 
@@ -125,6 +126,26 @@ $server->forget;
 $server->turn('normal');
 $server->start;
 is($server->sql(q{SELECT public.uuidv7_timestamp(public.uuidv7_ordered()) < now() + interval '1 minute'}), 't', 'a reset takes effect while another session generates');
+
+# A reset while sessions generate, with a disk that is slow.
+$server->sql(q{SELECT public.uuid_generator_advance(public.uuidv7_at('2040-01-01'), true)});
+$server->turn('slow');
+{
+	my $load = IPC::Run::start([ 'pgbench', '-n', '-c', '6', '-T', '3', '-f', '-', $node->connstr('postgres') ], '<', \'SELECT public.uuidv7_ordered();', '>&', \my $printed);
+	$node->poll_query_until('postgres', q{SELECT generated > 20 FROM public.uuid_generator_stats() WHERE generator = 'uuidv7_ordered'});
+	$server->sql('SELECT public.uuid_generator_reset()');
+	$load->finish;
+}
+$server->turn('normal');
+$server->crash;
+is($server->sql(q{SELECT public.uuidv7_timestamp(public.uuidv7_ordered()) < now() + interval '1 minute'}), 't', 'a reset while sessions generate outlasts a crash');
+
+# An advance that fails changes nothing that a reader can see.
+$server->forget;
+chmod 0500, $node->data_dir . '/global' or die;
+like($server->error('SELECT public.uuid_generator_advance(public.uuidv7_at(now()))'), qr/could not create file "global\/9562"/, 'an advance that cannot write the mark is an error');
+like($server->error('SELECT public.uuidv7_horizon()'), qr/has not generated any value/, 'an advance that failed does not change the horizon');
+chmod 0700, $node->data_dir . '/global' or die;
 
 # --- warnings -------------------------------------------------------------------
 
