@@ -20,14 +20,25 @@ class Jdbc {
 		return values;
 	}
 
+	// Return the IDs of all pages after an ID.
+	static List<String> allPages(PreparedStatement page, UUID last) throws SQLException {
+		var read = new ArrayList<String>();
+
+		page.setObject(1, last);
+		for (List<String> ids; !(ids = column(page.executeQuery())).isEmpty(); page.setObject(1, UUID.fromString(ids.get(ids.size() - 1))))
+			read.addAll(ids);
+		return read;
+	}
+
 	public static void main(String[] args) throws SQLException {
 		var env = System.getenv();
 		var db = DriverManager.getConnection("jdbc:postgresql://" + env.get("PGHOST") + ":" + env.get("PGPORT") + "/" + env.get("PGDATABASE"),
 			env.get("PGUSER"), env.get("PGPASSWORD"));
 		var sql = db.createStatement();
 
-		// the table
+		// the tables
 		sql.execute("CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT uuidv7_next(), item text NOT NULL)");
+		sql.execute("CREATE TABLE outbox (id uuid PRIMARY KEY DEFAULT uuidv7_ordered(), message text NOT NULL)");
 
 		// insert
 		var insert = db.prepareStatement("INSERT INTO orders (item) VALUES (?)", new String[] {"id"});
@@ -36,7 +47,7 @@ class Jdbc {
 		var keys = insert.getGeneratedKeys();
 		keys.next();
 		var order = keys.getObject("id", UUID.class);
-		step(order.version() == 7, "insert gives the id back", order);
+		step(order.version() == 7, "insert returns the ID", order);
 
 		// bulk insert
 		for (int n = 0; n < 100; n++) {
@@ -45,29 +56,50 @@ class Jdbc {
 		}
 		insert.executeBatch();
 		var bulk = column(insert.getGeneratedKeys());
-		step(bulk.size() == 100 && bulk.equals(new ArrayList<>(new TreeSet<>(bulk))), "bulk insert gives rising ids", bulk);
+		step(bulk.size() == 100 && bulk.equals(new ArrayList<>(new TreeSet<>(bulk))), "bulk insert returns ascending IDs", bulk);
 
-		// a period
+		// period
 		sql.execute("SELECT test.a_week_of_orders()");
-		var from = OffsetDateTime.parse("2026-03-02T09:00Z");
+		var from = Instant.parse("2026-03-02T09:00:00Z").atOffset(ZoneOffset.UTC);
 		var period = db.prepareStatement("SELECT id, item FROM orders WHERE id <@ tstzrange(?, ?)");
 		period.setObject(1, from);
 		period.setObject(2, from.plusHours(1));
+		var keysetPage = db.prepareStatement("SELECT id FROM orders WHERE id > ? ORDER BY id LIMIT 30");
+		var incrementalRead = db.prepareStatement("SELECT id FROM outbox WHERE id > ? AND id < uuidv7_horizon() ORDER BY id LIMIT 30");
+
 		var hour = column(period.executeQuery());
-		step(hour.size() == 60, "an hour by two OffsetDateTime", hour.size());
+		step(hour.size() == 60, "period of two OffsetDateTime finds an hour", hour.size());
 		var explain = db.prepareStatement("EXPLAIN SELECT id, item FROM orders WHERE id <@ tstzrange(?, ?)");
 		explain.setObject(1, from);
 		explain.setObject(2, from.plusHours(1));
 		var plan = column(explain.executeQuery());
-		step(plan.toString().matches(".*(Index (Only )?Scan|Bitmap Index Scan).*"), "by the index", plan);
+		step(plan.toString().matches(".*(Index (Only )?Scan|Bitmap Index Scan).*"), "period uses the index", plan);
 
-		// reading on
-		var read = new ArrayList<String>();
-		var next = db.prepareStatement("SELECT id FROM orders WHERE id > ? AND id < uuidv7_horizon() ORDER BY id LIMIT 30");
-		next.setObject(1, order);
-		for (List<String> page; !(page = column(next.executeQuery())).isEmpty(); next.setObject(1, UUID.fromString(page.get(page.size() - 1))))
-			read.addAll(page);
-		step(read.equals(bulk), "reading on from the last id", read);
+		// java.time.Instant
+		try {
+			period.setObject(1, from.toInstant());
+			step(false, "an Instant is refused", "no error");
+		} catch (SQLException e) {
+			step(e.getMessage().startsWith("Can't infer the SQL type to use for an instance of java.time.Instant"), "an Instant is refused", e);
+		}
+
+		// keyset pages
+		var pages = allPages(keysetPage, order);
+		step(pages.equals(bulk), "keyset pages continue after the last ID", pages);
+
+		// incremental read
+		sql.execute("INSERT INTO outbox (message) VALUES ('first')", new String[] {"id"});
+		var first = sql.getGeneratedKeys();
+		first.next();
+		var messages = db.prepareStatement("INSERT INTO outbox (message) VALUES (?)", new String[] {"id"});
+		for (int n = 0; n < 100; n++) {
+			messages.setString(1, "bulk " + n);
+			messages.addBatch();
+		}
+		messages.executeBatch();
+		var sent = column(messages.getGeneratedKeys());
+		var read = allPages(incrementalRead, first.getObject("id", UUID.class));
+		step(read.equals(sent), "incremental read finds the new rows", read);
 
 		// a period as text
 		var text = db.prepareStatement("SELECT id, item FROM orders WHERE id <@ ?");
@@ -81,7 +113,7 @@ class Jdbc {
 		text = db.prepareStatement("SELECT id, item FROM orders WHERE id <@ ?::tstzrange");
 		text.setString(1, "[2026-03-02 09:00Z,2026-03-02 10:00Z)");
 		hour = column(text.executeQuery());
-		step(hour.size() == 60, "and taken where it is cast", hour.size());
+		step(hour.size() == 60, "a cast makes it a period", hour.size());
 
 		db.close();
 		System.out.println("1.." + steps);

@@ -5,10 +5,11 @@ import tempfile
 
 import django
 from django.conf import settings
+from django.core.exceptions import FieldError
 from django.core.management import call_command
 from django.db import connection, transaction
 from django.db.models import Func
-from steps import by_index, done, end, items, read_on, rising, start, step
+from steps import all_pages, ascending, done, end, items, start, step, uses_index
 
 migrations = tempfile.TemporaryDirectory()
 sys.path.insert(0, migrations.name)
@@ -19,9 +20,22 @@ settings.configure(
         "USER": os.environ["PGUSER"], "PASSWORD": os.environ["PGPASSWORD"], "NAME": os.environ["PGDATABASE"]}})
 django.setup()
 
-from django_shop.models import Order, TstzRange
+from django_shop.models import Line, Order, Outbox, TstzRange
 
-# the table
+
+def in_period(start, end):
+    return Order.objects.filter(id__within=TstzRange(start, end))
+
+
+def keyset_page(last):
+    return Order.objects.filter(id__gt=last).order_by("id")[:30]
+
+
+def incremental_read(last):
+    return Outbox.objects.filter(id__gt=last, id__lt=Func(function="uuidv7_horizon")).order_by("id")[:30]
+
+
+# the tables
 os.mkdir(os.path.join(migrations.name, "shop_migrations"))
 open(os.path.join(migrations.name, "shop_migrations", "__init__.py"), "w").close()
 call_command("makemigrations", "django_shop", verbosity=0)
@@ -31,36 +45,58 @@ try:
     again = 0
 except SystemExit as exit:
     again = exit.code
-step(again == 0, "a second migration proposes no change", again)
+step(again == 0, "a second migration changes nothing", again)
 
 # insert
-with transaction.atomic():
-    order = Order.objects.create(item="tea")
-step(order.id.version == 7, "insert gives the id back", order.id)
+order = Order.objects.create(item="tea")
+step(order.id.version == 7, "insert returns the ID", order.id)
 
 # bulk insert
-with transaction.atomic():
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT uuidv7_batch(%s)", [len(items)])
-        bulk = [id for (id,) in cursor]
-    Order.objects.bulk_create([Order(id=id, item=item) for id, item in zip(bulk, items)])
-step(len(bulk) == 100 and rising(bulk), "bulk insert gives rising ids", bulk)
+with connection.cursor() as cursor:
+    cursor.execute("SELECT uuidv7_batch(%s)", [len(items)])
+    bulk = [id for (id,) in cursor]
+Order.objects.bulk_create([Order(id=id, item=item) for id, item in zip(bulk, items)])
+step(len(bulk) == 100 and ascending(bulk), "bulk insert keeps the IDs of uuidv7_batch", bulk)
 
-# a period
+# period
 with connection.cursor() as cursor:
     cursor.execute("SELECT test.a_week_of_orders()")
-hour = Order.objects.filter(id__within=TstzRange(start, end))
-step(len(hour) == 60, "an hour by two datetimes", len(hour))
-step(by_index(hour.explain()), "by the index", hour.explain())
+hour = in_period(start, end)
+step(len(hour) == 60, "period of two datetimes finds an hour", len(hour))
+step(uses_index(hour.explain()), "period uses the index", hour.explain())
 
-# reading on
-settled = Order.objects.filter(id__lt=Func(function="uuidv7_horizon")).order_by("id")
-read = read_on(order.id, lambda last: [row.id for row in settled.filter(id__gt=last)[:30]])
-step(read == bulk, "reading on from the last id", read)
+Line.objects.bulk_create([Line(order=row) for row in hour])
+lines = Line.objects.filter(order__id__within=TstzRange(start, end))
+step(len(lines) == 60, "period of a foreign key finds an hour", len(lines))
+try:
+    error = Line.objects.filter(order__within=TstzRange(start, end)).count()
+except FieldError as e:
+    error = e
+step(isinstance(error, FieldError), "the relation itself does not have the lookup", error)
 
-# what goes wrong
+# keyset pages
+pages = all_pages(order.id, lambda last: [row.id for row in keyset_page(last)])
+step(pages == bulk, "keyset pages continue after the last ID", pages)
+
+# incremental read
+with transaction.atomic():
+    first = Outbox.objects.create(message="first")
+    for item in items:
+        Outbox.objects.create(message=item)
+sent = list(Outbox.objects.filter(id__gt=first.id).order_by("id").values_list("id", flat=True))
+read = all_pages(first.id, lambda last: [row.id for row in incremental_read(last)])
+step(len(sent) == 100 and read == sent, "incremental read finds the new rows", read)
+
 if django.VERSION >= (5, 0):
     [row] = Order.objects.bulk_create([Order(item="tea")])
-    step("DatabaseDefault" in repr(row.id), "bulk_create does not give the default back", row.id)
+    step("DatabaseDefault" in repr(row.id), "bulk_create does not return the default", row.id)
+    unsaved = {Order(item="tea"), Order(item="milk")}
+    step(len(unsaved) == 1, "objects that are not saved compare equal", unsaved)
+else:
+    try:
+        error = Outbox(message="early").id
+    except transaction.TransactionManagementError as e:
+        error = e
+    step("in the transaction" in str(error), "an ordered ID is refused outside a transaction", error)
 
 done()

@@ -22,7 +22,7 @@ function step($good, $name, $got)
 		echo '# got: ' . json_encode($got) . "\n";
 }
 
-// the table
+// the tables
 #[ORM\Entity]
 #[ORM\Table(name: 'orders')]
 class Order
@@ -47,42 +47,98 @@ class UuidV7Next extends AbstractIdGenerator
 	}
 }
 
+#[ORM\Entity]
+#[ORM\Table(name: 'outbox')]
+class Outbox
+{
+	#[ORM\Id]
+	#[ORM\Column(type: 'guid', columnDefinition: 'uuid DEFAULT uuidv7_ordered() NOT NULL',
+		options: ['default' => 'uuidv7_ordered()'])]
+	#[ORM\GeneratedValue(strategy: 'CUSTOM')]
+	#[ORM\CustomIdGenerator(class: UuidV7Ordered::class)]
+	public string $id;
+
+	public function __construct(#[ORM\Column(type: 'text')] public string $message)
+	{
+	}
+}
+
+class UuidV7Ordered extends AbstractIdGenerator
+{
+	public function generateId(EntityManagerInterface $em, $entity): string
+	{
+		if (!$em->getConnection()->isTransactionActive())
+			throw new LogicException('persist the object in the transaction that inserts it');
+		return $em->getConnection()->fetchOne('SELECT uuidv7_ordered()');
+	}
+}
+
 $connection = DriverManager::getConnection(['driver' => 'pdo_pgsql', 'host' => getenv('PGHOST'), 'port' => (int) getenv('PGPORT'),
 	'user' => getenv('PGUSER'), 'password' => getenv('PGPASSWORD'), 'dbname' => getenv('PGDATABASE')]);
 $em = new EntityManager($connection, ORMSetup::createAttributeMetadataConfiguration([__DIR__], true));
 $tool = new SchemaTool($em);
-$tables = [$em->getClassMetadata(Order::class)];
+$tables = [$em->getClassMetadata(Order::class), $em->getClassMetadata(Outbox::class)];
 $tool->updateSchema($tables);
 $again = $tool->getUpdateSchemaSql($tables);
-step($again === [], 'a second migration proposes no change', $again);
+step($again === [], 'a second migration changes nothing', $again);
 
 // insert
 $order = new Order('tea');
-$em->wrapInTransaction(fn () => $em->persist($order));
-step($order->id[14] === '7', 'insert gives the id back', $order->id);
+$em->persist($order);
+$em->flush();
+step($order->id[14] === '7', 'the object has its ID', $order->id);
 
 // bulk insert
 $bulk = array_map(fn ($n) => new Order("bulk $n"), range(0, 99));
-$em->wrapInTransaction(fn () => array_walk($bulk, fn ($row) => $em->persist($row)));
+array_walk($bulk, fn ($row) => $em->persist($row));
+$em->flush();
 $bulk = array_map(fn ($row) => $row->id, $bulk);
 $sorted = $bulk;
 sort($sorted, SORT_STRING);
-step($sorted === $bulk, 'bulk insert gives rising ids', $bulk);
+step($sorted === $bulk, 'bulk insert generates ascending IDs', $bulk);
 
-// a period
+// period
 $connection->executeQuery('SELECT test.a_week_of_orders()');
 $from = new DateTimeImmutable('2026-03-02T09:00Z');
 $to = new DateTimeImmutable('2026-03-02T10:00Z');
-$period = [[$from, $to], [Types::DATETIMETZ_IMMUTABLE, Types::DATETIMETZ_IMMUTABLE]];
-$hour = $connection->fetchAllAssociative('SELECT * FROM orders WHERE id <@ tstzrange(?, ?)', ...$period);
-step(count($hour) === 60, 'an hour by two times', count($hour));
-$plan = implode("\n", $connection->fetchFirstColumn('EXPLAIN SELECT * FROM orders WHERE id <@ tstzrange(?, ?)', ...$period));
-step(preg_match('/Index (Only )?Scan|Bitmap Index Scan/', $plan) === 1, 'by the index', $plan);
+$period = 'SELECT * FROM orders WHERE id <@ tstzrange(?, ?)';
+$keysetPage = 'SELECT id FROM orders WHERE id > ? ORDER BY id LIMIT 30';
+$incrementalRead = 'SELECT id FROM outbox WHERE id > ? AND id < uuidv7_horizon() ORDER BY id LIMIT 30';
 
-// reading on
-$next = 'SELECT id FROM orders WHERE id > ? AND id < uuidv7_horizon() ORDER BY id LIMIT 30';
-for ($read = [], $last = $order->id; ($page = $connection->fetchFirstColumn($next, [$last])) !== []; $last = end($page))
-	array_push($read, ...$page);
-step($read === $bulk, 'reading on from the last id', $read);
+$times = [Types::DATETIMETZ_IMMUTABLE, Types::DATETIMETZ_IMMUTABLE];
+$hour = $connection->fetchAllAssociative($period, [$from, $to], $times);
+step(count($hour) === 60, 'period of two times finds an hour', count($hour));
+$plan = implode("\n", $connection->fetchFirstColumn("EXPLAIN $period", [$from, $to], $times));
+step(preg_match('/Index (Only )?Scan|Bitmap Index Scan/', $plan) === 1, 'period uses the index', $plan);
+
+// Return the IDs of all pages after an ID.
+function all_pages(string $sql, string $last): array
+{
+	global $connection;
+	for ($read = []; ($ids = $connection->fetchFirstColumn($sql, [$last])) !== []; $last = end($ids))
+		array_push($read, ...$ids);
+	return $read;
+}
+
+// keyset pages
+$pages = all_pages($keysetPage, $order->id);
+step($pages === $bulk, 'keyset pages continue after the last ID', $pages);
+
+// incremental read
+$messages = $em->wrapInTransaction(function () use ($em) {
+	$messages = array_map(fn ($n) => new Outbox("bulk $n"), range(0, 100));
+	array_walk($messages, fn ($row) => $em->persist($row));
+	return $messages;
+});
+$sent = array_map(fn ($row) => $row->id, $messages);
+$first = array_shift($sent);
+$read = all_pages($incrementalRead, $first);
+step(count($sent) === 100 && $read === $sent, 'incremental read finds the new rows', $read);
+try {
+	$em->persist(new Outbox('early'));
+	step(false, 'an ordered ID is refused outside a transaction', 'no error');
+} catch (LogicException $e) {
+	step(true, 'an ordered ID is refused outside a transaction', null);
+}
 
 echo "1..$steps\n";

@@ -1,11 +1,12 @@
 // Drizzle: drizzle-orm, with the kit's push and pull.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { and, gt, lt, sql } from 'drizzle-orm';
+import { and, eq, gt, lt, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/node-postgres';
+import { alias } from 'drizzle-orm/pg-core';
 import pg from 'pg';
-import { orders } from './drizzle.schema.js';
-import { byIndex, done, from, isV7, items, readOn, rising, same, step, to } from './steps.js';
+import { orders, outbox } from './drizzle.schema.js';
+import { allPages, ascending, done, from, isV7, items, same, step, to, usesIndex } from './steps.js';
 
 const pool = new pg.Pool();
 const db = drizzle(pool);
@@ -13,38 +14,51 @@ const kit = (command, ...options) => execFileSync('node_modules/.bin/drizzle-kit
 	`--url=postgresql://${process.env.PGUSER}:${process.env.PGPASSWORD}@${process.env.PGHOST}:${process.env.PGPORT}/${process.env.PGDATABASE}`,
 	...options], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 
-// the table
+// the tables
 kit('push', '--schema=drizzle.schema.js', '--force');
 const again = kit('push', '--schema=drizzle.schema.js', '--force');
-step(again.includes('No changes detected'), 'a second push proposes no change', again);
+step(again.includes('No changes detected'), 'a second push changes nothing', again);
 const pulled = mkdtempSync('/tmp/drizzle.');
 kit('pull', `--out=${pulled}`);
 const schema = readFileSync(`${pulled}/schema.ts`, 'utf8');
 rmSync(pulled, { recursive: true });
-step(schema.includes('id: uuid().default(sql`uuidv7_next()`).primaryKey()'), 'pull gives the default again', schema);
+step(['next', 'ordered'].every((name) => schema.includes(`id: uuid().default(sql\`uuidv7_${name}()\`).primaryKey()`)), 'pull reads the default back', schema);
 
 // insert
 const [order] = await db.insert(orders).values({ item: 'tea' }).returning({ id: orders.id });
-step(isV7(order.id), 'insert gives the id back', order);
+step(isV7(order.id), 'insert returns the ID', order);
 
 // bulk insert
 const bulk = await db.insert(orders).values(items.map((item) => ({ item }))).returning({ id: orders.id });
-step(bulk.length === 100 && rising(bulk.map((row) => row.id)), 'bulk insert gives rising ids', bulk);
+step(bulk.length === 100 && ascending(bulk.map((row) => row.id)), 'bulk insert returns ascending IDs', bulk);
 
-// a period
+// period
 await db.execute(sql`SELECT test.a_week_of_orders()`);
 const period = db.select().from(orders)
 	.where(sql`${orders.id} <@ tstzrange(${from.toISOString()}, ${to.toISOString()})`);
-const hour = await period;
-step(hour.length === 60, 'an hour by two dates', hour.length);
-const { rows: plan } = await db.execute(sql`EXPLAIN ${period.getSQL()}`);
-step(byIndex(plan), 'by the index', plan);
+const keysetPage = (last) => db.select().from(orders).where(gt(orders.id, last)).orderBy(orders.id).limit(30);
+const incrementalRead = (last) => db.select().from(outbox)
+	.where(and(gt(outbox.id, last), lt(outbox.id, sql`uuidv7_horizon()`))).orderBy(outbox.id).limit(30);
 
-// reading on
-const page = (last) => db.select().from(orders)
-	.where(and(gt(orders.id, last), lt(orders.id, sql`uuidv7_horizon()`))).orderBy(orders.id).limit(30);
-const read = await readOn(order.id, page);
-step(same(read, bulk), 'reading on from the last id', read);
+const hour = await period;
+step(hour.length === 60, 'period of two dates finds an hour', hour.length);
+const { rows: plan } = await db.execute(sql`EXPLAIN ${period.getSQL()}`);
+step(usesIndex(plan), 'period uses the index', plan);
+
+const other = alias(orders, 'others');
+const joined = await db.select({ id: orders.id }).from(orders).innerJoin(other, eq(other.id, orders.id))
+	.where(sql`${orders.id} <@ tstzrange(${from.toISOString()}, ${to.toISOString()})`);
+step(joined.length === 60, 'period works in a join', joined.length);
+
+// keyset pages
+const pages = await allPages(order.id, keysetPage);
+step(same(pages, bulk), 'keyset pages continue after the last ID', pages);
+
+// incremental read
+const [first] = await db.insert(outbox).values({ message: 'first' }).returning({ id: outbox.id });
+const sent = await db.insert(outbox).values(items.map((message) => ({ message }))).returning({ id: outbox.id });
+const read = await allPages(first.id, incrementalRead);
+step(same(read, sent), 'incremental read finds the new rows', read);
 
 await pool.end();
 done();

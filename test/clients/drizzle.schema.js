@@ -5,3 +5,8 @@ export const orders = pgTable('orders', {
 	id: uuid('id').primaryKey().default(sql`uuidv7_next()`),
 	item: text('item').notNull()
 });
+
+export const outbox = pgTable('outbox', {
+	id: uuid('id').primaryKey().default(sql`uuidv7_ordered()`),
+	message: text('message').notNull()
+});

@@ -1,45 +1,61 @@
 // Knex.
 import knex from 'knex';
-import { byIndex, done, from, isV7, items, readOn, rising, same, step, to } from './steps.js';
+import { allPages, ascending, done, from, isV7, items, same, step, to, usesIndex } from './steps.js';
 
 const db = knex({ client: 'pg', connection: {} });
 
-// the table
+// the tables
 const migration = {
-	up: (db) => db.schema.createTable('orders', (table) => {
-		table.uuid('id').primary().defaultTo(db.raw('uuidv7_next()'));
-		table.text('item').notNullable();
-	}),
-	down: (db) => db.schema.dropTable('orders')
+	up: async (db) => {
+		await db.schema.createTable('orders', (table) => {
+			table.uuid('id').primary().defaultTo(db.raw('uuidv7_next()'));
+			table.text('item').notNullable();
+		});
+		await db.schema.createTable('outbox', (table) => {
+			table.uuid('id').primary().defaultTo(db.raw('uuidv7_ordered()'));
+			table.text('message').notNullable();
+		});
+	},
+	down: (db) => db.schema.dropTable('orders').dropTable('outbox')
 };
 const migrationSource = {
 	getMigrations: async () => ['orders'], getMigrationName: (name) => name, getMigration: async () => migration
 };
 await db.migrate.latest({ migrationSource });
 const [, again] = await db.migrate.latest({ migrationSource });
-step(again.length === 0, 'a second migration proposes no change', again);
+step(again.length === 0, 'a second migration changes nothing', again);
 
 // insert
 const [order] = await db('orders').insert({ item: 'tea' }).returning('id');
-step(isV7(order.id), 'insert gives the id back', order);
+step(isV7(order.id), 'insert returns the ID', order);
 
 // bulk insert
 const bulk = await db('orders').insert(items.map((item) => ({ item }))).returning('id');
-step(bulk.length === 100 && rising(bulk.map((row) => row.id)), 'bulk insert gives rising ids', bulk);
+step(bulk.length === 100 && ascending(bulk.map((row) => row.id)), 'bulk insert returns ascending IDs', bulk);
 
-// a period
+// period
 await db.raw('SELECT test.a_week_of_orders()');
-const period = db('orders').whereRaw('id <@ tstzrange(?, ?)', [from, to]);
-const hour = await period;
-step(hour.length === 60, 'an hour by two dates', hour.length);
-const { rows: plan } = await db.raw('EXPLAIN ?', period);
-step(byIndex(plan), 'by the index', plan);
-
-// reading on
-const page = (last) => db('orders')
+const period = db('orders').whereRaw('orders.id <@ tstzrange(?, ?)', [from, to]);
+const keysetPage = (last) => db('orders').where('id', '>', last).orderBy('id').limit(30);
+const incrementalRead = (last) => db('outbox')
 	.where('id', '>', last).where('id', '<', db.raw('uuidv7_horizon()')).orderBy('id').limit(30);
-const read = await readOn(order.id, page);
-step(same(read, bulk), 'reading on from the last id', read);
+
+const hour = await period;
+step(hour.length === 60, 'period of two dates finds an hour', hour.length);
+const { rows: plan } = await db.raw('EXPLAIN ?', period);
+step(usesIndex(plan), 'period uses the index', plan);
+const joined = await period.clone().join('orders AS others', 'others.id', 'orders.id');
+step(joined.length === 60, 'period works in a join', joined.length);
+
+// keyset pages
+const pages = await allPages(order.id, keysetPage);
+step(same(pages, bulk), 'keyset pages continue after the last ID', pages);
+
+// incremental read
+const [first] = await db('outbox').insert({ message: 'first' }).returning('id');
+const sent = await db('outbox').insert(items.map((message) => ({ message }))).returning('id');
+const read = await allPages(first.id, incrementalRead);
+step(same(read, sent), 'incremental read finds the new rows', read);
 
 await db.destroy();
 done();

@@ -2,44 +2,59 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import pg from 'pg';
-import { byIndex, done, from, isV7, items, readOn, rising, same, step, to } from './steps.js';
+import { allPages, ascending, done, from, isV7, items, same, step, to, usesIndex } from './steps.js';
 
 const db = new Kysely({ dialect: new PostgresDialect({ pool: new pg.Pool() }) });
 
-// the table
+// the tables
 const migration = {
-	up: (db) => db.schema.createTable('orders')
-		.addColumn('id', 'uuid', (column) => column.primaryKey().defaultTo(sql`uuidv7_next()`))
-		.addColumn('item', 'text', (column) => column.notNull())
-		.execute()
+	up: async (db) => {
+		await db.schema.createTable('orders')
+			.addColumn('id', 'uuid', (column) => column.primaryKey().defaultTo(sql`uuidv7_next()`))
+			.addColumn('item', 'text', (column) => column.notNull())
+			.execute();
+		await db.schema.createTable('outbox')
+			.addColumn('id', 'uuid', (column) => column.primaryKey().defaultTo(sql`uuidv7_ordered()`))
+			.addColumn('message', 'text', (column) => column.notNull())
+			.execute();
+	}
 };
 const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ orders: migration }) } });
 await migrator.migrateToLatest();
 const { results: again } = await migrator.migrateToLatest();
-step(again.length === 0, 'a second migration proposes no change', again);
+step(again.length === 0, 'a second migration changes nothing', again);
 
 // insert
 const order = await db.insertInto('orders').values({ item: 'tea' }).returning('id').executeTakeFirstOrThrow();
-step(isV7(order.id), 'insert gives the id back', order);
+step(isV7(order.id), 'insert returns the ID', order);
 
 // bulk insert
 const bulk = await db.insertInto('orders').values(items.map((item) => ({ item }))).returning('id').execute();
-step(bulk.length === 100 && rising(bulk.map((row) => row.id)), 'bulk insert gives rising ids', bulk);
+step(bulk.length === 100 && ascending(bulk.map((row) => row.id)), 'bulk insert returns ascending IDs', bulk);
 
-// a period
+// period
 await sql`SELECT test.a_week_of_orders()`.execute(db);
-const period = db.selectFrom('orders').selectAll()
-	.where(sql`id <@ tstzrange(${from}, ${to})`);
-const hour = await period.execute();
-step(hour.length === 60, 'an hour by two dates', hour.length);
-const plan = await period.explain();
-step(byIndex(plan), 'by the index', plan);
+const period = db.selectFrom('orders').selectAll('orders').where(sql`orders.id <@ tstzrange(${from}, ${to})`);
+const keysetPage = (last) => db.selectFrom('orders').selectAll().where('id', '>', last).orderBy('id').limit(30);
+const incrementalRead = (last) => db.selectFrom('outbox').selectAll()
+	.where('id', '>', last).where('id', '<', sql`uuidv7_horizon()`).orderBy('id').limit(30);
 
-// reading on
-const page = (last) => db.selectFrom('orders').selectAll()
-	.where('id', '>', last).where('id', '<', sql`uuidv7_horizon()`).orderBy('id').limit(30).execute();
-const read = await readOn(order.id, page);
-step(same(read, bulk), 'reading on from the last id', read);
+const hour = await period.execute();
+step(hour.length === 60, 'period of two dates finds an hour', hour.length);
+const plan = await period.explain();
+step(usesIndex(plan), 'period uses the index', plan);
+const joined = await period.innerJoin('orders as others', 'others.id', 'orders.id').execute();
+step(joined.length === 60, 'period works in a join', joined.length);
+
+// keyset pages
+const pages = await allPages(order.id, (last) => keysetPage(last).execute());
+step(same(pages, bulk), 'keyset pages continue after the last ID', pages);
+
+// incremental read
+const first = await db.insertInto('outbox').values({ message: 'first' }).returning('id').executeTakeFirstOrThrow();
+const sent = await db.insertInto('outbox').values(items.map((message) => ({ message }))).returning('id').execute();
+const read = await allPages(first.id, (last) => incrementalRead(last).execute());
+step(same(read, sent), 'incremental read finds the new rows', read);
 
 await db.destroy();
 done();

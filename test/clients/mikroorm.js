@@ -1,8 +1,8 @@
 // MikroORM.
 import { defineEntity, MikroORM, p, sql } from '@mikro-orm/postgresql';
-import { byIndex, done, from, isV7, items, readOn, rising, same, step, to } from './steps.js';
+import { allPages, ascending, done, from, isV7, items, same, step, to, usesIndex } from './steps.js';
 
-// the table
+// the tables
 const Order = defineEntity({
 	name: 'Order',
 	tableName: 'orders',
@@ -11,39 +11,56 @@ const Order = defineEntity({
 		item: p.text()
 	}
 });
+const Outbox = defineEntity({
+	name: 'Outbox',
+	tableName: 'outbox',
+	properties: {
+		id: p.uuid().primary().defaultRaw('uuidv7_ordered()'),
+		message: p.text()
+	}
+});
 const orm = await MikroORM.init({
-	entities: [Order], dbName: process.env.PGDATABASE, host: process.env.PGHOST, port: +process.env.PGPORT,
+	entities: [Order, Outbox], dbName: process.env.PGDATABASE, host: process.env.PGHOST, port: +process.env.PGPORT,
 	user: process.env.PGUSER, password: process.env.PGPASSWORD
 });
 const em = orm.em.fork();
 await orm.schema.update();
 const again = await orm.schema.getUpdateSchemaSQL();
-step(again === '', 'a second migration proposes no change', again);
+step(again === '', 'a second migration changes nothing', again);
 
 // insert
 const order = em.create(Order, { item: 'tea' });
 await em.flush();
-step(isV7(order.id), 'insert gives the id back', order);
+step(isV7(order.id), 'insert returns the ID', order);
 
 // bulk insert
 const bulk = items.map((item) => em.create(Order, { item }));
 await em.flush();
-step(bulk.length === 100 && rising(bulk.map((row) => row.id)), 'bulk insert gives rising ids', bulk);
+step(bulk.length === 100 && ascending(bulk.map((row) => row.id)), 'bulk insert returns ascending IDs', bulk);
 
-// a period
+// period
 await em.execute('SELECT test.a_week_of_orders()');
-const period = em.createQueryBuilder(Order)
-	.where(sql`id <@ tstzrange(${from}, ${to})`);
-const hour = await period.getResult();
-step(hour.length === 60, 'an hour by two dates', hour.length);
-const plan = await em.execute('EXPLAIN ' + period.getFormattedQuery());
-step(byIndex(plan), 'by the index', plan);
-
-// reading on
-const page = (last) => em.find(Order,
+const period = em.createQueryBuilder(Order, 'o').where(sql`o.id <@ tstzrange(${from}, ${to})`);
+const keysetPage = (last) => em.find(Order, { id: { $gt: last } }, { orderBy: { id: 'asc' }, limit: 30 });
+const incrementalRead = (last) => em.find(Outbox,
 	{ id: { $gt: last, $lt: sql`uuidv7_horizon()` } }, { orderBy: { id: 'asc' }, limit: 30 });
-const read = await readOn(order.id, page);
-step(same(read, bulk), 'reading on from the last id', read);
+
+const hour = await period.getResult();
+step(hour.length === 60, 'period of two dates finds an hour', hour.length);
+const plan = await em.execute('EXPLAIN ' + period.getFormattedQuery());
+step(usesIndex(plan), 'period uses the index', plan);
+
+// keyset pages
+const pages = await allPages(order.id, keysetPage);
+step(same(pages, bulk), 'keyset pages continue after the last ID', pages);
+
+// incremental read
+const first = em.create(Outbox, { message: 'first' });
+await em.flush();
+const sent = items.map((message) => em.create(Outbox, { message }));
+await em.flush();
+const read = await allPages(first.id, incrementalRead);
+step(same(read, sent), 'incremental read finds the new rows', read);
 
 await orm.close();
 done();

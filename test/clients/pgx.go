@@ -45,15 +45,17 @@ func main() {
 		return values
 	}
 
-	// the table
+	// the tables
 	_, err = db.Exec(ctx, "CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT uuidv7_next(), item text NOT NULL)")
+	must(err)
+	_, err = db.Exec(ctx, "CREATE TABLE outbox (id uuid PRIMARY KEY DEFAULT uuidv7_ordered(), message text NOT NULL)")
 	must(err)
 
 	// insert
 	var order string
 	err = db.QueryRow(ctx, "INSERT INTO orders (item) VALUES ($1) RETURNING id", "tea").Scan(&order)
 	must(err)
-	step(order[14] == '7', "insert gives the id back", order)
+	step(order[14] == '7', "insert returns the ID", order)
 
 	// bulk insert
 	var items [][]interface{}
@@ -63,24 +65,39 @@ func main() {
 	_, err = db.CopyFrom(ctx, pgx.Identifier{"orders"}, []string{"item"}, pgx.CopyFromRows(items))
 	must(err)
 	bulk := column("SELECT id FROM orders WHERE id > $1 ORDER BY substr(item, 6)::int", order)
-	step(len(bulk) == 100 && sort.StringsAreSorted(bulk), "bulk insert gives rising ids", bulk)
+	step(len(bulk) == 100 && sort.StringsAreSorted(bulk), "CopyFrom generates ascending IDs", bulk)
 
-	// a period
+	// period
 	column("SELECT 'made' FROM test.a_week_of_orders()")
 	from := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	period := "SELECT id FROM orders WHERE id <@ tstzrange($1, $2)"
-	hour := column(period, from, from.Add(time.Hour))
-	step(len(hour) == 60, "an hour by two times", len(hour))
-	plan := strings.Join(column("EXPLAIN "+period, from, from.Add(time.Hour)), "\n")
-	step(regexp.MustCompile("Index (Only )?Scan|Bitmap Index Scan").MatchString(plan), "by the index", plan)
+	keysetPage := "SELECT id FROM orders WHERE id > $1 ORDER BY id LIMIT 30"
+	incrementalRead := "SELECT id FROM outbox WHERE id > $1 AND id < uuidv7_horizon() ORDER BY id LIMIT 30"
 
-	// reading on
-	next := "SELECT id FROM orders WHERE id > $1 AND id < uuidv7_horizon() ORDER BY id LIMIT 30"
-	var read []string
-	for page := column(next, order); len(page) > 0; page = column(next, page[len(page)-1]) {
-		read = append(read, page...)
+	hour := column(period, from, from.Add(time.Hour))
+	step(len(hour) == 60, "period of two times finds an hour", len(hour))
+	plan := strings.Join(column("EXPLAIN "+period, from, from.Add(time.Hour)), "\n")
+	step(regexp.MustCompile("Index (Only )?Scan|Bitmap Index Scan").MatchString(plan), "period uses the index", plan)
+
+	allPages := func(sql string, last string) (read []string) {
+		for ids := column(sql, last); len(ids) > 0; ids = column(sql, ids[len(ids)-1]) {
+			read = append(read, ids...)
+		}
+		return read
 	}
-	step(strings.Join(read, " ") == strings.Join(bulk, " "), "reading on from the last id", read)
+
+	// keyset pages
+	pages := allPages(keysetPage, order)
+	step(strings.Join(pages, " ") == strings.Join(bulk, " "), "keyset pages continue after the last ID", pages)
+
+	// incremental read
+	var first string
+	must(db.QueryRow(ctx, "INSERT INTO outbox (message) VALUES ('first') RETURNING id").Scan(&first))
+	_, err = db.CopyFrom(ctx, pgx.Identifier{"outbox"}, []string{"message"}, pgx.CopyFromRows(items))
+	must(err)
+	sent := column("SELECT id FROM outbox WHERE id > $1 ORDER BY substr(message, 6)::int", first)
+	read := allPages(incrementalRead, first)
+	step(strings.Join(read, " ") == strings.Join(sent, " "), "incremental read finds the new rows", read)
 
 	fmt.Printf("1..%d\n", steps)
 }

@@ -1,31 +1,41 @@
 // Postgres.js, "postgres" of npm.
 import postgres from 'postgres';
-import { byIndex, done, from, isV7, items, readOn, rising, same, step, to } from './steps.js';
+import { allPages, ascending, done, from, isV7, items, same, step, to, usesIndex } from './steps.js';
 
 const sql = postgres({ onnotice: () => {} });
 
-// the table
+// the tables
 await sql`CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT uuidv7_next(), item text NOT NULL)`;
+await sql`CREATE TABLE outbox (id uuid PRIMARY KEY DEFAULT uuidv7_ordered(), message text NOT NULL)`;
 
 // insert
 const [order] = await sql`INSERT INTO orders ${sql({ item: 'tea' })} RETURNING id`;
-step(isV7(order.id), 'insert gives the id back', order);
+step(isV7(order.id), 'insert returns the ID', order);
 
 // bulk insert
 const bulk = await sql`INSERT INTO orders ${sql(items.map((item) => ({ item })))} RETURNING id`;
-step(bulk.length === 100 && rising(bulk.map((row) => row.id)), 'bulk insert gives rising ids', bulk);
+step(bulk.length === 100 && ascending(bulk.map((row) => row.id)), 'bulk insert returns ascending IDs', bulk);
 
-// a period
+// period
 await sql`SELECT test.a_week_of_orders()`;
-const hour = await sql`SELECT id, item FROM orders WHERE id <@ tstzrange(${from}, ${to})`;
-step(hour.length === 60, 'an hour by two dates', hour.length);
-const plan = await sql`EXPLAIN SELECT id, item FROM orders WHERE id <@ tstzrange(${from}, ${to})`;
-step(byIndex(plan), 'by the index', plan);
+const period = () => sql`SELECT id, item FROM orders WHERE id <@ tstzrange(${from}, ${to})`;
+const keysetPage = (last) => sql`SELECT id FROM orders WHERE id > ${last} ORDER BY id LIMIT 30`;
+const incrementalRead = (last) => sql`SELECT id FROM outbox WHERE id > ${last} AND id < uuidv7_horizon() ORDER BY id LIMIT 30`;
 
-// reading on
-const page = (last) => sql`SELECT id FROM orders WHERE id > ${last} AND id < uuidv7_horizon() ORDER BY id LIMIT 30`;
-const read = await readOn(order.id, page);
-step(same(read, bulk), 'reading on from the last id', read);
+const hour = await period();
+step(hour.length === 60, 'period of two dates finds an hour', hour.length);
+const plan = await sql`EXPLAIN SELECT id, item FROM orders WHERE id <@ tstzrange(${from}, ${to})`;
+step(usesIndex(plan), 'period uses the index', plan);
+
+// keyset pages
+const pages = await allPages(order.id, keysetPage);
+step(same(pages, bulk), 'keyset pages continue after the last ID', pages);
+
+// incremental read
+const [first] = await sql`INSERT INTO outbox (message) VALUES ('first') RETURNING id`;
+const sent = await sql`INSERT INTO outbox ${sql(items.map((message) => ({ message })))} RETURNING id`;
+const read = await allPages(first.id, incrementalRead);
+step(same(read, sent), 'incremental read finds the new rows', read);
 
 await sql.end();
 done();

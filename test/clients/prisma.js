@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { pool, push } from './prisma.push.js';
-import { byIndex, done, from, isV7, items, readOn, rising, same, step, to } from './steps.js';
+import { allPages, ascending, done, from, isV7, items, same, step, to, usesIndex } from './steps.js';
 
 const adapter = new PrismaPg(pool);
 execFileSync('node_modules/.bin/prisma', ['generate', '--schema=prisma.prisma'],
@@ -10,31 +10,40 @@ execFileSync('node_modules/.bin/prisma', ['generate', '--schema=prisma.prisma'],
 const { PrismaClient } = await import('@prisma/client');
 const db = new PrismaClient({ adapter });
 
-// the table
+// the tables
 await push(adapter, 'prisma.prisma');
 const again = await push(adapter, 'prisma.prisma');
-step(again === 0, 'a second migration proposes no change', again);
+step(again === 0, 'a second migration changes nothing', again);
 
 // insert
 const order = await db.order.create({ data: { item: 'tea' } });
-step(isV7(order.id), 'insert gives the id back', order);
+step(isV7(order.id), 'insert returns the ID', order);
 
 // bulk insert
 const bulk = await db.order.createManyAndReturn({ data: items.map((item) => ({ item })) });
-step(bulk.length === 100 && rising(bulk.map((row) => row.id)), 'bulk insert gives rising ids', bulk);
+step(bulk.length === 100 && ascending(bulk.map((row) => row.id)), 'bulk insert returns ascending IDs', bulk);
 
-// a period
+// period
 await db.$executeRaw`SELECT test.a_week_of_orders()`;
-const hour = await db.$queryRaw`SELECT * FROM orders WHERE id <@ tstzrange(${from}, ${to})`;
-step(hour.length === 60, 'an hour by two dates', hour.length);
-const plan = await db.$queryRaw`EXPLAIN SELECT * FROM orders WHERE id <@ tstzrange(${from}, ${to})`;
-step(byIndex(plan), 'by the index', plan);
+const period = () => db.$queryRaw`SELECT * FROM orders WHERE id <@ tstzrange(${from}, ${to})`;
+const keysetPage = (last) => db.order.findMany({ where: { id: { gt: last } }, orderBy: { id: 'asc' }, take: 30 });
+const incrementalRead = (last) =>
+	db.$queryRaw`SELECT * FROM outbox WHERE id > ${last}::uuid AND id < uuidv7_horizon() ORDER BY id LIMIT 30`;
 
-// reading on
-const page = (last) =>
-	db.$queryRaw`SELECT * FROM orders WHERE id > ${last}::uuid AND id < uuidv7_horizon() ORDER BY id LIMIT 30`;
-const read = await readOn(order.id, page);
-step(same(read, bulk), 'reading on from the last id', read);
+const hour = await period();
+step(hour.length === 60, 'period of two dates finds an hour', hour.length);
+const plan = await db.$queryRaw`EXPLAIN SELECT * FROM orders WHERE id <@ tstzrange(${from}, ${to})`;
+step(usesIndex(plan), 'period uses the index', plan);
+
+// keyset pages
+const pages = await allPages(order.id, keysetPage);
+step(same(pages, bulk), 'keyset pages continue after the last ID', pages);
+
+// incremental read
+const first = await db.outbox.create({ data: { message: 'first' } });
+const sent = await db.outbox.createManyAndReturn({ data: items.map((message) => ({ message })) });
+const read = await allPages(first.id, incrementalRead);
+step(same(read, sent), 'incremental read finds the new rows', read);
 
 await db.$disconnect();
 done();

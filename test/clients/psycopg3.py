@@ -1,37 +1,49 @@
 # Psycopg 3.
 import psycopg
 from psycopg.types.range import TimestamptzRange
-from steps import by_index, done, end, items, read_on, rising, start, step
+from steps import all_pages, ascending, done, end, items, start, step, uses_index
 
 db = psycopg.connect(autocommit=True)
 
-# the table
+# the tables
 db.execute("CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT uuidv7_next(), item text NOT NULL)")
+db.execute("CREATE TABLE outbox (id uuid PRIMARY KEY DEFAULT uuidv7_ordered(), message text NOT NULL)")
 
 # insert
 (order,) = db.execute("INSERT INTO orders (item) VALUES (%s) RETURNING id", ["tea"]).fetchone()
-step(order.version == 7, "insert gives the id back", order)
+step(order.version == 7, "insert returns the ID", order)
 
 # bulk insert
-with db.cursor().copy("COPY orders (item) FROM STDIN") as copy:
+with db.cursor() as cursor:
+    cursor.executemany("INSERT INTO orders (item) VALUES (%s) RETURNING id", [[item] for item in items], returning=True)
+    bulk = [cursor.fetchone()[0]] + [cursor.fetchone()[0] for _ in iter(cursor.nextset, None)]
+step(len(bulk) == 100 and ascending(bulk), "bulk insert returns ascending IDs", bulk)
+
+# period
+db.execute("SELECT test.a_week_of_orders()")
+period = "SELECT id, item FROM orders WHERE id <@ tstzrange(%s, %s)"
+keyset_page = "SELECT id, item FROM orders WHERE id > %s ORDER BY id LIMIT 30"
+incremental_read = "SELECT id, message FROM outbox WHERE id > %s AND id < uuidv7_horizon() ORDER BY id LIMIT 30"
+
+hour = db.execute("SELECT id, item FROM orders WHERE id <@ %s", [TimestamptzRange(start, end)]).fetchall()
+step(len(hour) == 60, "period of the driver's range type finds an hour", len(hour))
+hour = db.execute(period, [start, end]).fetchall()
+step(len(hour) == 60, "period of two datetimes finds an hour", len(hour))
+plan = db.execute("EXPLAIN " + period, [start, end]).fetchall()
+step(uses_index(plan), "period uses the index", plan)
+
+# keyset pages
+pages = all_pages(order, lambda last: [id for id, _ in db.execute(keyset_page, [last])])
+step(pages == bulk, "keyset pages continue after the last ID", pages)
+
+# incremental read
+(first,) = db.execute("INSERT INTO outbox (message) VALUES ('first') RETURNING id").fetchone()
+with db.cursor().copy("COPY outbox (message) FROM STDIN") as copy:
     for item in items:
         copy.write_row([item])
-bulk = [id for (id,) in db.execute("SELECT id FROM orders WHERE id > %s ORDER BY substr(item, 6)::int", [order])]
-step(len(bulk) == 100 and rising(bulk), "bulk insert gives rising ids", bulk)
-
-# a period
-db.execute("SELECT test.a_week_of_orders()")
-period = "SELECT id, item FROM orders WHERE id <@ %s"
-hour = db.execute(period, [TimestamptzRange(start, end)]).fetchall()
-step(len(hour) == 60, "an hour by a range of the driver", len(hour))
-plan = db.execute("EXPLAIN " + period, [TimestamptzRange(start, end)]).fetchall()
-step(by_index(plan), "by the index", plan)
-hour = db.execute("SELECT id, item FROM orders WHERE id <@ tstzrange(%s, %s)", [start, end]).fetchall()
-step(len(hour) == 60, "an hour by two datetimes", len(hour))
-
-# reading on
-next_page = "SELECT id FROM orders WHERE id > %s AND id < uuidv7_horizon() ORDER BY id LIMIT 30"
-read = read_on(order, lambda last: [id for (id,) in db.execute(next_page, [last])])
-step(read == bulk, "reading on from the last id", read)
+sent = [id for (id,) in db.execute("SELECT id FROM outbox WHERE id > %s ORDER BY substr(message, 6)::int", [first])]
+step(len(sent) == 100 and ascending(sent), "COPY generates ascending IDs", sent)
+read = all_pages(first, lambda last: [id for id, _ in db.execute(incremental_read, [last])])
+step(read == sent, "incremental read finds the new rows", read)
 
 done()

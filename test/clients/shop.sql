@@ -1,6 +1,6 @@
--- What each test finds in its database: the extension, and a function that puts an
--- order a minute of a week into the table that the test has made.  It is in a schema of
--- its own since some tools drop what they do not know.
+-- Create what each test finds in its database: the extension, and a function that inserts
+-- an order for every minute of a week into the table of the test.  The function has a
+-- schema of its own, since some tools drop what they do not know.
 CREATE EXTENSION uuid9562;
 
 CREATE SCHEMA test;

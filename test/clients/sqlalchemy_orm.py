@@ -5,17 +5,34 @@ from alembic.operations import Operations
 from sqlalchemy import Column, Text, create_engine, func, insert, select, text
 from sqlalchemy.dialects.postgresql import UUID
 from sqlalchemy.orm import Session, declarative_base
-from steps import by_index, done, end, items, read_on, rising, start, step
+from steps import all_pages, ascending, done, end, items, start, step, uses_index
 
 engine = create_engine("postgresql+psycopg2://", future=True)
 Base = declarative_base()
 
 
-# the table
+# the tables
 class Order(Base):
     __tablename__ = "orders"
     id = Column(UUID(as_uuid=True), primary_key=True, server_default=text("uuidv7_next()"))
     item = Column(Text, nullable=False)
+
+
+class Outbox(Base):
+    __tablename__ = "outbox"
+    id = Column(UUID(as_uuid=True), primary_key=True, server_default=text("uuidv7_ordered()"))
+    message = Column(Text, nullable=False)
+
+
+period = select(Order).where(Order.id.bool_op("<@")(func.tstzrange(start, end)))
+
+
+def keyset_page(last):
+    return select(Order.id).where(Order.id > last).order_by(Order.id).limit(30)
+
+
+def incremental_read(last):
+    return select(Outbox.id).where(Outbox.id > last, Outbox.id < func.uuidv7_horizon()).order_by(Outbox.id).limit(30)
 
 
 def migration(connection):
@@ -28,33 +45,40 @@ with engine.begin() as connection:
     for operation in first.ops:
         Operations(context).invoke(operation)
     again = migration(connection)[1].as_diffs()
-step(again == [], "a second migration proposes no change", again)
+step(again == [], "a second migration changes nothing", again)
 
 with Session(engine, future=True) as db:
     # insert
     order = Order(item="tea")
     db.add(order)
     db.commit()
-    step(order.id.version == 7, "insert gives the id back", order.id)
+    step(order.id.version == 7, "insert returns the ID", order.id)
 
     # bulk insert
     bulk = db.scalars(insert(Order).values([{"item": item} for item in items]).returning(Order.id)).all()
     db.commit()
-    step(len(bulk) == 100 and rising(bulk), "bulk insert gives rising ids", bulk)
+    step(len(bulk) == 100 and ascending(bulk), "bulk insert returns ascending IDs", bulk)
 
-    # a period
+    # period
     db.execute(text("SELECT test.a_week_of_orders()"))
     db.commit()
-    period = select(Order).where(Order.id.bool_op("<@")(func.tstzrange(start, end)))
     hour = db.scalars(period).all()
-    step(len(hour) == 60, "an hour by two datetimes", len(hour))
+    step(len(hour) == 60, "period of two datetimes finds an hour", len(hour))
     query = period.compile(engine)
     plan = db.connection().exec_driver_sql(f"EXPLAIN {query}", query.params).all()
-    step(by_index(plan), "by the index", plan)
+    step(uses_index(plan), "period uses the index", plan)
 
-    # reading on
-    page = select(Order.id).where(Order.id < func.uuidv7_horizon()).order_by(Order.id).limit(30)
-    read = read_on(order.id, lambda last: db.scalars(page.where(Order.id > last)).all())
-    step(read == bulk, "reading on from the last id", read)
+    # keyset pages
+    pages = all_pages(order.id, lambda last: db.scalars(keyset_page(last)).all())
+    step(pages == bulk, "keyset pages continue after the last ID", pages)
+
+    # incremental read
+    first = Outbox(message="first")
+    db.add(first)
+    db.commit()
+    sent = db.scalars(insert(Outbox).values([{"message": item} for item in items]).returning(Outbox.id)).all()
+    db.commit()
+    read = all_pages(first.id, lambda last: db.scalars(incremental_read(last)).all())
+    step(read == sent, "incremental read finds the new rows", read)
 
 done()

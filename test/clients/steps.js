@@ -1,4 +1,4 @@
-// What the tests of npm's clients share.
+// Functions and values that the tests of npm's clients share.
 let steps = 0;
 
 export function step(good, name, got) {
@@ -11,15 +11,15 @@ export const done = () => console.log(`1..${steps}`);
 
 export const items = Array.from({ length: 100 }, (_, n) => `bulk ${n}`);
 export const isV7 = (id) => /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id);
-export const rising = (ids) => ids.every((id, n) => isV7(id) && (n === 0 || id > ids[n - 1]));
-export const byIndex = (plan) => /Index (Only )?Scan|Bitmap Index Scan/.test(JSON.stringify(plan));
+export const ascending = (ids) => ids.every((id, n) => isV7(id) && (n === 0 || id > ids[n - 1]));
+export const usesIndex = (plan) => /Index (Only )?Scan|Bitmap Index Scan/.test(JSON.stringify(plan));
 
-// an hour of the week that a_week_of_orders() makes
+// an hour of the week of a_week_of_orders()
 export const from = new Date('2026-03-02T09:00Z');
 export const to = new Date('2026-03-02T10:00Z');
 
-// Pages after the id, until there is none.
-export async function readOn(last, pageAfter) {
+// Return the rows of all pages after an ID.
+export async function allPages(last, pageAfter) {
 	const read = [];
 
 	for (let page; (page = await pageAfter(last)).length > 0; last = page.at(-1).id)

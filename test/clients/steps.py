@@ -1,4 +1,4 @@
-# What the tests of Python's clients share.
+# Functions and values that the tests of Python's clients share.
 import re
 from datetime import datetime, timezone
 
@@ -19,21 +19,21 @@ def done():
 
 items = [f"bulk {n}" for n in range(100)]
 
-# an hour of the week that a_week_of_orders() makes
+# an hour of the week of a_week_of_orders()
 start = datetime(2026, 3, 2, 9, tzinfo=timezone.utc)
 end = datetime(2026, 3, 2, 10, tzinfo=timezone.utc)
 
 
-def rising(ids):
+def ascending(ids):
     return all(id.version == 7 for id in ids) and all(a < b for a, b in zip(ids, ids[1:]))
 
 
-def by_index(plan):
+def uses_index(plan):
     return re.search("Index (Only )?Scan|Bitmap Index Scan", str(plan)) is not None
 
 
-def read_on(last, page_after):
-    """Pages of ids after the last, until there is none."""
+def all_pages(last, page_after):
+    """Return the IDs of all pages after an ID."""
     read = []
     while page := page_after(last):
         read += page
