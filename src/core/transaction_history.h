@@ -63,8 +63,8 @@ uuid_history_add(UuidHistory *ring, UuidHistoryEntry entry)
 {
 	for (int level = 0;; level++)
 	{
-		UuidHistoryEntry  *entries = ring->entries[level];
-		UuidHistoryEntry	merged;
+		UuidHistoryEntry *entries = ring->entries[level];
+		UuidHistoryEntry merged;
 
 		if (ring->count[level] < UUID_HISTORY_ON_LEVEL)
 		{

@@ -168,7 +168,10 @@ smallest_finished(TransactionSlot *slot, const UuidKind *kind, const FullSnapsho
 	init_local_spin_delay(&delay);
 	for (;;)
 	{
-		/* (5): the history is consistent if the count is even and stays the same */
+		/*
+		 * (5): the history is consistent if the count is even and stays the
+		 * same
+		 */
 		pg_read_barrier();
 		if (changecount % 2 == 0)
 		{
@@ -196,7 +199,10 @@ smallest_unfinished(const UuidKind *kind, const FullSnapshot *full, int *holder)
 {
 	uint64		smallest = UUID_FIRST_NONE;
 
-	/* (6): in the order of the PGPROCs, those of prepared transactions come last */
+	/*
+	 * (6): in the order of the PGPROCs, those of prepared transactions come
+	 * last
+	 */
 	for (int i = 0; i < slot_count(); i++)
 	{
 		TransactionSlot *slot = &uuid9562_shared->slots[i].slot;

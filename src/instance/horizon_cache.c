@@ -32,7 +32,8 @@ typedef struct CacheEntry
 static MemoryContext cache_context;
 static dlist_head entries;		/* the last used one first */
 static int	entry_count = -1;	/* -1 if the transaction has no cache */
-static uint64 removed_xmax;		/* the greatest xmax of a removed entry; 0: none */
+static uint64 removed_xmax;		/* the greatest xmax of a removed entry; 0:
+								 * none */
 
 /* Forget the entries, whose memory is freed by the end of the transaction. */
 static void

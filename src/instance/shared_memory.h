@@ -21,7 +21,8 @@ typedef struct OrderedGenerator
 {
 	slock_t		lock;			/* protects all fields below */
 	UuidPayload previous;		/* the last value; all zeros before the first */
-	uint64		reserved_until; /* only smaller times may be generated; 0: none */
+	uint64		reserved_until; /* only smaller times may be generated; 0:
+								 * none */
 	uint64		extend_at;		/* from this time on, extend the reservation */
 	uint64		generated;		/* number of values */
 	uint64		ahead_of_clock; /* number of values ahead of the clock */

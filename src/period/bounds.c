@@ -159,7 +159,7 @@ exceeds_size(Node *node, void *nodes_left)
 {
 	if (node == NULL)
 		return false;
-	return --*(int *) nodes_left < 0 || expression_tree_walker(node, exceeds_size, nodes_left);
+	return --* (int *) nodes_left < 0 || expression_tree_walker(node, exceeds_size, nodes_left);
 }
 
 /*
