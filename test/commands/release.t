@@ -60,11 +60,15 @@ commit();
 my $printed = `$checkout/scripts/release 9.9 2>&1`;
 like($printed, qr/^  - \Q$_\E: .*9\.9/m, "a version that $_ does not have is refused")
   foreach qw(uuid9562.control uuid9562--*.sql META.json CHANGELOG.md debian/changelog rpm/uuid9562.spec);
+my $placeholders = "git: there are placeholders of addresses; see git grep -i 'repository.invalid\\|clone repository'";
 is_refused($version, "CHANGELOG.md: $version has no date, such as \"Released on 2026-11-22.\"\n  - debian/changelog: $version is marked as UNRELEASED\n"
-	. '  - git: there are placeholders of addresses; see git grep repository.invalid', 'an undated version and placeholders are refused');
+	. "  - $placeholders", 'an undated version and placeholders are refused');
 edit('CHANGELOG.md', qr/Not yet released\. /, 'Released on 2026-11-22. ');
-system("cd $checkout && git grep -l repository.invalid | grep -v -e ^scripts/ -e ^test/ | xargs sed -i s/repository.invalid/example.org/") == 0 or die;
 edit('debian/changelog', qr/UNRELEASED/, 'unstable');
+system("cd $checkout && git grep -l repository.invalid | grep -v -e ^scripts/ -e ^test/ | xargs sed -i s/repository.invalid/example.org/") == 0 or die;
+commit();
+is_refused($version, $placeholders, 'a placeholder in the README is refused');
+edit('README.md', qr/clone REPOSITORY/, 'clone https://example.org/uuid9562');
 is_refused($version, 'git: there are uncommitted changes; see git status', 'what is not committed is refused');
 commit();
 $printed = `$checkout/scripts/release $version 2>&1`;
