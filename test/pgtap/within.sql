@@ -4,7 +4,7 @@
 -- constants.  PGOPTIONS='-c test.seed=0.5' repeats a run.
 
 BEGIN;
-SELECT plan(50);
+SELECT plan(53);
 
 SELECT coalesce(nullif(current_setting('test.seed', true), ''), (random() * 2 - 1)::numeric(10,9)::text) AS seed \gset
 SELECT diag('test.seed=' || :'seed');
@@ -160,6 +160,13 @@ BEGIN
 					OR (i.id <= public.%1$s_upper_bound(t.moment, true)) <> (stamp <@ tstzrange(NULL, t.moment, ''[]''))
 					OR (i.id <= public.%1$s_upper_bound(t.moment, false)) <> (stamp <@ tstzrange(NULL, t.moment, ''[)'')))', kind);
 END$$;
+SELECT is(ARRAY[public.uuidv7_lower_bound(NULL, true), public.uuidv7_lower_bound(NULL, false),
+				public.uuidv7_upper_bound(NULL, true), public.uuidv7_upper_bound(NULL, false)],
+		  ARRAY['00000000-0000-7000-8000-000000000000', '00000000-0000-7000-8000-000000000000',
+				'ffffffff-ffff-7fff-bfff-ffffffffffff', 'ffffffff-ffff-7fff-bfff-ffffffffffff']::uuid[],
+		  'a time that is NULL is no bound');
+SELECT is(public.uuidv7_lower_bound(now(), NULL), NULL, 'a lower bound that is neither inclusive nor exclusive is NULL');
+SELECT is(public.uuidv7_upper_bound(now(), NULL), NULL, 'an upper bound that is neither inclusive nor exclusive is NULL');
 SELECT is_empty($$SELECT * FROM wrong_sides('uuidv7')$$, 'v7: each bound has the ids of its side, and no other');
 SELECT is_empty($$SELECT * FROM wrong_sides('uuidv6')$$, 'v6: each bound has the ids of its side, and no other');
 SELECT is_empty($$SELECT * FROM wrong_sides('uuidv8_node')$$, 'v8 with a node id: each bound has the ids of its side, and no other');
