@@ -83,6 +83,19 @@ clock_gettime(clockid_t clock, struct timespec *now)
 	return 0;
 }
 
+/* pg_ctl compares this with the start of the server. */
+time_t
+time(time_t *result)
+{
+	struct timespec now;
+
+	if (clock_gettime(CLOCK_REALTIME, &now) != 0)
+		return (time_t) -1;
+	if (result != NULL)
+		*result = now.tv_sec;
+	return now.tv_sec;
+}
+
 /* now() is of this one: only the clock that runs is for it too */
 int
 gettimeofday(struct timeval *restrict now, void *restrict zone)
