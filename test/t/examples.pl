@@ -172,7 +172,7 @@ sub why_not
 sub restart
 {
 	my ($world, $node) = @_;
-	return "\\! LD_PRELOAD=$world->{library} pg_ctl -w -D " . $node->data_dir . ' -l ' . $node->logfile . " restart >/dev/null\n";
+	return "\\! LD_PRELOAD=$world->{library} pg_ctl -w -t 8 -D " . $node->data_dir . ' -l ' . $node->logfile . " restart >/dev/null\n";
 }
 
 sub connect_to

@@ -83,23 +83,6 @@ clock_gettime(clockid_t clock, struct timespec *now)
 	return 0;
 }
 
-/* pg_ctl compares this with the start of the server.  A clock that stands still is the server's alone. */
-time_t
-time(time_t *result)
-{
-	time_t		(*real) (time_t *) = dlsym(RTLD_NEXT, "time");
-	time_t		now = real(NULL);
-	char		what[64];
-	long long	sec;
-
-	world(what, sizeof(what));
-	if (sscanf(what, "by %lld", &sec) == 1)
-		now += sec;
-	if (result != NULL)
-		*result = now;
-	return now;
-}
-
 /* now() is of this one: only the clock that runs is for it too */
 int
 gettimeofday(struct timeval *restrict now, void *restrict zone)
