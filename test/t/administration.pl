@@ -6,6 +6,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
 use IPC::Run ();
 use Test::More;
 use Ordered;
@@ -131,10 +132,12 @@ is($server->sql(q{SELECT public.uuidv7_timestamp(public.uuidv7_ordered()) < now(
 $server->sql(q{SELECT public.uuid_generator_advance(public.uuidv7_at('2040-01-01'), true)});
 $server->turn('slow');
 {
-	my $load = IPC::Run::start([ 'pgbench', '-n', '-c', '6', '-T', '3', '-f', '-', $node->connstr('postgres') ], '<', \'SELECT public.uuidv7_ordered();', '>&', \my $printed);
-	$node->poll_query_until('postgres', q{SELECT generated > 20 FROM public.uuid_generator_stats() WHERE generator = 'uuidv7_ordered'});
+	my $script = PostgreSQL::Test::Utils::tempdir() . '/script';
+	append_to_file($script, 'SELECT public.uuidv7_ordered();');
+	my $load = IPC::Run::start([ 'pgbench', '-n', '-c', '6', '-T', '600', '-f', $script, $node->connstr('postgres') ], '>&', \my $printed);
+	$node->poll_query_until('postgres', q{SELECT generated > 20 FROM public.uuid_generator_stats() WHERE generator = 'uuidv7_ordered'}) or die;
 	$server->sql('SELECT public.uuid_generator_reset()');
-	$load->finish;
+	$load->kill_kill;
 }
 $server->turn('normal');
 $server->crash;

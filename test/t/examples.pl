@@ -168,11 +168,15 @@ sub why_not
 	return;
 }
 
-# Lines of psql that restart a server.
+# Lines of psql that restart a server.  pg_ctl would not see that it has started, since
+# it compares the time of the start with the real clock.
 sub restart
 {
 	my ($world, $node) = @_;
-	return "\\! LD_PRELOAD=$world->{library} pg_ctl -w -t 8 -D " . $node->data_dir . ' -l ' . $node->logfile . " restart >/dev/null\n";
+	my $is_ready = 'pg_isready -q -h ' . $node->host . ' -p ' . $node->port;
+
+	return "\\! LD_PRELOAD=$world->{library} pg_ctl -W -D " . $node->data_dir . ' -l ' . $node->logfile . " restart >/dev/null; "
+	  . "for i in \$(seq 600); do $is_ready && break; sleep 0.1; done\n";
 }
 
 sub connect_to
