@@ -81,6 +81,8 @@ typedef struct UuidStamp
 	uint64_t	bits;			/* zero outside mask */
 } UuidStamp;
 
+static const UuidStamp uuid_no_stamp = {0, 0};
+
 /*
  * UUIDs are in network byte order (4).  If the compiler provides the byte order of
  * the machine, swap the bytes of a word: compilers generate slower code for shifts.

@@ -11,47 +11,65 @@
 #include "settings.h"
 #include "value/value.h"
 
-PG_FUNCTION_INFO_V1(uuid9562_uuidv1);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv4);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv6);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv7);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv7_shift);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv8);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv8_custom_fields);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv8_custom_bytes);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_arg);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv6_at);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv7_at);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_at);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_at_arg);
 
 UuidPayload uuid9562_previous[UUID_KIND_COUNT];
 
-/*
- * Generate a v1 or v6 UUID.  The first four bits of the clock sequence are the
- * generator's counter, and the rest is random, so it changes with every value
- * (RFC 9562, 5.1 and 5.6).
- */
-static pg_attribute_always_inline Datum
-gregorian_uuid(const UuidKind *kind)
+/* Return a node ID that is an argument, after checking it. */
+static uint32
+given_node_id(int32 node_id)
 {
-	UuidPayload payload = next_payload(kind, UUID_METHOD_FRACTION);
-
-	return return_uuid(kind->version, uuid_layout_stamp(payload, uuid9562_node_stamp));
+	if (node_id < 0 || node_id > (int32) UUID_NODE_ID_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("node ID %d is out of range", node_id),
+				 errdetail("Node IDs must be between 0 and %d.", (int) UUID_NODE_ID_MAX)));
+	return node_id;
 }
+
+#define OWN_NODE_ID_STAMP		uuid_layout_node_id_stamp(uuid9562_own_node_id())
+#define GIVEN_NODE_ID_STAMP(n)	uuid_layout_node_id_stamp(given_node_id(PG_GETARG_INT32(n)))
+
+/* --- for the current time ------------------------------------------------------ */
 
 /*
  * uuidv1() returns uuid
+ * uuidv6() returns uuid
  *
- * Generate a UUID from the time in 100 ns since 1582-10-15 and a random clock
- * sequence (RFC 9562, 5.1).  The node is random, or uuid9562.mac_address.
+ * Generate a UUID from the time in 100 ns since 1582-10-15 (RFC 9562, 5.1 and 5.6).
+ * In v6 the most significant part of the time is first.  The first four bits of the
+ * clock sequence are the generator's counter, and the rest is random.  The node is
+ * random, or uuid9562.mac_address.
+ *
+ * uuidv8() returns uuid
+ *
+ * Generate a UUID from the least significant 60 bits of the time in 10 ns since
+ * 1970-01-01, a counter and random bits (RFC 9562, appendix B.1).
+ *
+ * uuidv8_node() returns uuid: with uuid9562.node_id, which must be set
+ * uuidv8_node(node_id integer) returns uuid: with a node ID from 0 to 65535
+ *
+ * Generate a UUID from the time and counter of v7, a node ID and 42 random bits (RFC
+ * 9562, 6.4).  The method is always fraction: the node ID can change between two
+ * values, so the bits after it cannot be part of a counter.
  */
-Datum
-uuid9562_uuidv1(PG_FUNCTION_ARGS)
+static pg_attribute_always_inline Datum
+generated_uuid(FunctionCallInfo fcinfo, const UuidKind *kind, UuidStamp stamp)
 {
-	return gregorian_uuid(UUID_V1);
+	UuidPayload payload = next_payload(kind, UUID_METHOD_FRACTION);
+
+	return return_uuid(kind->version, uuid_layout_stamp(payload, stamp));
 }
+
+SQL_FUNCTION(uuid9562_uuidv1, generated_uuid, UUID_V1, uuid9562_node_stamp)
+SQL_FUNCTION(uuid9562_uuidv6, generated_uuid, UUID_V6, uuid9562_node_stamp)
+SQL_FUNCTION(uuid9562_uuidv8, generated_uuid, UUID_V8, uuid_no_stamp)
+SQL_FUNCTION(uuid9562_uuidv8_node, generated_uuid, UUID_V8_NODE, OWN_NODE_ID_STAMP)
+SQL_FUNCTION(uuid9562_uuidv8_node_arg, generated_uuid, UUID_V8_NODE, GIVEN_NODE_ID_STAMP(0))
 
 /*
  * uuidv4() returns uuid
@@ -66,18 +84,6 @@ uuid9562_uuidv4(PG_FUNCTION_ARGS)
 	payload.time = random_bits() & UUID_TIME_MAX;
 	payload.tail = random_bits() & UUID_TAIL_MAX;
 	return return_uuid(4, payload);
-}
-
-/*
- * uuidv6() returns uuid
- *
- * Generate a UUID with the fields of v1, but the most significant part of the time
- * first (RFC 9562, 5.6).
- */
-Datum
-uuid9562_uuidv6(PG_FUNCTION_ARGS)
-{
-	return gregorian_uuid(UUID_V6);
 }
 
 /*
@@ -135,17 +141,42 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 	return return_uuid(7, payload);
 }
 
+/* --- for a given timestamp --------------------------------------------------- */
+
 /*
- * uuidv8() returns uuid
+ * uuidv6_at(timestamptz) returns uuid
  *
- * Generate a UUID from the least significant 60 bits of the time in 10 ns since
- * 1970-01-01, a counter and random bits (RFC 9562, appendix B.1).
+ * Generate a UUID for a timestamp from 1582-10-15 to 5236, in microseconds (RFC
+ * 9562, 5.6).  The clock sequence is random, and the node is random or
+ * uuid9562.mac_address.  No generator is affected.
+ *
+ * uuidv7_at(timestamptz) returns uuid
+ *
+ * Generate a UUID for a timestamp from 1970-01-01 to 10889, with 62 random bits
+ * (RFC 9562, 5.7).  The microseconds are stored as method 3 stores them (6.2), so
+ * uuidv7_timestamp_micros() returns the same timestamp.
+ *
+ * uuidv8_node_at(timestamptz) returns uuid: with uuid9562.node_id, which must be set
+ * uuidv8_node_at(timestamptz, node_id integer) returns uuid: with an ID from 0 to 65535
+ *
+ * Generate a UUID for a timestamp as uuidv7_at() does, with a node ID (RFC 9562, 6.4).
  */
-Datum
-uuid9562_uuidv8(PG_FUNCTION_ARGS)
+static Datum
+uuid_at(FunctionCallInfo fcinfo, const UuidKind *kind, UuidStamp stamp)
 {
-	return return_uuid(8, next_payload(UUID_V8, UUID_METHOD_FRACTION));
+	UuidPayload payload;
+
+	payload.time = uuid9562_timestamp_ticks(kind, PG_GETARG_TIMESTAMPTZ(0));
+	payload.tail = random_bits() & UUID_TAIL_MAX;
+	return return_uuid(kind->version, uuid_layout_stamp(payload, stamp));
 }
+
+SQL_FUNCTION(uuid9562_uuidv6_at, uuid_at, UUID_V6, uuid9562_node_stamp)
+SQL_FUNCTION(uuid9562_uuidv7_at, uuid_at, UUID_V7, uuid_no_stamp)
+SQL_FUNCTION(uuid9562_uuidv8_node_at, uuid_at, UUID_V8_NODE, OWN_NODE_ID_STAMP)
+SQL_FUNCTION(uuid9562_uuidv8_node_at_arg, uuid_at, UUID_V8_NODE, GIVEN_NODE_ID_STAMP(1))
+
+/* --- custom fields of version 8 ------------------------------------------------ */
 
 /* Check that a custom field of version 8 is between 0 and max. */
 static void
@@ -198,117 +229,4 @@ uuid9562_uuidv8_custom_bytes(PG_FUNCTION_ARGS)
 	uuid = new_uuid();
 	uuid_layout_pack_bytes(uuid->data, 8, (uint8 *) VARDATA_ANY(bytes));
 	PG_RETURN_UUID_P(uuid);
-}
-
-/*
- * Generate a version 8 UUID from the time and counter of v7, a node ID and 42 random
- * bits (RFC 9562, 6.4).  The method is always fraction: the node ID can change
- * between two values, so the bits after it cannot be part of a counter.
- */
-static Datum
-node_uuid(uint32 node_id)
-{
-	UuidPayload payload = next_payload(UUID_V8_NODE, UUID_METHOD_FRACTION);
-
-	return return_uuid(8, uuid_layout_stamp(payload, uuid_layout_node_id_stamp(node_id)));
-}
-
-/* Check a node ID that is an argument. */
-static uint32
-given_node_id(int32 node_id)
-{
-	if (node_id < 0 || node_id > (int32) UUID_NODE_ID_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("node ID %d is out of range", node_id),
-				 errdetail("Node IDs must be between 0 and %d.", (int) UUID_NODE_ID_MAX)));
-	return node_id;
-}
-
-/*
- * uuidv8_node() returns uuid
- *
- * Generate a UUID with uuid9562.node_id, which must be set.
- */
-Datum
-uuid9562_uuidv8_node(PG_FUNCTION_ARGS)
-{
-	return node_uuid(uuid9562_own_node_id());
-}
-
-/*
- * uuidv8_node(node_id integer) returns uuid
- *
- * Generate a UUID with a node ID from 0 to 65535.
- */
-Datum
-uuid9562_uuidv8_node_arg(PG_FUNCTION_ARGS)
-{
-	return node_uuid(given_node_id(PG_GETARG_INT32(0)));
-}
-
-/* --- for a given timestamp --------------------------------------------------- */
-
-/* Generate a UUID for a timestamp, with a random tail.  It does not affect generators. */
-static Datum
-uuid_at(const UuidKind *kind, TimestampTz timestamp, UuidStamp stamp)
-{
-	UuidPayload payload;
-
-	payload.time = uuid9562_timestamp_ticks(kind, timestamp);
-	payload.tail = random_bits() & UUID_TAIL_MAX;
-	return return_uuid(kind->version, uuid_layout_stamp(payload, stamp));
-}
-
-/*
- * uuidv6_at(timestamptz) returns uuid
- *
- * Generate a UUID for a timestamp from 1582-10-15 to 5236, in microseconds (RFC
- * 9562, 5.6).  The clock sequence is random, and the node is random or
- * uuid9562.mac_address.
- */
-Datum
-uuid9562_uuidv6_at(PG_FUNCTION_ARGS)
-{
-	return uuid_at(UUID_V6, PG_GETARG_TIMESTAMPTZ(0), uuid9562_node_stamp);
-}
-
-/*
- * uuidv7_at(timestamptz) returns uuid
- *
- * Generate a UUID for a timestamp from 1970-01-01 to 10889, with 62 random bits
- * (RFC 9562, 5.7).  The microseconds are stored as method 3 stores them (6.2), so
- * uuidv7_timestamp_micros() returns the same timestamp.
- */
-Datum
-uuid9562_uuidv7_at(PG_FUNCTION_ARGS)
-{
-	const UuidStamp none = {0, 0};
-
-	return uuid_at(UUID_V7, PG_GETARG_TIMESTAMPTZ(0), none);
-}
-
-/*
- * uuidv8_node_at(timestamptz) returns uuid
- *
- * Generate a UUID for a timestamp as uuidv7_at() does, with uuid9562.node_id, which
- * must be set (RFC 9562, 6.4).
- */
-Datum
-uuid9562_uuidv8_node_at(PG_FUNCTION_ARGS)
-{
-	return uuid_at(UUID_V8_NODE, PG_GETARG_TIMESTAMPTZ(0),
-				   uuid_layout_node_id_stamp(uuid9562_own_node_id()));
-}
-
-/*
- * uuidv8_node_at(timestamptz, node_id integer) returns uuid
- *
- * Generate a UUID for a timestamp, with a node ID from 0 to 65535.
- */
-Datum
-uuid9562_uuidv8_node_at_arg(PG_FUNCTION_ARGS)
-{
-	return uuid_at(UUID_V8_NODE, PG_GETARG_TIMESTAMPTZ(0),
-				   uuid_layout_node_id_stamp(given_node_id(PG_GETARG_INT32(1))));
 }

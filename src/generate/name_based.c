@@ -11,13 +11,6 @@
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 
-PG_FUNCTION_INFO_V1(uuid9562_uuidv3_text);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv3_bytea);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv5_text);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv5_bytea);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv8_name_text);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv8_name_bytea);
-
 typedef struct HashAlgorithm
 {
 	const char *name;
@@ -59,9 +52,10 @@ v8_algorithm(text *name)
  * variant replaced.
  */
 static Datum
-named_uuid(int version, const HashAlgorithm *algorithm, const pg_uuid_t *namespace,
-		   const char *name, size_t name_bytes)
+named_uuid(FunctionCallInfo fcinfo, int version, const char *name, size_t name_bytes)
 {
+	const pg_uuid_t *namespace = PG_GETARG_UUID_P(0);
+	const HashAlgorithm *algorithm = version == 3 ? &md5 : version == 5 ? &sha1 : v8_algorithm(PG_GETARG_TEXT_PP(2));
 	uint8		digest[PG_SHA512_DIGEST_LENGTH];
 	pg_uuid_t  *uuid;
 	pg_cryptohash_ctx *context = pg_cryptohash_create(algorithm->type);
@@ -90,79 +84,41 @@ named_uuid(int version, const HashAlgorithm *algorithm, const pg_uuid_t *namespa
 	PG_RETURN_UUID_P(uuid);
 }
 
-/* Hash a text name as UTF-8, regardless of the database's encoding (6.5). */
+/*
+ * uuidv3(namespace uuid, name text) returns uuid
+ * uuidv5(namespace uuid, name text) returns uuid
+ * uuidv8_name(namespace uuid, name text, algorithm text) returns uuid
+ *
+ * Return the UUID of a name: version 3 with MD5, 5 with SHA-1, or 8 with an algorithm
+ * of the SHA-2 family (RFC 9562, 5.3, 5.5 and appendix B.2).  Hash a text name as
+ * UTF-8, regardless of the encoding of the database (6.5).
+ */
 static Datum
-text_named_uuid(int version, const HashAlgorithm *algorithm, const pg_uuid_t *namespace, text *name)
+text_named_uuid(FunctionCallInfo fcinfo, int version)
 {
+	text	   *name = PG_GETARG_TEXT_PP(1);
 	char	   *bytes = VARDATA_ANY(name);
 	size_t		count = VARSIZE_ANY_EXHDR(name);
 	char	   *utf8 = pg_server_to_any(bytes, (int) count, PG_UTF8);
 
 	if (utf8 != bytes)
 		count = strlen(utf8);
-	return named_uuid(version, algorithm, namespace, utf8, count);
+	return named_uuid(fcinfo, version, utf8, count);
 }
 
-/* Hash a bytea name unchanged. */
+SQL_FUNCTION(uuid9562_uuidv3_text, text_named_uuid, 3)
+SQL_FUNCTION(uuid9562_uuidv5_text, text_named_uuid, 5)
+SQL_FUNCTION(uuid9562_uuidv8_name_text, text_named_uuid, 8)
+
+/* The same with name bytea, whose bytes are hashed unchanged. */
 static Datum
-bytea_named_uuid(int version, const HashAlgorithm *algorithm, const pg_uuid_t *namespace, bytea *name)
+bytea_named_uuid(FunctionCallInfo fcinfo, int version)
 {
-	return named_uuid(version, algorithm, namespace, VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name));
+	bytea	   *name = PG_GETARG_BYTEA_PP(1);
+
+	return named_uuid(fcinfo, version, VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name));
 }
 
-/*
- * uuidv3(namespace uuid, name text) returns uuid
- *
- * Return the version 3 UUID of a name, which uses MD5 (RFC 9562, 5.3).
- */
-Datum
-uuid9562_uuidv3_text(PG_FUNCTION_ARGS)
-{
-	return text_named_uuid(3, &md5, PG_GETARG_UUID_P(0), PG_GETARG_TEXT_PP(1));
-}
-
-/* uuidv3(namespace uuid, name bytea) returns uuid */
-Datum
-uuid9562_uuidv3_bytea(PG_FUNCTION_ARGS)
-{
-	return bytea_named_uuid(3, &md5, PG_GETARG_UUID_P(0), PG_GETARG_BYTEA_PP(1));
-}
-
-/*
- * uuidv5(namespace uuid, name text) returns uuid
- *
- * Return the version 5 UUID of a name, which uses SHA-1 (RFC 9562, 5.5).
- */
-Datum
-uuid9562_uuidv5_text(PG_FUNCTION_ARGS)
-{
-	return text_named_uuid(5, &sha1, PG_GETARG_UUID_P(0), PG_GETARG_TEXT_PP(1));
-}
-
-/* uuidv5(namespace uuid, name bytea) returns uuid */
-Datum
-uuid9562_uuidv5_bytea(PG_FUNCTION_ARGS)
-{
-	return bytea_named_uuid(5, &sha1, PG_GETARG_UUID_P(0), PG_GETARG_BYTEA_PP(1));
-}
-
-/*
- * uuidv8_name(namespace uuid, name text, algorithm text) returns uuid
- *
- * Return the version 8 UUID of a name, with a hash algorithm of the SHA-2 family
- * (RFC 9562, appendix B.2).
- */
-Datum
-uuid9562_uuidv8_name_text(PG_FUNCTION_ARGS)
-{
-	return text_named_uuid(8, v8_algorithm(PG_GETARG_TEXT_PP(2)),
-						   PG_GETARG_UUID_P(0), PG_GETARG_TEXT_PP(1));
-}
-
-/* uuidv8_name(namespace uuid, name bytea, algorithm text) returns uuid */
-Datum
-uuid9562_uuidv8_name_bytea(PG_FUNCTION_ARGS)
-{
-	return bytea_named_uuid(8, v8_algorithm(PG_GETARG_TEXT_PP(2)),
-							PG_GETARG_UUID_P(0), PG_GETARG_BYTEA_PP(1));
-}
+SQL_FUNCTION(uuid9562_uuidv3_bytea, bytea_named_uuid, 3)
+SQL_FUNCTION(uuid9562_uuidv5_bytea, bytea_named_uuid, 5)
+SQL_FUNCTION(uuid9562_uuidv8_name_bytea, bytea_named_uuid, 8)

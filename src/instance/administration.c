@@ -12,8 +12,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/tuplestore.h"
 
-#include "instance/horizon.h"
-#include "instance/ordered.h"
+#include "instance/instance.h"
 #include "runtime/runtime.h"
 #include "settings.h"
 #include "value/value.h"

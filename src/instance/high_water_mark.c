@@ -17,7 +17,7 @@
  *
  * The caller holds the mark's lock, and recovery is not in progress.
  */
-#include "instance/high_water_mark.h"
+#include "instance/instance.h"
 
 #include "access/xlog.h"
 #include "access/xloginsert.h"

@@ -31,7 +31,7 @@
  *
  * test/core/horizon.c has a model that fails if one of these orders is broken.
  */
-#include "instance/horizon.h"
+#include "instance/instance.h"
 
 #include "access/htup_details.h"
 #include "access/parallel.h"
@@ -44,7 +44,6 @@
 #include "utils/pg_lsn.h"
 #include "utils/snapmgr.h"
 
-#include "instance/ordered.h"
 #include "instance/transaction_slot.h"
 #include "runtime/runtime.h"
 #include "value/value.h"
@@ -293,9 +292,9 @@ uuid_horizon(PG_FUNCTION_ARGS, const UuidKind *kind)
 	return return_uuid(kind->version, cached->horizon[i]);
 }
 
-KIND_FUNCTION(uuid9562_uuidv6_horizon, UUID_V6, uuid_horizon)
-KIND_FUNCTION(uuid9562_uuidv7_horizon, UUID_V7, uuid_horizon)
-KIND_FUNCTION(uuid9562_uuidv8_node_horizon, UUID_V8_NODE, uuid_horizon)
+SQL_FUNCTION(uuid9562_uuidv6_horizon, uuid_horizon, UUID_V6)
+SQL_FUNCTION(uuid9562_uuidv7_horizon, uuid_horizon, UUID_V7)
+SQL_FUNCTION(uuid9562_uuidv8_node_horizon, uuid_horizon, UUID_V8_NODE)
 
 /*
  * Return the number of the slot that holds back the horizon of a kind, and the time

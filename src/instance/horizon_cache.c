@@ -9,7 +9,7 @@
  * The cache keeps the most recently used snapshots.  It refuses an older snapshot
  * that it may have removed, since a smaller horizon than before would be wrong too.
  */
-#include "instance/horizon.h"
+#include "instance/instance.h"
 
 #include "lib/ilist.h"
 #include "utils/memutils.h"

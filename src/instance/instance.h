@@ -1,10 +1,133 @@
 /*
  * instance.h
- *		Ordered UUIDs, which increase across all sessions of a server.
+ *		Ordered UUIDs, which increase across all sessions of a server, and their
+ *		horizon, below which no further values can become visible.
  */
 #ifndef UUID9562_INSTANCE_H
 #define UUID9562_INSTANCE_H
 
+#include "compat.h"
+
+#include "access/twophase.h"
+#include "miscadmin.h"
+#include "port/atomics.h"
+#include "storage/lwlock.h"
+#include "storage/proc.h"
+#include "storage/spin.h"
+#include "utils/snapshot.h"
+
+#include "core/transaction_history.h"
+
+/* For each generator, a time field greater than all its values; 0: unused. */
+typedef struct HighWaterMark
+{
+	uint64		reserved_until[UUID_ORDERED_COUNT];
+} HighWaterMark;
+
+/* The horizon of each kind for one snapshot, as far as it is known. */
+typedef struct CachedHorizon
+{
+	bool		known[UUID_ORDERED_COUNT];
+	UuidPayload horizon[UUID_ORDERED_COUNT];
+} CachedHorizon;
+
+/* The generator of one kind. */
+typedef struct OrderedGenerator
+{
+	slock_t		lock;			/* protects all fields below */
+	UuidPayload previous;		/* the last value; all zeros before the first */
+	uint64		reserved_until; /* only smaller times may be generated; 0:
+								 * none */
+	uint64		extend_at;		/* from this time on, extend the reservation */
+	uint64		generated;		/* number of values */
+	uint64		ahead_of_clock; /* number of values ahead of the clock */
+	uint64		reported;		/* time last reported as ahead of the clock */
+} OrderedGenerator;
+
+/*
+ * What a process or a prepared transaction holds the horizon with.  Only that
+ * process writes its slot.  The process that prepares a transaction writes the
+ * slot of the prepared transaction.
+ */
+typedef struct TransactionSlot
+{
+	/*
+	 * Time, plus one, of the smallest value that the transaction in progress
+	 * generated; 0 for none.  Set under the lock of the generator.
+	 */
+	pg_atomic_uint64 first[UUID_ORDERED_COUNT];
+	pg_atomic_uint64 changecount;	/* of the history; odd during a change */
+	UuidHistory history;
+} TransactionSlot;
+
+/* Pad to whole cache lines, since different processes write them. */
+typedef union PaddedGenerator
+{
+	OrderedGenerator generator;
+	char		pad[TYPEALIGN(PG_CACHE_LINE_SIZE, sizeof(OrderedGenerator))];
+} PaddedGenerator;
+
+typedef union PaddedSlot
+{
+	TransactionSlot slot;
+	char		pad[TYPEALIGN(PG_CACHE_LINE_SIZE, sizeof(TransactionSlot))];
+} PaddedSlot;
+
+/* Increase this number with every change of SharedState. */
+#define SHARED_LAYOUT	12
+
+typedef struct SharedState
+{
+	uint32		layout;			/* SHARED_LAYOUT; must be first */
+	int			tranche;
+	LWLock		mark_lock;		/* protects the high-water mark and the fields
+								 * up to the generators */
+	bool		loaded;			/* has the mark been read since startup or
+								 * promotion? */
+	uint64		first_known_xid;	/* see transaction_slot.c */
+	pg_atomic_uint64 mark_writes;
+	PaddedGenerator generators[UUID_ORDERED_COUNT];
+	PaddedSlot	slots[FLEXIBLE_ARRAY_MEMBER];	/* by PGPROC number */
+} SharedState;
+
+/* shared_memory.c: the shared memory, once this process has attached to it */
+extern SharedState *uuid9562_shared;
 extern void uuid9562_instance_init(void);
+extern void uuid9562_attach_shared(void);
+
+/* high_water_mark.c */
+extern HighWaterMark uuid9562_read_mark(void);
+extern void uuid9562_write_mark(const HighWaterMark *mark);
+
+/* ordered.c: the generators, and the kind of each */
+extern const UuidKind *const uuid9562_ordered_kinds[UUID_ORDERED_COUNT];
+extern void uuid9562_prepare_generators(void);
+extern void uuid9562_advance_generator(const UuidKind *kind, UuidPayload payload);
+extern void uuid9562_reset_generators(void);
+extern OrderedGenerator uuid9562_generator_state(const UuidKind *kind);
+extern int64 uuid9562_seconds_ahead(const UuidKind *kind, uint64 time, uint64 now);
+
+/* horizon.c and horizon_cache.c */
+extern int	uuid9562_find_holder(const UuidKind *kind, uint64 *time);
+extern CachedHorizon *uuid9562_cached_horizon(Snapshot snapshot);
+
+/* Return the number of slots: one for each PGPROC. */
+static inline int
+slot_count(void)
+{
+	return FIRST_PREPARED_XACT_PROC_NUMBER + max_prepared_xacts;
+}
+
+static inline TransactionSlot *
+slot_of(const PGPROC *proc)
+{
+	return &uuid9562_shared->slots[GetNumberFromPGProc(proc)].slot;
+}
+
+static inline OrderedGenerator *
+generator_of(const UuidKind *kind)
+{
+	return &uuid9562_shared->generators[kind->ordered].generator;
+}
 
 #endif							/* UUID9562_INSTANCE_H */

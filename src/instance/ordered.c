@@ -14,20 +14,15 @@
  * The mark's lock is released before an error is reported, because reporting can
  * wait for a client.  Other locks are released by the abort of the transaction.
  */
-#include "instance/ordered.h"
+#include "instance/instance.h"
 
 #include "access/parallel.h"
 #include "access/xact.h"
 
-#include "instance/high_water_mark.h"
 #include "instance/transaction_slot.h"
 #include "runtime/runtime.h"
 #include "settings.h"
 #include "value/value.h"
-
-PG_FUNCTION_INFO_V1(uuid9562_uuidv6_ordered);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv7_ordered);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_ordered);
 
 /* How much to reserve, and how much of that may be left before it is extended. */
 #define RESERVED_SECONDS	2
@@ -46,8 +41,10 @@ typedef void (*MarkAction) (const UuidKind *kind, UuidPayload payload);
 static void
 with_mark_lock(MarkAction action, const UuidKind *kind, UuidPayload payload, bool nowait)
 {
-	LWLock	   *lock = &uuid9562_shared->mark_lock;
+	LWLock	   *lock;
 
+	uuid9562_attach_shared();
+	lock = &uuid9562_shared->mark_lock;
 	if (!nowait)
 		LWLockAcquire(lock, LW_EXCLUSIVE);
 	else if (!LWLockConditionalAcquire(lock, LW_EXCLUSIVE))
@@ -236,7 +233,6 @@ uuid9562_prepare_generators(void)
 void
 uuid9562_advance_generator(const UuidKind *kind, UuidPayload payload)
 {
-	uuid9562_attach_shared();
 	with_mark_lock(advance_and_extend, kind, payload, false);
 }
 
@@ -244,7 +240,6 @@ uuid9562_advance_generator(const UuidKind *kind, UuidPayload payload)
 void
 uuid9562_reset_generators(void)
 {
-	uuid9562_attach_shared();
 	with_mark_lock(reset, NULL, no_payload, false);
 }
 
@@ -370,38 +365,19 @@ next_ordered(const UuidKind *kind)
 
 /*
  * uuidv6_ordered() returns uuid
- *
- * Like uuidv6(), but greater than every earlier value of uuidv6_ordered() on this
- * server (RFC 9562, 5.6 and 6.3).
- */
-Datum
-uuid9562_uuidv6_ordered(PG_FUNCTION_ARGS)
-{
-	return return_uuid(6, uuid_layout_stamp(next_ordered(UUID_V6), uuid9562_node_stamp));
-}
-
-/*
  * uuidv7_ordered() returns uuid
- *
- * Like uuidv7() with the fraction of the millisecond (RFC 9562, 6.2, method 3),
- * but greater than every earlier value of uuidv7_ordered() on this server (6.3).
- */
-Datum
-uuid9562_uuidv7_ordered(PG_FUNCTION_ARGS)
-{
-	return return_uuid(7, next_ordered(UUID_V7));
-}
-
-/*
  * uuidv8_node_ordered() returns uuid
  *
- * Like uuidv8_node() with the node ID of uuid9562.node_id, but greater than every
- * earlier value of uuidv8_node_ordered() on this server (RFC 9562, 6.3 and 6.4).
+ * Like uuidv6(), uuidv7() with method fraction, and uuidv8_node(), but greater than
+ * every earlier value of the same function on this server (RFC 9562, 6.2 and 6.3).
  */
-Datum
-uuid9562_uuidv8_node_ordered(PG_FUNCTION_ARGS)
+static pg_attribute_always_inline Datum
+ordered_uuid(FunctionCallInfo fcinfo, const UuidKind *kind, UuidStamp stamp)
 {
-	UuidStamp	stamp = uuid_layout_node_id_stamp(uuid9562_own_node_id());
-
-	return return_uuid(8, uuid_layout_stamp(next_ordered(UUID_V8_NODE), stamp));
+	return return_uuid(kind->version, uuid_layout_stamp(next_ordered(kind), stamp));
 }
+
+SQL_FUNCTION(uuid9562_uuidv6_ordered, ordered_uuid, UUID_V6, uuid9562_node_stamp)
+SQL_FUNCTION(uuid9562_uuidv7_ordered, ordered_uuid, UUID_V7, uuid_no_stamp)
+SQL_FUNCTION(uuid9562_uuidv8_node_ordered, ordered_uuid, UUID_V8_NODE,
+			 uuid_layout_node_id_stamp(uuid9562_own_node_id()))

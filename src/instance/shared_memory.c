@@ -6,7 +6,7 @@
  * Otherwise PostgreSQL 17 and later create it at first use, in the registry of
  * dynamic shared memory segments.  Earlier versions need the preloading.
  */
-#include "instance/shared_memory.h"
+#include "instance/instance.h"
 
 #include "storage/ipc.h"
 #include "storage/shmem.h"
@@ -14,7 +14,6 @@
 #include "storage/dsm_registry.h"
 #endif
 
-#include "instance/instance.h"
 
 #define SHARED_NAME			"uuid9562"
 #define TRANCHE_NAME		"Uuid9562HighWaterMark"

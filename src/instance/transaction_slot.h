@@ -5,7 +5,7 @@
 #ifndef UUID9562_TRANSACTION_SLOT_H
 #define UUID9562_TRANSACTION_SLOT_H
 
-#include "instance/shared_memory.h"
+#include "instance/instance.h"
 
 #include "access/transam.h"
 

@@ -13,22 +13,18 @@
  * map NULL to a bound that excludes nothing, since tstzrange maps NULL to an unbounded
  * side.
  */
-#include "period/bounds.h"
+#include "period/period.h"
 
 #include "access/htup_details.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
-#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 #include "utils/syscache.h"
-
-#include "period/period.h"
 
 #define MAX_COPIED_NODES	50
 
@@ -69,11 +65,7 @@ uuid9562_make_call(const WithinCall *call, const char *name, Oid result, List *a
 static Expr *
 make_uuid_constant(pg_uuid_t uuid)
 {
-	pg_uuid_t  *copy = new_uuid();
-
-	*copy = uuid;
-	return (Expr *) makeConst(UUIDOID, -1, InvalidOid, UUID_LEN, UUIDPGetDatum(copy),
-							  false, false);
+	return (Expr *) makeConst(UUIDOID, -1, InvalidOid, UUID_LEN, return_copy(uuid), false, false);
 }
 
 /* Return the call of the function with these arguments, in the order (id, period). */
@@ -149,8 +141,8 @@ make_side_bound(const WithinCall *call, Node *time, bool is_lower, bool inclusiv
 	else if (constant->constisnull)
 		*bound = NULL;
 	else
-		*bound = make_uuid_constant((is_lower ? uuid9562_lower_bound : uuid9562_upper_bound)
-									(call->kind, DatumGetTimestampTz(constant->constvalue), inclusive));
+		*bound = make_uuid_constant(uuid9562_side_bound(call->kind, is_lower,
+														DatumGetTimestampTz(constant->constvalue), inclusive));
 	return *bound != NULL || IsA(time, Const);
 }
 

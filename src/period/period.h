@@ -1,12 +1,15 @@
 /*
  * period.h
- *		The UUIDs of a time and of a period.
+ *		Conditions on the time of an ID: "is within a period".
  */
 #ifndef UUID9562_PERIOD_H
 #define UUID9562_PERIOD_H
 
 #include "value/value.h"
 
+#include "catalog/pg_type.h"
+#include "nodes/pathnodes.h"
+#include "utils/lsyscache.h"
 #include "utils/rangetypes.h"
 #include "utils/typcache.h"
 
@@ -19,11 +22,43 @@ typedef struct UuidBounds
 	bool		has_upper;
 } UuidBounds;
 
+/* A call of within, its arguments in the order of uuidv7_within. */
+typedef struct WithinCall
+{
+	Oid			funcid;
+	const UuidKind *kind;
+	Node	   *id;
+	Node	   *period;
+} WithinCall;
+
+/* within.c: values */
 extern UuidBounds uuid9562_period_bounds(const UuidKind *kind, TypeCacheEntry *typcache,
 										 const RangeType *period);
+extern pg_uuid_t uuid9562_side_bound(const UuidKind *kind, bool is_lower, TimestampTz time, bool inclusive);
 
-/* The bounds of one side, for any time. */
-extern pg_uuid_t uuid9562_lower_bound(const UuidKind *kind, TimestampTz time, bool inclusive);
-extern pg_uuid_t uuid9562_upper_bound(const UuidKind *kind, TimestampTz time, bool inclusive);
+/* bounds.c: expressions */
+extern Expr *uuid9562_make_call(const WithinCall *call, const char *name, Oid result, List *args);
+extern WithinCall uuid9562_within_call(Oid funcid, List *args, const UuidKind *kind);
+extern bool uuid9562_is_constructed(const Node *period);
+extern bool uuid9562_is_small(Node *expression);
+extern bool uuid9562_make_bounds(const WithinCall *call, Expr **lower, Expr **upper);
+
+/* selectivity.c */
+extern double uuid9562_version_selectivity(PlannerInfo *root, Oid funcid, List *args,
+										   const UuidKind *kind);
+
+/* Return the btree operator family of uuid. */
+static inline Oid
+uuid9562_btree_family(void)
+{
+	return lookup_type_cache(UUIDOID, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+}
+
+/* Return the comparison operator of uuid with that btree strategy. */
+static inline Oid
+uuid9562_operator(int strategy)
+{
+	return get_opfamily_member(uuid9562_btree_family(), UUIDOID, UUIDOID, (int16) strategy);
+}
 
 #endif							/* UUID9562_PERIOD_H */

@@ -23,19 +23,14 @@
  * clause of a sublink with its parent's.  So nothing here looks up a varno in a range
  * table.
  */
-#include "value/value.h"
+#include "period/period.h"
 
 #include "access/stratnum.h"
-#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-#include "utils/lsyscache.h"
-
-#include "period/bounds.h"
-#include "period/selectivity.h"
 
 /* Make "id >= bound", or a comparison of another strategy. */
 static Expr *
@@ -229,6 +224,6 @@ within_support(FunctionCallInfo fcinfo, const UuidKind *kind)
  *
  * Support the functions with that name; uuidv7's also supports those of the operators.
  */
-KIND_FUNCTION(uuid9562_uuidv6_within_support, UUID_V6, within_support)
-KIND_FUNCTION(uuid9562_uuidv7_within_support, UUID_V7, within_support)
-KIND_FUNCTION(uuid9562_uuidv8_node_within_support, UUID_V8_NODE, within_support)
+SQL_FUNCTION(uuid9562_uuidv6_within_support, within_support, UUID_V6)
+SQL_FUNCTION(uuid9562_uuidv7_within_support, within_support, UUID_V7)
+SQL_FUNCTION(uuid9562_uuidv8_node_within_support, within_support, UUID_V8_NODE)

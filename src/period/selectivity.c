@@ -14,7 +14,7 @@
  * the bounds are set here.  A selectivity that is set already stays: if the planner
  * asks in another order, PostgreSQL's own estimates apply.
  */
-#include "period/selectivity.h"
+#include "period/period.h"
 
 #include "access/htup_details.h"
 #include "access/stratnum.h"

@@ -7,19 +7,16 @@
  * other versions, "id has the version" and "id is not NULL" are equivalent, and an index
  * scan does not have to check the version of each row.
  */
-#include "value/value.h"
+#include "period/period.h"
 
 #include "access/table.h"
 #include "catalog/pg_class.h"
 #include "nodes/makefuncs.h"
-#include "nodes/pathnodes.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/rel.h"
-
-#include "period/selectivity.h"
 
 /*
  * Check whether a CHECK constraint of the table implies a call.  The planner requests
@@ -110,6 +107,6 @@ is_version_support(FunctionCallInfo fcinfo, const UuidKind *kind)
  * uuid_is_v7_support(internal) returns internal
  * uuid_is_v8_support(internal) returns internal
  */
-KIND_FUNCTION(uuid9562_uuid_is_v6_support, UUID_V6, is_version_support)
-KIND_FUNCTION(uuid9562_uuid_is_v7_support, UUID_V7, is_version_support)
-KIND_FUNCTION(uuid9562_uuid_is_v8_support, UUID_V8_NODE, is_version_support)
+SQL_FUNCTION(uuid9562_uuid_is_v6_support, is_version_support, UUID_V6)
+SQL_FUNCTION(uuid9562_uuid_is_v7_support, is_version_support, UUID_V7)
+SQL_FUNCTION(uuid9562_uuid_is_v8_support, is_version_support, UUID_V8_NODE)

@@ -102,10 +102,18 @@ uuid9562_period_bounds(const UuidKind *kind, TypeCacheEntry *typcache, const Ran
 	return bounds;
 }
 
-/* Check whether the ID has the version and its timestamp is in the period. */
+/*
+ * uuidv7_within(id uuid, period tstzrange) returns boolean
+ *
+ * Return true if the ID has the version and its timestamp is in the period, and false
+ * for any other ID.  The operators <@ and @> call it too, with the ID as the argument
+ * of that number.
+ */
 static Datum
-is_within(FunctionCallInfo fcinfo, const UuidKind *kind, const pg_uuid_t *id, const RangeType *period)
+is_within(FunctionCallInfo fcinfo, const UuidKind *kind, int id_number)
 {
+	const pg_uuid_t *id = PG_GETARG_UUID_P(id_number);
+	const RangeType *period = PG_GETARG_RANGE_P(1 - id_number);
 	uint64_t	lowest;
 	uint64_t	highest;
 	uint64		time;
@@ -117,172 +125,85 @@ is_within(FunctionCallInfo fcinfo, const UuidKind *kind, const pg_uuid_t *id, co
 	PG_RETURN_BOOL(time >= lowest && time <= highest);
 }
 
-/*
- * uuidv6_within(id uuid, period tstzrange) returns boolean
- * uuidv7_within(id uuid, period tstzrange) returns boolean
- * uuidv8_node_within(id uuid, period tstzrange) returns boolean
- * uuidv7_contained_by_period(id uuid, period uuidv7_period) returns boolean
- *
- * Return true if the ID has the version and its timestamp is in the period, and false
- * for any other ID.  The last function implements the operator <@.
- */
-static Datum
-id_within(FunctionCallInfo fcinfo, const UuidKind *kind)
-{
-	return is_within(fcinfo, kind, PG_GETARG_UUID_P(0), PG_GETARG_RANGE_P(1));
-}
-
-KIND_FUNCTION(uuid9562_uuidv6_within, UUID_V6, id_within)
-KIND_FUNCTION(uuid9562_uuidv7_within, UUID_V7, id_within)
-KIND_FUNCTION(uuid9562_uuidv8_node_within, UUID_V8_NODE, id_within)
-KIND_FUNCTION(uuid9562_uuidv7_contained_by_period, UUID_V7, id_within)
-
-/*
- * period_contains_uuidv7(period uuidv7_period, id uuid) returns boolean
- *
- * Implement the operator @>.
- */
-static Datum
-period_contains(FunctionCallInfo fcinfo, const UuidKind *kind)
-{
-	return is_within(fcinfo, kind, PG_GETARG_UUID_P(1), PG_GETARG_RANGE_P(0));
-}
-
-KIND_FUNCTION(uuid9562_period_contains_uuidv7, UUID_V7, period_contains)
+SQL_FUNCTION(uuid9562_uuidv6_within, is_within, UUID_V6, 0)
+SQL_FUNCTION(uuid9562_uuidv7_within, is_within, UUID_V7, 0)
+SQL_FUNCTION(uuid9562_uuidv8_node_within, is_within, UUID_V8_NODE, 0)
+SQL_FUNCTION(uuid9562_uuidv7_contained_by_period, is_within, UUID_V7, 0)
+SQL_FUNCTION(uuid9562_period_contains_uuidv7, is_within, UUID_V7, 1)
 
 /* --- bounds of a period ----------------------------------------------------- */
 
-static Datum
-return_bound(pg_uuid_t bound)
-{
-	pg_uuid_t  *uuid = new_uuid();
-
-	*uuid = bound;
-	return UUIDPGetDatum(uuid);
-}
-
 /*
- * uuidv6_lower_bound(period tstzrange) returns uuid
  * uuidv7_lower_bound(period tstzrange) returns uuid
- * uuidv8_node_lower_bound(period tstzrange) returns uuid
- *
- * Return the smallest UUID in the period, or the greatest UUID of the kind if there is
- * none.
- */
-static Datum
-period_lower_bound(FunctionCallInfo fcinfo, const UuidKind *kind)
-{
-	RangeType  *period = PG_GETARG_RANGE_P(0);
-
-	return return_bound(uuid9562_period_bounds(kind, period_typcache(fcinfo, period), period).lower);
-}
-
-KIND_FUNCTION(uuid9562_uuidv6_lower_bound_tstzrange, UUID_V6, period_lower_bound)
-KIND_FUNCTION(uuid9562_uuidv7_lower_bound_tstzrange, UUID_V7, period_lower_bound)
-KIND_FUNCTION(uuid9562_uuidv8_node_lower_bound_tstzrange, UUID_V8_NODE, period_lower_bound)
-
-/*
- * uuidv6_upper_bound(period tstzrange) returns uuid
  * uuidv7_upper_bound(period tstzrange) returns uuid
- * uuidv8_node_upper_bound(period tstzrange) returns uuid
  *
- * Return the greatest UUID in the period, or the smallest UUID of the kind if there is
- * none.
+ * Return the smallest or the greatest UUID in the period.  If there is none, return
+ * the greatest UUID of the kind as the lower bound, and the smallest as the upper one.
  */
 static Datum
-period_upper_bound(FunctionCallInfo fcinfo, const UuidKind *kind)
+period_bound(FunctionCallInfo fcinfo, const UuidKind *kind, bool is_lower)
 {
 	RangeType  *period = PG_GETARG_RANGE_P(0);
+	UuidBounds	bounds = uuid9562_period_bounds(kind, period_typcache(fcinfo, period), period);
 
-	return return_bound(uuid9562_period_bounds(kind, period_typcache(fcinfo, period), period).upper);
+	return return_copy(is_lower ? bounds.lower : bounds.upper);
 }
 
-KIND_FUNCTION(uuid9562_uuidv6_upper_bound_tstzrange, UUID_V6, period_upper_bound)
-KIND_FUNCTION(uuid9562_uuidv7_upper_bound_tstzrange, UUID_V7, period_upper_bound)
-KIND_FUNCTION(uuid9562_uuidv8_node_upper_bound_tstzrange, UUID_V8_NODE, period_upper_bound)
+SQL_FUNCTION(uuid9562_uuidv6_lower_bound_tstzrange, period_bound, UUID_V6, true)
+SQL_FUNCTION(uuid9562_uuidv6_upper_bound_tstzrange, period_bound, UUID_V6, false)
+SQL_FUNCTION(uuid9562_uuidv7_lower_bound_tstzrange, period_bound, UUID_V7, true)
+SQL_FUNCTION(uuid9562_uuidv7_upper_bound_tstzrange, period_bound, UUID_V7, false)
+SQL_FUNCTION(uuid9562_uuidv8_node_lower_bound_tstzrange, period_bound, UUID_V8_NODE, true)
+SQL_FUNCTION(uuid9562_uuidv8_node_upper_bound_tstzrange, period_bound, UUID_V8_NODE, false)
 
 /* --- bounds of one side ----------------------------------------------------- */
 
 /*
  * Return the smallest UUID of the kind whose timestamp is at the given time or later,
- * or, if the bound is exclusive, later.  If there is none, return a value greater than
- * every UUID of the kind, by its variant (RFC 9562, 4.1).
+ * or the greatest one whose timestamp is at that time or earlier.  If the bound is
+ * exclusive, the time itself does not count.  If there is no such UUID, return a lower
+ * bound greater than every UUID of the kind, or an upper bound less than every one, by
+ * its variant (RFC 9562, 4.1).
  */
 pg_uuid_t
-uuid9562_lower_bound(const UuidKind *kind, TimestampTz time, bool inclusive)
+uuid9562_side_bound(const UuidKind *kind, bool is_lower, TimestampTz time, bool inclusive)
 {
-	UuidPayload smallest = {UUID_TIME_MAX, 0};
-	uint64_t	highest;
+	int64		first = is_lower ? first_micros(time, inclusive) : PG_INT64_MIN;
+	int64		last = is_lower ? PG_INT64_MAX : last_micros(time, inclusive);
+	uint64_t	lowest = UUID_TIME_MAX;
+	uint64_t	highest = 0;
+	bool		found = uuid_clock_span(kind->clock, first, last, &lowest, &highest);
+	UuidPayload payload = {is_lower ? lowest : highest, is_lower ? 0 : UUID_TAIL_MAX};
 	pg_uuid_t	bound;
-	bool		found = uuid_clock_span(kind->clock, first_micros(time, inclusive), PG_INT64_MAX,
-										&smallest.time, &highest);
 
-	uuid_layout_pack(bound.data, kind->version, smallest);
+	uuid_layout_pack(bound.data, kind->version, payload);
 	if (!found)
-		memset(bound.data + UUID_LEN / 2, 0xff, UUID_LEN / 2);
+		memset(bound.data + UUID_LEN / 2, is_lower ? 0xff : 0, UUID_LEN / 2);
 	return bound;
 }
 
 /*
- * Return the greatest UUID of the kind whose timestamp is at the given time or
- * earlier, or, if the bound is exclusive, earlier.  If there is none, return a value
- * less than every UUID of the kind, by its variant (RFC 9562, 4.1).
- */
-pg_uuid_t
-uuid9562_upper_bound(const UuidKind *kind, TimestampTz time, bool inclusive)
-{
-	UuidPayload greatest = {0, UUID_TAIL_MAX};
-	uint64_t	lowest;
-	pg_uuid_t	bound;
-	bool		found = uuid_clock_span(kind->clock, PG_INT64_MIN, last_micros(time, inclusive),
-										&lowest, &greatest.time);
-
-	uuid_layout_pack(bound.data, kind->version, greatest);
-	if (!found)
-		memset(bound.data + UUID_LEN / 2, 0, UUID_LEN / 2);
-	return bound;
-}
-
-/*
- * uuidv6_lower_bound(bound timestamptz, inclusive boolean) returns uuid
  * uuidv7_lower_bound(bound timestamptz, inclusive boolean) returns uuid
- * uuidv8_node_lower_bound(bound timestamptz, inclusive boolean) returns uuid
- *
- * Return the lower bound of tstzrange(bound, NULL).  NULL is no bound, as in the range,
- * so the result is then not greater than any UUID of the kind.  The time may be outside
- * the field, or infinite.
- */
-static Datum
-time_lower_bound(FunctionCallInfo fcinfo, const UuidKind *kind)
-{
-	TimestampTz time = PG_ARGISNULL(0) ? DT_NOBEGIN : PG_GETARG_TIMESTAMPTZ(0);
-
-	if (PG_ARGISNULL(1))
-		PG_RETURN_NULL();
-	return return_bound(uuid9562_lower_bound(kind, time, PG_GETARG_BOOL(1)));
-}
-
-KIND_FUNCTION(uuid9562_uuidv6_lower_bound_timestamptz, UUID_V6, time_lower_bound)
-KIND_FUNCTION(uuid9562_uuidv7_lower_bound_timestamptz, UUID_V7, time_lower_bound)
-KIND_FUNCTION(uuid9562_uuidv8_node_lower_bound_timestamptz, UUID_V8_NODE, time_lower_bound)
-
-/*
- * uuidv6_upper_bound(bound timestamptz, inclusive boolean) returns uuid
  * uuidv7_upper_bound(bound timestamptz, inclusive boolean) returns uuid
- * uuidv8_node_upper_bound(bound timestamptz, inclusive boolean) returns uuid
  *
- * Return the upper bound of tstzrange(NULL, bound); see the lower bound.
+ * Return the lower bound of tstzrange(bound, NULL), or the upper bound of
+ * tstzrange(NULL, bound).  NULL is no bound, as in the range, so the result then
+ * excludes no UUID of the kind.  The time may be outside the field, or infinite.
  */
 static Datum
-time_upper_bound(FunctionCallInfo fcinfo, const UuidKind *kind)
+side_bound(FunctionCallInfo fcinfo, const UuidKind *kind, bool is_lower)
 {
-	TimestampTz time = PG_ARGISNULL(0) ? DT_NOEND : PG_GETARG_TIMESTAMPTZ(0);
+	TimestampTz none = is_lower ? DT_NOBEGIN : DT_NOEND;
+	TimestampTz time = PG_ARGISNULL(0) ? none : PG_GETARG_TIMESTAMPTZ(0);
 
 	if (PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	return return_bound(uuid9562_upper_bound(kind, time, PG_GETARG_BOOL(1)));
+	return return_copy(uuid9562_side_bound(kind, is_lower, time, PG_GETARG_BOOL(1)));
 }
 
-KIND_FUNCTION(uuid9562_uuidv6_upper_bound_timestamptz, UUID_V6, time_upper_bound)
-KIND_FUNCTION(uuid9562_uuidv7_upper_bound_timestamptz, UUID_V7, time_upper_bound)
-KIND_FUNCTION(uuid9562_uuidv8_node_upper_bound_timestamptz, UUID_V8_NODE, time_upper_bound)
+SQL_FUNCTION(uuid9562_uuidv6_lower_bound_timestamptz, side_bound, UUID_V6, true)
+SQL_FUNCTION(uuid9562_uuidv6_upper_bound_timestamptz, side_bound, UUID_V6, false)
+SQL_FUNCTION(uuid9562_uuidv7_lower_bound_timestamptz, side_bound, UUID_V7, true)
+SQL_FUNCTION(uuid9562_uuidv7_upper_bound_timestamptz, side_bound, UUID_V7, false)
+SQL_FUNCTION(uuid9562_uuidv8_node_lower_bound_timestamptz, side_bound, UUID_V8_NODE, true)
+SQL_FUNCTION(uuid9562_uuidv8_node_upper_bound_timestamptz, side_bound, UUID_V8_NODE, false)

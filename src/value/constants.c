@@ -6,8 +6,6 @@
 
 #include "utils/builtins.h"
 
-PG_FUNCTION_INFO_V1(uuid9562_nil_uuid);
-PG_FUNCTION_INFO_V1(uuid9562_max_uuid);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_namespace);
 
 typedef struct Namespace
@@ -26,31 +24,21 @@ static const Namespace namespaces[] = {
 
 /*
  * nil_uuid() returns uuid
- *
- * Return the UUID with all bits zero (RFC 9562, 5.9).
- */
-Datum
-uuid9562_nil_uuid(PG_FUNCTION_ARGS)
-{
-	pg_uuid_t  *uuid = new_uuid();
-
-	memset(uuid->data, 0x00, UUID_LEN);
-	PG_RETURN_UUID_P(uuid);
-}
-
-/*
  * max_uuid() returns uuid
  *
- * Return the UUID with all bits one (RFC 9562, 5.10).
+ * Return the UUID with all bits zero, or with all bits one (RFC 9562, 5.9 and 5.10).
  */
-Datum
-uuid9562_max_uuid(PG_FUNCTION_ARGS)
+static Datum
+uuid_of_bytes(FunctionCallInfo fcinfo, uint8 byte)
 {
 	pg_uuid_t  *uuid = new_uuid();
 
-	memset(uuid->data, 0xff, UUID_LEN);
+	memset(uuid->data, byte, UUID_LEN);
 	PG_RETURN_UUID_P(uuid);
 }
+
+SQL_FUNCTION(uuid9562_nil_uuid, uuid_of_bytes, 0x00)
+SQL_FUNCTION(uuid9562_max_uuid, uuid_of_bytes, 0xff)
 
 /*
  * uuid_namespace(name text) returns uuid

@@ -10,8 +10,6 @@
 #include "core/base58.h"
 #include "core/text.h"
 
-PG_FUNCTION_INFO_V1(uuid9562_uuidv1_to_v6);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv6_to_v1);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_to_urn);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_from_urn);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_to_base32hex);
@@ -38,10 +36,18 @@ wrong_version(int version, int from, int to)
 			 errhint("Only version %d UUIDs can be converted to version %d.", from, to)));
 }
 
-/* Convert a UUID, after checking its version. */
+/*
+ * uuidv1_to_v6(uuid) returns uuid
+ * uuidv6_to_v1(uuid) returns uuid
+ *
+ * Return the UUID of the other version with the same timestamp, clock sequence and
+ * node (RFC 9562, 5.6).
+ */
 static pg_attribute_always_inline Datum
-convert_version(const pg_uuid_t *given, int from, int to)
+convert_version(FunctionCallInfo fcinfo, int from)
 {
+	const pg_uuid_t *given = PG_GETARG_UUID_P(0);
+	const int	to = from == 1 ? 6 : 1;
 	int			version = uuid_layout_version(given->data);
 	pg_uuid_t  *uuid;
 
@@ -52,28 +58,8 @@ convert_version(const pg_uuid_t *given, int from, int to)
 	PG_RETURN_UUID_P(uuid);
 }
 
-/*
- * uuidv1_to_v6(uuid) returns uuid
- *
- * Return the version 6 UUID with the same timestamp, clock sequence and node
- * (RFC 9562, 5.6).
- */
-Datum
-uuid9562_uuidv1_to_v6(PG_FUNCTION_ARGS)
-{
-	return convert_version(PG_GETARG_UUID_P(0), 1, 6);
-}
-
-/*
- * uuidv6_to_v1(uuid) returns uuid
- *
- * Return the version 1 UUID with the same timestamp, clock sequence and node.
- */
-Datum
-uuid9562_uuidv6_to_v1(PG_FUNCTION_ARGS)
-{
-	return convert_version(PG_GETARG_UUID_P(0), 6, 1);
-}
+SQL_FUNCTION(uuid9562_uuidv1_to_v6, convert_version, 1)
+SQL_FUNCTION(uuid9562_uuidv6_to_v1, convert_version, 6)
 
 /*
  * uuid_to_urn(uuid) returns text

@@ -12,11 +12,6 @@
 #include "utils/builtins.h"
 #include "utils/inet.h"
 
-PG_FUNCTION_INFO_V1(uuid9562_uuid_extract_version);
-PG_FUNCTION_INFO_V1(uuid9562_uuid_extract_variant);
-PG_FUNCTION_INFO_V1(uuid9562_uuid_extract_timestamp);
-PG_FUNCTION_INFO_V1(uuid9562_uuid_extract_clock_seq);
-PG_FUNCTION_INFO_V1(uuid9562_uuid_extract_node);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_id);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_inspect);
 
@@ -30,13 +25,6 @@ not_null(Datum value)
 	return result;
 }
 
-static inline Datum
-return_nullable(FunctionCallInfo fcinfo, NullableDatum result)
-{
-	fcinfo->isnull = result.isnull;
-	return result.value;
-}
-
 /* Return the version, or NULL if the variant is not that of RFC 9562 (4.2). */
 static NullableDatum
 version_of(const pg_uuid_t *uuid)
@@ -46,22 +34,18 @@ version_of(const pg_uuid_t *uuid)
 	return version < 0 ? null_datum : not_null(Int16GetDatum(version));
 }
 
-/* Return the name of the variant (RFC 9562, 4.1). */
-static const char *
-variant_name(const pg_uuid_t *uuid)
+/* Return the name of the variant (RFC 9562, 4.1, table 1). */
+static NullableDatum
+variant_of(const pg_uuid_t *uuid)
 {
-	switch (uuid_layout_variant(uuid->data))
-	{
-		case UUID_VARIANT_NCS:
-			return "ncs";
-		case UUID_VARIANT_RFC9562:
-			return "rfc9562";
-		case UUID_VARIANT_MICROSOFT:
-			return "microsoft";
-		case UUID_VARIANT_RESERVED:
-			break;
-	}
-	return "reserved";
+	static const char *const names[] = {
+		[UUID_VARIANT_NCS] = "ncs",
+		[UUID_VARIANT_RFC9562] = "rfc9562",
+		[UUID_VARIANT_MICROSOFT] = "microsoft",
+		[UUID_VARIANT_RESERVED] = "reserved",
+	};
+
+	return not_null(CStringGetTextDatum(names[uuid_layout_variant(uuid->data)]));
 }
 
 /* Return the timestamp of a UUID of that kind, or NULL if it has another version. */
@@ -122,63 +106,29 @@ node_of(const pg_uuid_t *uuid)
 }
 
 /*
- * uuid_extract_version(uuid) returns smallint
- *
- * Return the version, 0 to 15, or NULL if the variant is not that of RFC 9562
- * (4.2).
+ * uuid_extract_version(uuid) returns smallint: 0 to 15; NULL if the variant is not
+ * that of RFC 9562 (4.2)
+ * uuid_extract_variant(uuid) returns text (4.1)
+ * uuid_extract_timestamp(uuid) returns timestamptz: microseconds of v1 and v6,
+ * milliseconds of v7, NULL of other versions
+ * uuid_extract_clock_seq(uuid) returns integer: 0 to 16383 of v1 and v6, NULL of
+ * other versions (5.1 and 5.6)
+ * uuid_extract_node(uuid) returns macaddr: of v1 and v6, NULL of other versions
  */
-Datum
-uuid9562_uuid_extract_version(PG_FUNCTION_ARGS)
+static pg_attribute_always_inline Datum
+extract(FunctionCallInfo fcinfo, NullableDatum (*field_of) (const pg_uuid_t *))
 {
-	return return_nullable(fcinfo, version_of(PG_GETARG_UUID_P(0)));
+	NullableDatum result = field_of(PG_GETARG_UUID_P(0));
+
+	fcinfo->isnull = result.isnull;
+	return result.value;
 }
 
-/*
- * uuid_extract_variant(uuid) returns text
- *
- * Return "ncs", "rfc9562", "microsoft" or "reserved" (RFC 9562, 4.1, table 1).
- */
-Datum
-uuid9562_uuid_extract_variant(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_TEXT_P(cstring_to_text(variant_name(PG_GETARG_UUID_P(0))));
-}
-
-/*
- * uuid_extract_timestamp(uuid) returns timestamptz
- *
- * Return the timestamp, in microseconds for v1 and v6 and in milliseconds for v7.
- * Return NULL for other versions.
- */
-Datum
-uuid9562_uuid_extract_timestamp(PG_FUNCTION_ARGS)
-{
-	return return_nullable(fcinfo, timestamp_of(PG_GETARG_UUID_P(0)));
-}
-
-/*
- * uuid_extract_clock_seq(uuid) returns integer
- *
- * Return the clock sequence of v1 and v6, 0 to 16383, or NULL for other versions
- * (RFC 9562, 5.1 and 5.6).
- */
-Datum
-uuid9562_uuid_extract_clock_seq(PG_FUNCTION_ARGS)
-{
-	return return_nullable(fcinfo, clock_seq_of(PG_GETARG_UUID_P(0)));
-}
-
-/*
- * uuid_extract_node(uuid) returns macaddr
- *
- * Return the node of v1 and v6, or NULL for other versions (RFC 9562, 5.1 and
- * 5.6).
- */
-Datum
-uuid9562_uuid_extract_node(PG_FUNCTION_ARGS)
-{
-	return return_nullable(fcinfo, node_of(PG_GETARG_UUID_P(0)));
-}
+SQL_FUNCTION(uuid9562_uuid_extract_version, extract, version_of)
+SQL_FUNCTION(uuid9562_uuid_extract_variant, extract, variant_of)
+SQL_FUNCTION(uuid9562_uuid_extract_timestamp, extract, timestamp_of)
+SQL_FUNCTION(uuid9562_uuid_extract_clock_seq, extract, clock_seq_of)
+SQL_FUNCTION(uuid9562_uuid_extract_node, extract, node_of)
 
 /*
  * uuidv1_timestamp(uuid) returns timestamptz
@@ -196,14 +146,17 @@ uuid9562_uuid_extract_node(PG_FUNCTION_ARGS)
 static Datum
 kind_timestamp(FunctionCallInfo fcinfo, const UuidKind *kind)
 {
-	return return_nullable(fcinfo, timestamp_of_kind(PG_GETARG_UUID_P(0), kind));
+	NullableDatum result = timestamp_of_kind(PG_GETARG_UUID_P(0), kind);
+
+	fcinfo->isnull = result.isnull;
+	return result.value;
 }
 
-KIND_FUNCTION(uuid9562_uuidv1_timestamp, UUID_V1, kind_timestamp)
-KIND_FUNCTION(uuid9562_uuidv6_timestamp, UUID_V6, kind_timestamp)
-KIND_FUNCTION(uuid9562_uuidv7_timestamp, UUID_V7, kind_timestamp)
-KIND_FUNCTION(uuid9562_uuidv8_timestamp, UUID_V8, kind_timestamp)
-KIND_FUNCTION(uuid9562_uuidv8_node_timestamp, UUID_V8_NODE, kind_timestamp)
+SQL_FUNCTION(uuid9562_uuidv1_timestamp, kind_timestamp, UUID_V1)
+SQL_FUNCTION(uuid9562_uuidv6_timestamp, kind_timestamp, UUID_V6)
+SQL_FUNCTION(uuid9562_uuidv7_timestamp, kind_timestamp, UUID_V7)
+SQL_FUNCTION(uuid9562_uuidv8_timestamp, kind_timestamp, UUID_V8)
+SQL_FUNCTION(uuid9562_uuidv8_node_timestamp, kind_timestamp, UUID_V8_NODE)
 
 /*
  * uuidv7_timestamp_micros(uuid) returns timestamptz
@@ -225,8 +178,8 @@ kind_timestamp_micros(FunctionCallInfo fcinfo, const UuidKind *kind)
 	PG_RETURN_TIMESTAMPTZ(unix_micros_to_timestamptz(uuid_clock_v7_unix_micros(payload.time)));
 }
 
-KIND_FUNCTION(uuid9562_uuidv7_timestamp_micros, UUID_V7, kind_timestamp_micros)
-KIND_FUNCTION(uuid9562_uuidv8_node_timestamp_micros, UUID_V8_NODE, kind_timestamp_micros)
+SQL_FUNCTION(uuid9562_uuidv7_timestamp_micros, kind_timestamp_micros, UUID_V7)
+SQL_FUNCTION(uuid9562_uuidv8_node_timestamp_micros, kind_timestamp_micros, UUID_V8_NODE)
 
 /*
  * uuidv6_timestamp_from_text(text) returns timestamptz
@@ -250,9 +203,9 @@ kind_timestamp_from_text(FunctionCallInfo fcinfo, const UuidKind *kind)
 	PG_RETURN_TIMESTAMPTZ(unix_micros_to_timestamptz(uuid_clock_unix_micros(kind->clock, time)));
 }
 
-KIND_FUNCTION(uuid9562_uuidv6_timestamp_from_text, UUID_V6, kind_timestamp_from_text)
-KIND_FUNCTION(uuid9562_uuidv7_timestamp_from_text, UUID_V7, kind_timestamp_from_text)
-KIND_FUNCTION(uuid9562_uuidv8_node_timestamp_from_text, UUID_V8_NODE, kind_timestamp_from_text)
+SQL_FUNCTION(uuid9562_uuidv6_timestamp_from_text, kind_timestamp_from_text, UUID_V6)
+SQL_FUNCTION(uuid9562_uuidv7_timestamp_from_text, kind_timestamp_from_text, UUID_V7)
+SQL_FUNCTION(uuid9562_uuidv8_node_timestamp_from_text, kind_timestamp_from_text, UUID_V8_NODE)
 
 /*
  * uuid_is_v6(uuid) returns boolean
@@ -269,9 +222,9 @@ uuid_is_version(FunctionCallInfo fcinfo, const UuidKind *kind)
 	PG_RETURN_BOOL(uuid_layout_version(PG_GETARG_UUID_P(0)->data) == kind->version);
 }
 
-KIND_FUNCTION(uuid9562_uuid_is_v6, UUID_V6, uuid_is_version)
-KIND_FUNCTION(uuid9562_uuid_is_v7, UUID_V7, uuid_is_version)
-KIND_FUNCTION(uuid9562_uuid_is_v8, UUID_V8, uuid_is_version)
+SQL_FUNCTION(uuid9562_uuid_is_v6, uuid_is_version, UUID_V6)
+SQL_FUNCTION(uuid9562_uuid_is_v7, uuid_is_version, UUID_V7)
+SQL_FUNCTION(uuid9562_uuid_is_v8, uuid_is_version, UUID_V8)
 
 /*
  * uuidv8_node_id(uuid) returns integer
@@ -308,7 +261,7 @@ uuid9562_uuid_inspect(PG_FUNCTION_ARGS)
 		elog(ERROR, "return type must be a row type");
 	tupdesc = BlessTupleDesc(tupdesc);
 
-	fields[0] = not_null(CStringGetTextDatum(variant_name(uuid)));
+	fields[0] = variant_of(uuid);
 	fields[1] = version_of(uuid);
 	fields[2] = timestamp_of(uuid);
 	fields[3] = clock_seq_of(uuid);

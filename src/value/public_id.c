@@ -275,7 +275,7 @@ permute(FunctionCallInfo fcinfo, bool encrypt)
 }
 
 /* uuidv7_encrypt(id uuid, key_name text) returns uuid */
-KIND_FUNCTION(uuid9562_uuidv7_encrypt, true, permute)
+SQL_FUNCTION(uuid9562_uuidv7_encrypt, permute, true)
 
 /* uuidv7_decrypt(public_id uuid, key_name text) returns uuid */
-KIND_FUNCTION(uuid9562_uuidv7_decrypt, false, permute)
+SQL_FUNCTION(uuid9562_uuidv7_decrypt, permute, false)

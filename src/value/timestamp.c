@@ -37,59 +37,31 @@ uuid9562_timestamp_ticks(const UuidKind *kind, TimestampTz timestamp)
 }
 
 /*
- * Find the smallest and the greatest time field that have a timestamp: in v7, those
- * of its millisecond.
- */
-static void
-timestamp_span(const UuidKind *kind, TimestampTz timestamp, uint64_t *smallest, uint64_t *greatest)
-{
-	int64		reading = uuid_clock_unix_micros(kind->clock, uuid9562_timestamp_ticks(kind, timestamp));
-
-	if (!uuid_clock_span(kind->clock, reading, reading, smallest, greatest))
-		uuid9562_timestamp_out_of_range(kind, timestamp);
-}
-
-/*
- * uuidv6_floor(timestamptz) returns uuid
  * uuidv7_floor(timestamptz) returns uuid
- * uuidv8_node_floor(timestamptz) returns uuid
+ * uuidv7_ceil(timestamptz) returns uuid
  *
- * Return the smallest UUID of the timestamp's microsecond in v6, or of its
- * millisecond in v7 and in v8 with a node ID.  Version 6 supports 1582-10-15 to
+ * Return the smallest or the greatest UUID of the timestamp's microsecond in v6, or of
+ * its millisecond in v7 and in v8 with a node ID.  Version 6 supports 1582-10-15 to
  * 5236, and the others support 1970-01-01 to 10889 (RFC 9562, 6.1).
  */
 static Datum
-uuid_floor(FunctionCallInfo fcinfo, const UuidKind *kind)
+uuid_of_timestamp(FunctionCallInfo fcinfo, const UuidKind *kind, bool smallest)
 {
-	UuidPayload payload = {0};
-	uint64_t	greatest;
+	uint64		ticks = uuid9562_timestamp_ticks(kind, PG_GETARG_TIMESTAMPTZ(0));
+	int64		reading = uuid_clock_unix_micros(kind->clock, ticks);
+	uint64_t	first = ticks;
+	uint64_t	last = ticks;
+	UuidPayload payload = {0, 0};
 
-	timestamp_span(kind, PG_GETARG_TIMESTAMPTZ(0), &payload.time, &greatest);
+	(void) uuid_clock_span(kind->clock, reading, reading, &first, &last);
+	payload.time = smallest ? first : last;
+	payload.tail = smallest ? 0 : UUID_TAIL_MAX;
 	return return_uuid(kind->version, payload);
 }
 
-KIND_FUNCTION(uuid9562_uuidv6_floor, UUID_V6, uuid_floor)
-KIND_FUNCTION(uuid9562_uuidv7_floor, UUID_V7, uuid_floor)
-KIND_FUNCTION(uuid9562_uuidv8_node_floor, UUID_V8_NODE, uuid_floor)
-
-/*
- * uuidv6_ceil(timestamptz) returns uuid
- * uuidv7_ceil(timestamptz) returns uuid
- * uuidv8_node_ceil(timestamptz) returns uuid
- *
- * Return the greatest UUID of the timestamp.
- */
-static Datum
-uuid_ceil(FunctionCallInfo fcinfo, const UuidKind *kind)
-{
-	UuidPayload payload;
-	uint64_t	smallest;
-
-	timestamp_span(kind, PG_GETARG_TIMESTAMPTZ(0), &smallest, &payload.time);
-	payload.tail = UUID_TAIL_MAX;
-	return return_uuid(kind->version, payload);
-}
-
-KIND_FUNCTION(uuid9562_uuidv6_ceil, UUID_V6, uuid_ceil)
-KIND_FUNCTION(uuid9562_uuidv7_ceil, UUID_V7, uuid_ceil)
-KIND_FUNCTION(uuid9562_uuidv8_node_ceil, UUID_V8_NODE, uuid_ceil)
+SQL_FUNCTION(uuid9562_uuidv6_floor, uuid_of_timestamp, UUID_V6, true)
+SQL_FUNCTION(uuid9562_uuidv6_ceil, uuid_of_timestamp, UUID_V6, false)
+SQL_FUNCTION(uuid9562_uuidv7_floor, uuid_of_timestamp, UUID_V7, true)
+SQL_FUNCTION(uuid9562_uuidv7_ceil, uuid_of_timestamp, UUID_V7, false)
+SQL_FUNCTION(uuid9562_uuidv8_node_floor, uuid_of_timestamp, UUID_V8_NODE, true)
+SQL_FUNCTION(uuid9562_uuidv8_node_ceil, uuid_of_timestamp, UUID_V8_NODE, false)

@@ -56,14 +56,14 @@ uuid_timestamp(const UuidKind *kind, const pg_uuid_t *uuid)
 
 /*
  * Define the C function of an SQL function, which calls the implementation with
- * one kind.
+ * more arguments, such as the kind.
  */
-#define KIND_FUNCTION(function, kind, implementation) \
+#define SQL_FUNCTION(function, implementation, ...) \
 	PG_FUNCTION_INFO_V1(function); \
 	Datum \
 	function(PG_FUNCTION_ARGS) \
 	{ \
-		return implementation(fcinfo, kind); \
+		return implementation(fcinfo, __VA_ARGS__); \
 	}
 
 /* Allocate the UUID that a function returns. */
@@ -71,6 +71,15 @@ static inline pg_uuid_t *
 new_uuid(void)
 {
 	return (pg_uuid_t *) palloc(sizeof(pg_uuid_t));
+}
+
+static inline Datum
+return_copy(pg_uuid_t uuid)
+{
+	pg_uuid_t  *copy = new_uuid();
+
+	*copy = uuid;
+	return UUIDPGetDatum(copy);
 }
 
 /* Return the UUID of that version and payload. */
