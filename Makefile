@@ -53,7 +53,7 @@ PG_CPPFLAGS = -I$(SOURCE)/src -DUUID9562_VERSION='"$(EXTVERSION)"'
 REGRESS = vectors inspect convert aggregate named time node plans settings errors public_id managed
 REGRESS_OPTS = --load-extension=$(EXTENSION)
 
-CORE_TESTS = layout layout_by_byte clock generator random_buffer text base58 feistel transaction_history horizon
+CORE_TESTS = layout clock generator random_buffer text base58 feistel transaction_history horizon
 CORE_PROGRAMS = $(CORE_TESTS:%=test/core/%)
 EXTRA_CLEAN = $(CORE_PROGRAMS)
 

@@ -19,27 +19,10 @@
 
 #include "layout.h"
 
-/* v7: ticks of 1/4096 ms. */
-#define UUID_CLOCK_V7_PER_MS			4096
-#define UUID_CLOCK_V7_PER_SEC			(UINT64_C(1000) * UUID_CLOCK_V7_PER_MS)
-/* n nanoseconds are n * 4096 / 1000000 = n * 64 / 15625 ticks. */
-#define UUID_CLOCK_V7_NS_NUMERATOR		64
-#define UUID_CLOCK_V7_NS_DENOMINATOR	15625
-
-/* v1 and v6: ticks of 100 ns.  From 1582-10-15 to 1970-01-01 there are 141427 days. */
-#define UUID_CLOCK_GREGORIAN_NS			100
-#define UUID_CLOCK_GREGORIAN_PER_SEC	UINT64_C(10000000)
-#define UUID_CLOCK_GREGORIAN_PER_US		10
-#define UUID_CLOCK_GREGORIAN_OFFSET_SEC	(INT64_C(141427) * 86400)
-
-/* v8 as in appendix B.1: ticks of 10 ns. */
-#define UUID_CLOCK_V8_NS				10
-#define UUID_CLOCK_V8_PER_SEC			UINT64_C(100000000)
-#define UUID_CLOCK_V8_PER_US			100
-
-#define UUID_CLOCK_US_PER_SEC			INT64_C(1000000)
-#define UUID_CLOCK_US_PER_MS			1000
-#define UUID_CLOCK_NS_PER_US			1000
+#define UUID_CLOCK_US_PER_SEC	INT64_C(1000000)
+#define UUID_CLOCK_US_PER_MS	1000
+#define UUID_CLOCK_NS_PER_US	1000
+#define UUID_CLOCK_V7_PER_MS	4096
 
 /* Clock of a time field: its unit and epoch. */
 typedef enum UuidClock
@@ -50,6 +33,27 @@ typedef enum UuidClock
 } UuidClock;
 
 /*
+ * A reading of a clock is a millisecond in v7 and a microsecond in the others.
+ * n nanoseconds are n * numerator / denominator ticks.
+ */
+typedef struct UuidClockUnit
+{
+	uint64_t	per_sec;
+	uint32_t	numerator;
+	uint32_t	denominator;
+	uint64_t	reading_ticks;
+	int64_t		reading_micros;
+	int64_t		epoch_sec;		/* from the epoch to 1970-01-01 */
+} UuidClockUnit;
+
+/* In a header, so that the compiler knows the row of a constant clock. */
+static const UuidClockUnit uuid_clock_units[] = {
+	[UUID_CLOCK_GREGORIAN] = {10000000, 1, 100, 10, 1, INT64_C(141427) * 86400},
+	[UUID_CLOCK_V7] = {4096000, 64, 15625, UUID_CLOCK_V7_PER_MS, UUID_CLOCK_US_PER_MS, 0},
+	[UUID_CLOCK_V8] = {100000000, 1, 10, 100, 1, 0},
+};
+
+/*
  * Convert seconds since 1970-01-01 and nanoseconds, 0 to 999999999, to a time field.
  * Return false if the time is outside the field.  In v8 that is only a time before
  * 1970, since appendix B.1 keeps the least significant 60 bits (6.1, truncating).
@@ -57,31 +61,17 @@ typedef enum UuidClock
 static inline bool
 uuid_clock_ticks(UuidClock clock, int64_t sec, uint32_t nsec, uint64_t *ticks)
 {
-	if (clock == UUID_CLOCK_V7)
-	{
-		/* also refuses negative sec, and prevents an overflow of the product */
-		if ((uint64_t) sec > UUID_TIME_MAX / UUID_CLOCK_V7_PER_SEC)
-			return false;
-		*ticks = (uint64_t) sec * UUID_CLOCK_V7_PER_SEC +
-			(uint64_t) nsec * UUID_CLOCK_V7_NS_NUMERATOR / UUID_CLOCK_V7_NS_DENOMINATOR;
-		return *ticks <= UUID_TIME_MAX;
-	}
-	else if (clock == UUID_CLOCK_V8)
-	{
-		if (sec < 0)
-			return false;
-		*ticks = ((uint64_t) sec * UUID_CLOCK_V8_PER_SEC + nsec / UUID_CLOCK_V8_NS) & UUID_TIME_MAX;
-		return true;
-	}
-	else
-	{
-		uint64_t	gregorian = (uint64_t) sec + UUID_CLOCK_GREGORIAN_OFFSET_SEC;
+	const UuidClockUnit *unit = &uuid_clock_units[clock];
+	/* a time before the epoch becomes a great number */
+	uint64_t	since_epoch = (uint64_t) sec + (uint64_t) unit->epoch_sec;
+	uint64_t	max_sec = clock == UUID_CLOCK_V8 ? INT64_MAX : UUID_TIME_MAX / unit->per_sec;
 
-		if (gregorian > UUID_TIME_MAX / UUID_CLOCK_GREGORIAN_PER_SEC)
-			return false;
-		*ticks = gregorian * UUID_CLOCK_GREGORIAN_PER_SEC + nsec / UUID_CLOCK_GREGORIAN_NS;
-		return *ticks <= UUID_TIME_MAX;
-	}
+	if (since_epoch > max_sec)
+		return false;
+	*ticks = since_epoch * unit->per_sec + (uint64_t) nsec * unit->numerator / unit->denominator;
+	if (clock == UUID_CLOCK_V8)
+		*ticks &= UUID_TIME_MAX;
+	return *ticks <= UUID_TIME_MAX;
 }
 
 /*
@@ -110,12 +100,10 @@ uuid_clock_micros_ticks(UuidClock clock, int64_t unix_micros, uint64_t *ticks)
 static inline int64_t
 uuid_clock_unix_micros(UuidClock clock, uint64_t ticks)
 {
-	if (clock == UUID_CLOCK_V7)
-		return (int64_t) (ticks / UUID_CLOCK_V7_PER_MS) * UUID_CLOCK_US_PER_MS;
-	if (clock == UUID_CLOCK_V8)
-		return (int64_t) (ticks / UUID_CLOCK_V8_PER_US);
-	return (int64_t) (ticks / UUID_CLOCK_GREGORIAN_PER_US) -
-		UUID_CLOCK_GREGORIAN_OFFSET_SEC * UUID_CLOCK_US_PER_SEC;
+	const UuidClockUnit *unit = &uuid_clock_units[clock];
+
+	return (int64_t) (ticks / unit->reading_ticks) * unit->reading_micros -
+		unit->epoch_sec * UUID_CLOCK_US_PER_SEC;
 }
 
 /*
@@ -177,10 +165,9 @@ uuid_clock_v7_shift(uint64_t ticks, int64_t micros, bool whole_ms, uint64_t *shi
 static inline bool
 uuid_clock_span(UuidClock clock, int64_t first, int64_t last, uint64_t *smallest, uint64_t *greatest)
 {
-	/* the precision of a reading: a millisecond in v7, a microsecond in v6 */
-	const uint64_t micros = clock == UUID_CLOCK_V7 ? UUID_CLOCK_US_PER_MS : 1;
-	const uint64_t ticks = clock == UUID_CLOCK_V7 ? UUID_CLOCK_V7_PER_MS : UUID_CLOCK_GREGORIAN_PER_US;
-	const int64_t epoch = clock == UUID_CLOCK_V7 ? 0 : -UUID_CLOCK_GREGORIAN_OFFSET_SEC * UUID_CLOCK_US_PER_SEC;
+	const uint64_t micros = (uint64_t) uuid_clock_units[clock].reading_micros;
+	const uint64_t ticks = uuid_clock_units[clock].reading_ticks;
+	const int64_t epoch = -uuid_clock_units[clock].epoch_sec * UUID_CLOCK_US_PER_SEC;
 	const uint64_t end = UUID_TIME_MAX / ticks;
 	uint64_t	first_reading = 0;
 	uint64_t	last_reading;
@@ -211,9 +198,7 @@ uuid_clock_span(UuidClock clock, int64_t first, int64_t last, uint64_t *smallest
 static inline uint64_t
 uuid_clock_later(UuidClock clock, uint64_t ticks, uint32_t seconds)
 {
-	const uint64_t per_sec = clock == UUID_CLOCK_V7 ? UUID_CLOCK_V7_PER_SEC :
-		clock == UUID_CLOCK_V8 ? UUID_CLOCK_V8_PER_SEC : UUID_CLOCK_GREGORIAN_PER_SEC;
-	uint64_t	later = ticks + seconds * per_sec;
+	uint64_t	later = ticks + seconds * uuid_clock_units[clock].per_sec;
 
 	if (later > UUID_TIME_MAX)
 		return UUID_TIME_MAX + 1;

@@ -40,11 +40,9 @@
 #include "access/xlog_internal.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "storage/s_lock.h"
 #include "utils/pg_lsn.h"
 #include "utils/snapmgr.h"
 
-#include "instance/transaction_slot.h"
 #include "runtime/runtime.h"
 #include "value/value.h"
 
@@ -154,39 +152,26 @@ smallest_in_history(const volatile UuidHistory *history, const UuidKind *kind, c
 	return smallest;
 }
 
-/* Return the same for a slot, whose process can add to the history meanwhile. */
+/*
+ * Return the same for a slot, whose process can add to the history meanwhile (5).
+ * The history is consistent if the changecount is even and stays the same.
+ */
 static uint64
 smallest_finished(TransactionSlot *slot, const UuidKind *kind, const FullSnapshot *full)
 {
-	SpinDelayStatus delay;
-	uint64		changecount = pg_atomic_read_u64(&slot->changecount);
-	uint64		smallest = UUID_FIRST_NONE;
-
-	if (changecount == 0)
-		return smallest;
-	init_local_spin_delay(&delay);
 	for (;;)
 	{
-		/*
-		 * (5): the history is consistent if the count is even and stays the
-		 * same
-		 */
-		pg_read_barrier();
-		if (changecount % 2 == 0)
-		{
-			uint64		before = changecount;
+		uint64		changecount = pg_atomic_read_u64(&slot->changecount);
+		uint64		smallest = UUID_FIRST_NONE;
 
+		pg_read_barrier();
+		if (changecount != 0 && changecount % 2 == 0)
 			smallest = smallest_in_history(&slot->history, kind, full);
-			pg_read_barrier();
-			changecount = pg_atomic_read_u64(&slot->changecount);
-			if (changecount == before)
-				break;
-		}
-		perform_spin_delay(&delay);
-		changecount = pg_atomic_read_u64(&slot->changecount);
+		pg_read_barrier();
+		if (changecount % 2 == 0 && pg_atomic_read_u64(&slot->changecount) == changecount)
+			return smallest;
+		CHECK_FOR_INTERRUPTS();
 	}
-	finish_spin_delay(&delay);
-	return smallest;
 }
 
 /*

@@ -14,8 +14,6 @@
 #include "lib/ilist.h"
 #include "utils/memutils.h"
 
-#include "instance/transaction_slot.h"
-
 #define CACHE_SIZE		1000
 
 typedef struct CacheEntry

@@ -19,7 +19,6 @@
 #include "access/parallel.h"
 #include "access/xact.h"
 
-#include "instance/transaction_slot.h"
 #include "runtime/runtime.h"
 #include "settings.h"
 #include "value/value.h"

@@ -12,7 +12,7 @@
  * value has that ID or a later one.  A snapshot that takes an earlier ID to be in
  * progress cannot be given a horizon.
  */
-#include "instance/transaction_slot.h"
+#include "instance/instance.h"
 
 #include "access/xact.h"
 

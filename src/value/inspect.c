@@ -48,13 +48,17 @@ variant_of(const pg_uuid_t *uuid)
 	return not_null(CStringGetTextDatum(names[uuid_layout_variant(uuid->data)]));
 }
 
-/* Return the timestamp of a UUID of that kind, or NULL if it has another version. */
-static inline NullableDatum
-timestamp_of_kind(const pg_uuid_t *uuid, const UuidKind *kind)
+/*
+ * Return the timestamp of a UUID of that kind.  The microseconds are those of
+ * uuid_clock_v7_unix_micros().
+ */
+static pg_attribute_always_inline Datum
+timestamp_of_kind(const pg_uuid_t *uuid, const UuidKind *kind, bool micros)
 {
-	if (uuid_layout_version(uuid->data) != kind->version)
-		return null_datum;
-	return not_null(TimestampTzGetDatum(uuid_timestamp(kind, uuid)));
+	uint64		ticks = uuid_layout_unpack(uuid->data, kind->version).time;
+	int64		unix_micros = micros ? uuid_clock_v7_unix_micros(ticks) : uuid_clock_unix_micros(kind->clock, ticks);
+
+	return TimestampTzGetDatum(unix_micros_to_timestamptz(unix_micros));
 }
 
 /* Return the timestamp of versions 1, 6 and 7, for which RFC 9562 defines it. */
@@ -64,11 +68,11 @@ timestamp_of(const pg_uuid_t *uuid)
 	switch (uuid_layout_version(uuid->data))
 	{
 		case 1:
-			return timestamp_of_kind(uuid, UUID_V1);
+			return not_null(timestamp_of_kind(uuid, UUID_V1, false));
 		case 6:
-			return timestamp_of_kind(uuid, UUID_V6);
+			return not_null(timestamp_of_kind(uuid, UUID_V6, false));
 		case 7:
-			return timestamp_of_kind(uuid, UUID_V7);
+			return not_null(timestamp_of_kind(uuid, UUID_V7, false));
 		default:
 			return null_datum;
 	}
@@ -142,44 +146,30 @@ SQL_FUNCTION(uuid9562_uuid_extract_node, extract, node_of)
  * v8 with a node ID.  The layout of a v8 cannot be recognized, so
  * uuidv8_timestamp() assumes that of appendix B.1, and uuidv8_node_timestamp() that
  * of uuidv8_node().
- */
-static Datum
-kind_timestamp(FunctionCallInfo fcinfo, const UuidKind *kind)
-{
-	NullableDatum result = timestamp_of_kind(PG_GETARG_UUID_P(0), kind);
-
-	fcinfo->isnull = result.isnull;
-	return result.value;
-}
-
-SQL_FUNCTION(uuid9562_uuidv1_timestamp, kind_timestamp, UUID_V1)
-SQL_FUNCTION(uuid9562_uuidv6_timestamp, kind_timestamp, UUID_V6)
-SQL_FUNCTION(uuid9562_uuidv7_timestamp, kind_timestamp, UUID_V7)
-SQL_FUNCTION(uuid9562_uuidv8_timestamp, kind_timestamp, UUID_V8)
-SQL_FUNCTION(uuid9562_uuidv8_node_timestamp, kind_timestamp, UUID_V8_NODE)
-
-/*
+ *
  * uuidv7_timestamp_micros(uuid) returns timestamptz
  * uuidv8_node_timestamp_micros(uuid) returns timestamptz
  *
- * Return the timestamp in microseconds, or NULL if the UUID has another version.
- * The 12 bits after the milliseconds are read as a fraction of a millisecond, as
- * method 3 of RFC 9562, 6.2 and uuidv8_node() write them.
+ * Return microseconds.  The 12 bits after the milliseconds are read as a fraction of
+ * a millisecond, as method 3 of RFC 9562, 6.2 and uuidv8_node() write them.
  */
-static Datum
-kind_timestamp_micros(FunctionCallInfo fcinfo, const UuidKind *kind)
+static pg_attribute_always_inline Datum
+kind_timestamp(FunctionCallInfo fcinfo, const UuidKind *kind, bool micros)
 {
-	pg_uuid_t  *uuid = PG_GETARG_UUID_P(0);
-	UuidPayload payload;
+	const pg_uuid_t *uuid = PG_GETARG_UUID_P(0);
 
 	if (uuid_layout_version(uuid->data) != kind->version)
 		PG_RETURN_NULL();
-	payload = uuid_layout_unpack(uuid->data, kind->version);
-	PG_RETURN_TIMESTAMPTZ(unix_micros_to_timestamptz(uuid_clock_v7_unix_micros(payload.time)));
+	return timestamp_of_kind(uuid, kind, micros);
 }
 
-SQL_FUNCTION(uuid9562_uuidv7_timestamp_micros, kind_timestamp_micros, UUID_V7)
-SQL_FUNCTION(uuid9562_uuidv8_node_timestamp_micros, kind_timestamp_micros, UUID_V8_NODE)
+SQL_FUNCTION(uuid9562_uuidv1_timestamp, kind_timestamp, UUID_V1, false)
+SQL_FUNCTION(uuid9562_uuidv6_timestamp, kind_timestamp, UUID_V6, false)
+SQL_FUNCTION(uuid9562_uuidv7_timestamp, kind_timestamp, UUID_V7, false)
+SQL_FUNCTION(uuid9562_uuidv8_timestamp, kind_timestamp, UUID_V8, false)
+SQL_FUNCTION(uuid9562_uuidv8_node_timestamp, kind_timestamp, UUID_V8_NODE, false)
+SQL_FUNCTION(uuid9562_uuidv7_timestamp_micros, kind_timestamp, UUID_V7, true)
+SQL_FUNCTION(uuid9562_uuidv8_node_timestamp_micros, kind_timestamp, UUID_V8_NODE, true)
 
 /*
  * uuidv6_timestamp_from_text(text) returns timestamptz

@@ -45,15 +45,6 @@ timestamptz_to_unix_micros(TimestampTz timestamp)
 	return unix_micros;
 }
 
-/* Return the timestamp of a UUID of that kind. */
-static inline TimestampTz
-uuid_timestamp(const UuidKind *kind, const pg_uuid_t *uuid)
-{
-	UuidPayload payload = uuid_layout_unpack(uuid->data, kind->version);
-
-	return unix_micros_to_timestamptz(uuid_clock_unix_micros(kind->clock, payload.time));
-}
-
 /*
  * Define the C function of an SQL function, which calls the implementation with
  * more arguments, such as the kind.
