@@ -88,9 +88,7 @@ assign_mac_address(const char *newval, void *extra)
 	memcpy(&uuid9562_node_stamp, extra, sizeof(UuidStamp));
 }
 
-/*
- * Return the node ID of uuid9562.node_id.  Raise an error if it is not set.
- */
+/* Return the node ID of uuid9562.node_id.  Raise an error if it is not set. */
 uint32
 uuid9562_own_node_id(void)
 {

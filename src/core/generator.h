@@ -75,9 +75,7 @@ typedef enum UuidNext
 	UUID_NEXT_EXHAUSTED			/* not at all: no greater value exists */
 } UuidNext;
 
-/*
- * Advance a time by one tick of the method.  Return false at the end of the field.
- */
+/* Advance a time by one tick of the method.  Return false at the end of the field. */
 static inline bool
 uuid_generator_tick(uint64_t *time, uint64_t tick)
 {

@@ -12,17 +12,19 @@
 /* Text form of a UUID (RFC 9562, 4) */
 #define UUID_TEXT_HEX_AND_DASH	"xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 
-/* Return the value of a hexadecimal digit, or -1 for another character. */
+/* Return the value of a digit in a base of at most 36, or -1 for another character. */
 static inline int
-uuid_text_digit(char c)
+uuid_text_digit(char c, int base)
 {
+	int			digit = -1;
+
 	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
+		digit = c - '0';
+	else if (c >= 'a' && c <= 'z')
+		digit = c - 'a' + 10;
+	else if (c >= 'A' && c <= 'Z')
+		digit = c - 'A' + 10;
+	return digit < base ? digit : -1;
 }
 
 /*
@@ -45,7 +47,7 @@ uuid_text_read(const char *form, const char *string, uint8_t *bytes)
 				return false;
 			continue;
 		}
-		digit = uuid_text_digit(*string);
+		digit = uuid_text_digit(*string, 16);
 		if (digit < 0)
 			return false;
 		if (high)
@@ -100,18 +102,11 @@ uuid_text_read_base32hex(const char *string, uint8_t *bytes)
 
 	for (int i = 0; i < UUID_TEXT_BASE32HEX_LENGTH; i++)
 	{
-		char		c = string[i];
-		uint32_t	value;
+		int			digit = uuid_text_digit(string[i], 32);
 
-		if (c >= '0' && c <= '9')
-			value = (uint32_t) (c - '0');
-		else if (c >= 'a' && c <= 'v')
-			value = (uint32_t) (c - 'a' + 10);
-		else if (c >= 'A' && c <= 'V')
-			value = (uint32_t) (c - 'A' + 10);
-		else
-			return false;		/* also the end of the string */
-		bits = bits << 5 | value;
+		if (digit < 0)			/* also at the end of the string */
+			return false;
+		bits = bits << 5 | (uint32_t) digit;
 		count += 5;
 		if (count >= 8)
 		{

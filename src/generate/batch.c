@@ -70,25 +70,14 @@ uuid9562_uuidv7_batch(PG_FUNCTION_ARGS)
 Datum
 uuid9562_uuidv7_batch_support(PG_FUNCTION_ARGS)
 {
-	Node	   *request = (Node *) PG_GETARG_POINTER(0);
-	Node	   *answer = NULL;
+	SupportRequestRows *request = (SupportRequestRows *) PG_GETARG_POINTER(0);
+	Const	   *n;
 
-	if (IsA(request, SupportRequestRows))
-	{
-		SupportRequestRows *rows = (SupportRequestRows *) request;
-
-		if (is_funcclause(rows->node))
-		{
-			List	   *arguments = ((FuncExpr *) rows->node)->args;
-			Node	   *n = estimate_expression_value(rows->root, (Node *) linitial(arguments));
-
-			if (IsA(n, Const))
-			{
-				rows->rows = ((Const *) n)->constisnull ? 0 :
-					(double) Max(DatumGetInt64(((Const *) n)->constvalue), 0);
-				answer = request;
-			}
-		}
-	}
-	PG_RETURN_POINTER(answer);
+	if (!IsA(request, SupportRequestRows) || !is_funcclause(request->node))
+		PG_RETURN_POINTER(NULL);
+	n = (Const *) estimate_expression_value(request->root, linitial(((FuncExpr *) request->node)->args));
+	if (!IsA(n, Const))
+		PG_RETURN_POINTER(NULL);
+	request->rows = n->constisnull ? 0 : (double) Max(DatumGetInt64(n->constvalue), 0);
+	PG_RETURN_POINTER(request);
 }

@@ -8,23 +8,12 @@
  * v6, a whole millisecond for the others.
  *
  * An ID is within a period if it has the version and its timestamp is in the period.
- * UUIDs of one kind sort by time, so this is equivalent to
- *
- *		id >= lower_bound(period) AND id <= upper_bound(period) AND it has the version
- *
- * and the planner support functions rewrite it so (rewrite.c).  No period raises an
- * error: the part of a period outside the time field contains no UUID.
+ * No period raises an error: the part of a period outside the time field contains no
+ * UUID.
  */
 #include "period/period.h"
 
 /* --- within a period -------------------------------------------------------- */
-
-/* Return the type cache entry of the range type, looked up once per call site. */
-static TypeCacheEntry *
-period_typcache(FunctionCallInfo fcinfo, const RangeType *period)
-{
-	return range_get_typcache(fcinfo, RangeTypeGetOid(period));
-}
 
 /*
  * Return the first microsecond since 1970-01-01 after a lower bound.  Timestamps are
@@ -119,7 +108,7 @@ is_within(FunctionCallInfo fcinfo, const UuidKind *kind, int id_number)
 	uint64		time;
 
 	if (uuid_layout_version(id->data) != kind->version ||
-		!period_span(kind, period_typcache(fcinfo, period), period, &lowest, &highest))
+		!period_span(kind, range_get_typcache(fcinfo, RangeTypeGetOid(period)), period, &lowest, &highest))
 		PG_RETURN_BOOL(false);
 	time = uuid_layout_unpack(id->data, kind->version).time;
 	PG_RETURN_BOOL(time >= lowest && time <= highest);
@@ -144,7 +133,7 @@ static Datum
 period_bound(FunctionCallInfo fcinfo, const UuidKind *kind, bool is_lower)
 {
 	RangeType  *period = PG_GETARG_RANGE_P(0);
-	UuidBounds	bounds = uuid9562_period_bounds(kind, period_typcache(fcinfo, period), period);
+	UuidBounds	bounds = uuid9562_period_bounds(kind, range_get_typcache(fcinfo, RangeTypeGetOid(period)), period);
 
 	return return_copy(is_lower ? bounds.lower : bounds.upper);
 }
