@@ -104,38 +104,22 @@ uuid9562_uuidv7(PG_FUNCTION_ARGS)
  * Generate a UUID as uuidv7() does, and add an interval to its timestamp.  The
  * addition is that of timestamptz and interval, in the session's time zone and with
  * microsecond precision.  Values with the same method, and the same shift of constant
- * length, keep their order.  Infinite intervals and timestamps out of range raise
- * the errors of PostgreSQL 18, which also show the value.
+ * length, keep their order.
  */
 Datum
 uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 {
-	Interval   *shift = PG_GETARG_INTERVAL_P(0);
-	UuidMethod	method = uuid9562_v7_method;
-	UuidPayload payload;
-	TimestampTz unshifted;
-	TimestampTz shifted;
-	int64		distance;
+	const UuidMethod method = uuid9562_v7_method;
+	UuidPayload payload = next_payload(UUID_V7, method);
+	TimestampTz unshifted = unix_micros_to_timestamptz(uuid_clock_v7_unix_micros(payload.time));
+	TimestampTz shifted = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval,
+																  TimestampTzGetDatum(unshifted),
+																  PG_GETARG_DATUM(0)));
 	uint64_t	ticks;
 
-#ifdef INTERVAL_NOT_FINITE
-	if (INTERVAL_NOT_FINITE(shift))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				 errmsg("interval out of range for UUID version 7: \"%s\"",
-						DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(shift)))),
-				 errdetail("UUID version 7 does not support infinite intervals.")));
-#endif
-
-	payload = next_payload(UUID_V7, method);
-	unshifted = unix_micros_to_timestamptz(uuid_clock_v7_unix_micros(payload.time));
-	shifted = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval,
-													  TimestampTzGetDatum(unshifted),
-													  IntervalPGetDatum(shift)));
-
 	/* With method counter, the 12 bits after the milliseconds are not a time. */
-	distance = shifted - unshifted;
-	if (!uuid_clock_v7_shift(payload.time, distance, method == UUID_METHOD_COUNTER, &ticks))
+	if (TIMESTAMP_NOT_FINITE(shifted) ||
+		!uuid_clock_v7_shift(payload.time, shifted - unshifted, method == UUID_METHOD_COUNTER, &ticks))
 		uuid9562_timestamp_out_of_range(UUID_V7, shifted);
 	payload.time = ticks;
 	return return_uuid(7, payload);

@@ -25,14 +25,11 @@ PG_FUNCTION_INFO_V1(uuid9562_uuid_from_base58);
 pg_noreturn static pg_noinline void
 wrong_version(int version, int from, int to)
 {
-	if (version < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot convert UUID to version %d", to),
-				 errdetail("Only UUIDs of the RFC 9562 variant have a version.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 version < 0 ? errmsg("cannot convert UUID to version %d", to) :
 			 errmsg("cannot convert version %d UUID to version %d", version, to),
+			 version < 0 ? errdetail("Only UUIDs of the RFC 9562 variant have a version.") :
 			 errhint("Only version %d UUIDs can be converted to version %d.", from, to)));
 }
 

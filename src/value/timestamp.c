@@ -18,11 +18,10 @@ uuid9562_timestamp_out_of_range(const UuidKind *kind, TimestampTz timestamp)
 			(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
 			 errmsg("timestamp out of range for UUID version %d: \"%s\"", kind->version,
 					DatumGetCString(DirectFunctionCall1(timestamptz_out, TimestampTzGetDatum(timestamp)))),
-			 kind->version == 7 ?
-			 errdetail("UUID version 7 supports timestamps from 1970-01-01 to approximately year 10889.") :
-			 kind->version == 8 ?
-			 errdetail("UUID version 8 with a node ID supports timestamps from 1970-01-01 to approximately year 10889.") :
-			 errdetail("UUID version %d supports timestamps from 1582-10-15 to approximately year 5236.", kind->version)));
+			 errdetail("UUID version %d%s supports timestamps from %s.", kind->version,
+					   kind->version == 8 ? " with a node ID" : "",
+					   kind->clock == UUID_CLOCK_V7 ? "1970-01-01 to approximately year 10889" :
+					   "1582-10-15 to approximately year 5236")));
 }
 
 /* Convert a timestamp to the time field of a kind. */

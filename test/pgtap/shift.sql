@@ -2,7 +2,7 @@
 -- one shift keep their order.
 
 BEGIN;
-SELECT plan(17);
+SELECT plan(18);
 
 CREATE FUNCTION is_shifted(shift interval, zone text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -41,9 +41,11 @@ SELECT cmp_ok(count(*), '>', 50::bigint, 'counter: a shift is by whole milliseco
 FROM (SELECT public.uuidv7(), public.uuidv7('999 microseconds') FROM generate_series(1, 100)) AS made (a, b)
 WHERE public.uuidv7_timestamp(a) = public.uuidv7_timestamp(b) AND counter_of(b) = counter_of(a) + 1;
 
-SELECT throws_ok($$SELECT public.uuidv7('infinity')$$,	-- of which 15 and 16 have no interval
+SELECT throws_ok(format('SELECT public.uuidv7(%L)', shift),	-- of which 15 and 16 have no interval
 	CASE WHEN current_setting('server_version_num')::int < 170000 THEN '22007' ELSE '22008' END,
-	CASE WHEN current_setting('server_version_num')::int >= 170000 THEN 'interval out of range for UUID version 7: "infinity"' END, 'an infinite shift is an error');
+	CASE WHEN current_setting('server_version_num')::int >= 170000 THEN format('timestamp out of range for UUID version 7: "%s"', shift) END,
+	format('a shift of %s is an error', shift))
+FROM (VALUES ('infinity'), ('-infinity')) AS a (shift);
 
 SELECT * FROM finish();
 ROLLBACK;
