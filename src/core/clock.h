@@ -62,11 +62,10 @@ static inline bool
 uuid_clock_ticks(UuidClock clock, int64_t sec, uint32_t nsec, uint64_t *ticks)
 {
 	const UuidClockUnit *unit = &uuid_clock_units[clock];
-	/* a time before the epoch becomes a great number */
 	uint64_t	since_epoch = (uint64_t) sec + (uint64_t) unit->epoch_sec;
 	uint64_t	max_sec = clock == UUID_CLOCK_V8 ? INT64_MAX : UUID_TIME_MAX / unit->per_sec;
 
-	if (since_epoch > max_sec)
+	if (since_epoch > max_sec)	/* also if it is negative */
 		return false;
 	*ticks = since_epoch * unit->per_sec + (uint64_t) nsec * unit->numerator / unit->denominator;
 	if (clock == UUID_CLOCK_V8)
