@@ -111,13 +111,13 @@ uuid9562_define_settings(void)
 							 UUID_METHOD_FRACTION, v7_methods,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("uuid9562.mac_address",
-							   "Sets the MAC address used as the node by uuidv1() and uuidv6().",
+							   "Sets the MAC address used as the node of UUIDs of version 1 and 6.",
 							   "If empty, each UUID has a random node. With a fixed node, only 13 random bits distinguish UUIDs that two sessions generate within 100 ns.",
 							   &mac_address,
 							   "",
 							   PGC_USERSET, 0, check_mac_address, assign_mac_address, NULL);
 	DefineCustomIntVariable("uuid9562.node_id",
-							"Sets the node ID used by uuidv8_node() and uuidv8_node_at().",
+							"Sets the node ID used by uuidv8_node(), uuidv8_node_at(), and uuidv8_node_ordered().",
 							"-1 means that no node ID is set.",
 							&uuid9562_node_id,
 							UNSET_NODE_ID, UNSET_NODE_ID, UUID_NODE_ID_MAX,

@@ -75,7 +75,8 @@ static void
 add_hint(void *arg)
 {
 	if (geterrcode() == ERRCODE_DATA_CORRUPTED)
-		errhint("A superuser can call uuid_generator_reset() to replace the page of the generators.");
+		errhint("A superuser can call uuid_generator_reset() to restart the generators at the current time "
+				"and uuid_generator_advance() to continue after the greatest existing UUID.");
 }
 
 /* Return the mark; all zeros if there is no file. */

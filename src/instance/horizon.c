@@ -123,7 +123,7 @@ check_known(const UuidKind *kind, const FullSnapshot *full)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("could not determine %s_horizon() because of an old transaction", kind->name),
-				 errdetail("It was prepared, or the snapshot was taken, before an ordered function was first used since the server was started or promoted."),
+				 errdetail("The transaction was prepared, or the snapshot was taken, before the first use of an ordered function since startup or promotion."),
 				 errhint("Finish the transactions listed in pg_prepared_xacts with COMMIT PREPARED or ROLLBACK PREPARED, "
 						 "and retry in a new transaction.")));
 }

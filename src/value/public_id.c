@@ -201,7 +201,7 @@ load_keys(void)
 		ereport(keys != NULL ? LOG : ERROR,
 				(errcode(ERRCODE_CONFIG_FILE_ERROR),
 				 errmsg("could not load key file \"%s\": %s", uuid9562_key_file, reason),
-				 keys != NULL ? errdetail("This session continues to use the keys that it has.") : 0));
+				 keys != NULL ? errdetail("This session continues to use the keys that it loaded before.") : 0));
 	else
 	{
 		MemoryContextSetParent(context, TopMemoryContext);
@@ -227,7 +227,7 @@ find_key(const text *name)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("key \"%s\" does not exist", text_to_cstring(name)),
 				 uuid9562_key_file[0] == '\0' ? errdetail("Parameter \"uuid9562.key_file\" is not set.") :
-				 errdetail("The key file has no such key for this database."),
+				 errdetail("The key file does not contain this key for the current database."),
 				 errhint("Add a line to the file that \"uuid9562.key_file\" names, and reload the configuration.")));
 	return key->aes;
 }
@@ -247,7 +247,7 @@ find_key(const text *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("public IDs are not supported by this build"),
-			 errdetail("They need a PostgreSQL server that is built with OpenSSL.")));
+			 errdetail("Public IDs require a PostgreSQL server that is built with OpenSSL.")));
 }
 #define encrypt_block	NULL
 #endif

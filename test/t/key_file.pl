@@ -232,7 +232,7 @@ foreach my $name ('order', 'orders ', 'ordersx', 'Orders', '', 'x' x 200)
 	write_keys("postgres orders = $counting\n");
 	my ($out, $err) = call($name);
 	is($out, '', "\"$name\" is another name");
-	like($err, qr/ERROR:  42704: key "\Q$name\E" does not exist\nDETAIL:  The key file has no such key for this database.\nHINT:  Add a line/, "\"$name\": the error");
+	like($err, qr/ERROR:  42704: key "\Q$name\E" does not exist\nDETAIL:  The key file does not contain this key for the current database.\nHINT:  Add a line/, "\"$name\": the error");
 }
 
 # --- databases ------------------------------------------------------------------
