@@ -4,8 +4,8 @@
 --	psql --set ON_ERROR_STOP=1 --file uuid9562.sql
 --
 -- Run it as a role with the CREATE privilege on the database.  Each function has the
--- name, arguments, results and errors of the extension's, so that a database can switch
--- to the extension later; see doc/hosted.md.
+-- name, arguments, results and errors of the function in the extension.  A database can
+-- therefore switch to the extension later; see doc/hosted.md.
 --
 -- Neither this script nor its functions use the caller's search path: SQL functions are
 -- parsed when they are created, and PL/pgSQL functions set the path.  The schema can be
@@ -20,7 +20,7 @@ COMMENT ON SCHEMA uuid9562 IS 'the part of the extension uuid9562 1.2 that needs
 SET LOCAL search_path = uuid9562, pg_catalog, pg_temp;
 
 -- Inspection.  The planner inlines each of these functions, since its body is one
--- expression.  STRICT would prevent that; they return NULL for NULL without it.
+-- expression.  STRICT would prevent inlining.  The functions return NULL for NULL anyway.
 
 CREATE FUNCTION uuid_is_v7(uuid) RETURNS boolean
 IMMUTABLE PARALLEL SAFE
@@ -40,8 +40,8 @@ IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN get_byte(uuid_send($1), 8) >> 6 = 2 THEN get_byte(uuid_send($1), 6) >> 4 END;
 COMMENT ON FUNCTION uuid_extract_version(uuid) IS 'extract version from RFC 9562 UUID';
 
--- Hours and the rest of the time are added separately, since the product of the whole time
--- and an interval would be rounded.  AT TIME ZONE 'UTC' makes the result independent of the
+-- The time is split into hours and milliseconds, since the product of the whole time and an
+-- interval would be rounded.  AT TIME ZONE 'UTC' makes the result independent of the
 -- time zone.  The first 12 digits of the time in the text of a UUID are left($1::text, 8)
 -- and substr($1::text, 10, 4).
 CREATE FUNCTION uuidv7_timestamp(uuid) RETURNS timestamptz
@@ -51,14 +51,14 @@ RETURN CASE WHEN uuid_is_v7($1) THEN
 	 + ('x' || left($1::text, 8) || substr($1::text, 10, 4))::bit(48)::bigint / 3600000 * interval '1 hour'
 	 + ('x' || left($1::text, 8) || substr($1::text, 10, 4))::bit(48)::bigint % 3600000 * interval '1 millisecond')
 	AT TIME ZONE 'UTC' END;
-COMMENT ON FUNCTION uuidv7_timestamp(uuid) IS 'timestamp of UUID version 7, in milliseconds';
+COMMENT ON FUNCTION uuidv7_timestamp(uuid) IS 'timestamp of UUID version 7, to the millisecond';
 
 CREATE FUNCTION uuidv7_timestamp_micros(uuid) RETURNS timestamptz
 IMMUTABLE PARALLEL SAFE
 RETURN (uuidv7_timestamp($1) AT TIME ZONE 'UTC'
 		+ ((('x' || substr($1::text, 16, 3))::bit(12)::integer + 1) * 1000 - 1) / 4096 * interval '1 microsecond')
 	   AT TIME ZONE 'UTC';
-COMMENT ON FUNCTION uuidv7_timestamp_micros(uuid) IS 'timestamp of UUID version 7, in microseconds';
+COMMENT ON FUNCTION uuidv7_timestamp_micros(uuid) IS 'timestamp of UUID version 7, to the microsecond';
 
 -- The time of v1 and v6 is in units of 100 ns since 1582-10-15.
 CREATE FUNCTION uuid_extract_timestamp(uuid) RETURNS timestamptz
@@ -123,7 +123,7 @@ $format$, given, wanted, layout);
 	END LOOP;
 END$do$;
 
--- UUIDs of a timestamp: with random bits, the smallest, and the greatest
+-- UUIDs for a timestamp: one with random bits, the smallest one, and the greatest one
 
 DO $do$
 DECLARE
@@ -179,8 +179,8 @@ BEGIN
 END$do$;
 
 -- The smallest and the greatest UUID in a period.  Timestamps are whole microseconds, so
--- an exclusive bound equals an inclusive one a microsecond further in.  An empty period
--- gets inverted bounds: the greatest UUID as the lower one, the smallest as the upper one.
+-- a microsecond added to an exclusive lower bound makes it inclusive.  An empty period has
+-- inverted bounds: the greatest UUID as the lower one, the smallest as the upper one.
 
 DO $do$
 DECLARE
@@ -284,7 +284,7 @@ CREATE AGGREGATE max(uuid) (
 );
 COMMENT ON AGGREGATE max(uuid) IS 'maximum value of all uuid input values';
 
--- base58, with numeric as the type for 128 bits.
+-- base58.  The type numeric holds all 128 bits of a UUID.
 
 CREATE FUNCTION uuid_to_base58(uuid) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
