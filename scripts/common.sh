@@ -135,7 +135,7 @@ need() {
 		[ "${1:-}" != test ] ||
 			packages+=(perl python3 libtap-parser-sourcehandler-pgtap-perl libcmocka-dev libipc-run-perl)
 		install_packages "${packages[@]}"
-		# optional for tests; do not start it at boot either
+		# optional for tests; do not start PgBouncer at boot
 		if [ "${1:-}" = test ] && ! installed pgbouncer && may_be_root &&
 			(install_packages pgbouncer); then
 			as_root update-rc.d pgbouncer disable >/dev/null 2>&1 || true
@@ -200,8 +200,8 @@ copy_checkout() {
 repository=$root
 in_git() { git -C "$repository" -c "safe.directory=$repository" "$@"; }
 
-# need_repository FOLDER: where the checkout is not a git repository, as after unpacking a
-# release tarball, commit its files to a new repository in FOLDER.
+# need_repository FOLDER: if the checkout is not a git repository, commit its files to a
+# new repository in FOLDER.  An unpacked release tarball is such a checkout.
 need_repository() {
 	[ ! -e "$root/.git" ] || return 0
 	repository=$1
@@ -212,8 +212,9 @@ need_repository() {
 }
 
 # private_copy FOLDER: copy the PostgreSQL of PG_CONFIG to a folder, so that the extension
-# can be installed into the copy.  Set PG_CONFIG to that of the copy.  PostgreSQL finds its
-# files relative to its programs, so copy the programs and link the other files.
+# can be installed into the copy.  Set PG_CONFIG to the pg_config of the copy.
+# PostgreSQL finds its files relative to its programs, so copy the programs and link the
+# other files.
 private_copy() {
 	local bindir sharedir pkglibdir common what path program
 

@@ -1,11 +1,11 @@
-# What the commands share that need a server with assertions.  Sourced after common.sh
-# by bash with -euo pipefail.  SERVERS (/var/cache/uuid9562) is the folder in which the
-# servers are kept for the next run.
+# Functions of the scripts that need a server with assertions.  Source this file after
+# common.sh.  SERVERS (/var/cache/uuid9562) is the folder that keeps the servers for the
+# next run.
 
 servers=${SERVERS:-/var/cache/uuid9562}
 crash='TRAP:|PANIC:|terminated by signal'	# what a server logs that crashes
 
-# Put the newest source package of PostgreSQL that can be downloaded into the folder $1.
+# source_into FOLDER: download the newest source package of PostgreSQL into a folder.
 source_into() {
 	local apt version
 
@@ -22,10 +22,10 @@ source_into() {
 	return 1
 }
 
-# server_with_assertions NAME FLAGS: choose a server that is built with these compiler
-# flags from the source package of the PostgreSQL that PG_CONFIG chooses.  It is built
-# again when the packaged PostgreSQL has another version.  Its regression tests are kept
-# in its folder "suites".
+# server_with_assertions NAME FLAGS: set PG_CONFIG to a server with assertions and these
+# compiler flags.  Build it from the source package of the PostgreSQL that PG_CONFIG
+# selected, again if that has another version by now.  The folder "suites" of the server
+# has its regression tests.
 server_with_assertions() {
 	local prefix=$servers/postgresql-$major-$1 packaged=$PG_CONFIG folder log status=0
 
@@ -56,7 +56,7 @@ server_with_assertions() {
 	PATH=$prefix/bin:$PATH
 }
 
-# The same, unless the PostgreSQL that PG_CONFIG chooses has assertions.
+# Set PG_CONFIG to a server with assertions, unless it selects one already.
 need_assertions() {
 	[[ $("$PG_CONFIG" --configure) = *--enable-cassert* ]] || server_with_assertions asserts ''
 }
