@@ -4,17 +4,18 @@ CREATE TABLE event (id uuid PRIMARY KEY, n int);
 INSERT INTO event SELECT md5(n::text)::uuid, n FROM generate_series(1, 1000) AS n;
 ANALYZE event;
 
--- by another order of input, and grouped
+-- input in another order, and groups
 SELECT n % 2 AS odd, public.min(id ORDER BY n) = (array_agg(id ORDER BY id))[1] AS min,
 	   public.max(id ORDER BY n) = (array_agg(id ORDER BY id DESC))[1] AS max
 FROM event GROUP BY n % 2 ORDER BY 1;
 
--- NULL is no value, and no value gives NULL
+-- min and max ignore NULL, and return NULL without any value
 SELECT public.min(id), public.max(id) FROM event WHERE false;
 SELECT public.min(id), public.max(id)
 FROM (VALUES (NULL::uuid), ('019535d9-3df7-79fb-b466-fa907fa17f9e'), (NULL)) AS one (id);
 
--- the first and the last of the index; versions of PostgreSQL differ in the rest of the plan
+-- the plan reads the first or the last entry of the index; the rest differs between
+-- versions
 CREATE FUNCTION scans(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -31,7 +32,7 @@ SELECT scans('SELECT public.min(id) FROM event');
 SELECT scans($$SELECT public.max(id) FROM event WHERE id < '80000000-0000-0000-0000-000000000000'$$);
 RESET enable_seqscan;
 
--- a part of the rows in each worker
+-- a parallel plan, in which each worker reads some of the rows
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;

@@ -39,7 +39,7 @@ SELECT call, error_of('SELECT public.' || call) FROM unnest(ARRAY[
 	$$uuidv7_floor('1969-12-31 23:59:59.999999+00')$$, $$uuidv7_ceil('10889-08-02 05:31:50.656+00')$$,
 	$$uuidv6_floor('4713-01-01 BC')$$, $$uuidv6_ceil('5236-04-01')$$,
 	$$uuidv8_node_at('1969-12-31 23:59:59.999999+00', 1)$$, $$uuidv8_node_floor('infinity')$$, $$uuidv8_node_ceil('10889-08-02 05:31:50.656+00')$$,
-	-- a bound that is no UUID
+	-- invalid text instead of a UUID
 	$$uuidv7_timestamp_from_text('2026-01-01')$$, $$uuidv6_timestamp_from_text('')$$, $$uuidv8_node_timestamp_from_text('017f22e2')$$,
 	-- node ids
 	'uuidv8_node()', 'uuidv8_node(-1)', 'uuidv8_node(65536)',
@@ -51,12 +51,12 @@ SELECT call, error_of('SELECT public.' || call) FROM unnest(ARRAY[
 SELECT call, regexp_replace(error_of('SELECT public.' || call), '"\d{4,5}-\d\d-\d\d \d\d:\d\d:\d\d[.\d]*\+00"', '"<timestamp>"')
 FROM unnest(ARRAY[$$uuidv7('-100 years')$$, $$uuidv7('9000 years')$$]) AS call;
 
--- a period that is none, and one of another type, whose hint differs between versions
+-- invalid periods, and periods of another type, whose hint differs between versions
 SELECT period, error_of('SELECT public.nil_uuid() <@ ' || period) FROM unnest(ARRAY[$$'2026-01-01'$$, $$tstzrange('2026-01-02', '2026-01-01')$$]) AS period;
 SELECT period, left(error_of('SELECT public.nil_uuid() <@ ' || period), 5)
 FROM unnest(ARRAY[$$tsrange('2026-01-01', '2026-01-02')$$, $$'2026-01-01'::timestamptz$$]) AS period;
 
--- settings: a value, a name
+-- settings: invalid values and an invalid name
 SELECT setting, error_of('SET uuid9562.' || setting) FROM unnest(ARRAY[
 	$$mac_address = 'zz'$$, $$mac_address = '02:00:5e:10:00'$$, $$mac_address = '02:00:5e:10:00:01:02:03'$$, $$mac_address = ' '$$, $$mac_address = '2:0:5e:10:0:1'$$,
 	'node_id = 65536', 'node_id = -2', $$node_id = 'one'$$, 'v7_method = sequence', 'v7_metod = counter',

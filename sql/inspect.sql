@@ -1,19 +1,19 @@
--- What a UUID says of itself, for every variant and version.
+-- Functions that read the fields of a UUID, for every variant and version.
 SET TimeZone = 'UTC';
 SET DateStyle = 'ISO';
 
--- RFC 9562, 4.1, table 1: the variant is in the top bits of octet 8
+-- RFC 9562, 4.1, table 1: the variant is in the top bits of byte 8
 SELECT public.uuid_extract_variant(id) AS variant, string_agg(octet8, ' ') AS octet8, count(public.uuid_extract_version(id)) AS versions
 FROM unnest('{0,1,2,3,4,5,6,7,8,9,a,b,c,d,e,f}'::text[]) AS octet8,
 	 LATERAL (SELECT ('c232ab00-9414-11ec-' || octet8 || '3c8-9f6bdeced846')::uuid) AS made (id)
 GROUP BY variant ORDER BY octet8;
 
--- 4.2, table 2: the version is in the top bits of octet 6
+-- 4.2, table 2: the version is in the top bits of byte 6
 SELECT string_agg(public.uuid_extract_version(('c232ab00-9414-' || octet6 || '1ec-b3c8-9f6bdeced846')::uuid)::text, ' ') AS versions
 FROM unnest('{0,1,2,3,4,5,6,7,8,9,a,b,c,d,e,f}'::text[]) AS octet6;
 
--- every field of the same octets in each version (v2 has no timestamp here), of Nil, of
--- Max, of another variant, and at both ends of clock sequence and node
+-- all fields: of the same bytes in each version (v2 has no timestamp here), of Nil and
+-- Max, of another variant, and of the smallest and greatest clock sequence and node
 SELECT inspected.*
 FROM (SELECT n, overlay('1ec9414c-232a-6b00-b3c8-9f6bdeced846' PLACING n::text FROM 15)::uuid FROM generate_series(1, 8) AS n UNION ALL
 	  VALUES (9, public.nil_uuid()), (10, public.max_uuid()),
@@ -21,7 +21,7 @@ FROM (SELECT n, overlay('1ec9414c-232a-6b00-b3c8-9f6bdeced846' PLACING n::text F
 			 (13, '1ec9414c-232a-6b00-bfff-ffffffffffff')) AS ids (n, id),
 	 LATERAL public.uuid_inspect(id) AS inspected ORDER BY n;
 
--- each timestamp function answers for its own version only, to both ends of each time field
+-- each timestamp function reads its own version only, from the first to the last time
 SELECT version, public.uuid_extract_timestamp(id), public.uuidv1_timestamp(id) AS v1, public.uuidv6_timestamp(id) AS v6,
 	   public.uuidv7_timestamp(id) AS v7, public.uuidv7_timestamp_micros(id) AS v7_micros, public.uuidv8_timestamp(id) AS v8,
 	   public.uuidv8_node_timestamp(id) AS v8_node, public.uuidv8_node_timestamp_micros(id) AS v8_node_micros
@@ -32,12 +32,12 @@ SELECT 'none', public.uuid_extract_timestamp(id), public.uuidv1_timestamp(id), p
 	   public.uuidv7_timestamp_micros(id), public.uuidv8_timestamp(id), public.uuidv8_node_timestamp(id), public.uuidv8_node_timestamp_micros(id)
 FROM (VALUES ('017f22e2-79b0-7cc3-d8c4-dc0c0c07398f'::uuid)) AS other_variant (id);
 
--- the 12 bits after v7's milliseconds, as a fraction of one
+-- the 12 bits after the milliseconds of v7 are a fraction of the millisecond
 SELECT rand_a, public.uuidv7_timestamp_micros(id), public.uuidv7_timestamp(id)
 FROM unnest('{000,001,004,005,74e,800,ffb,fff}'::text[]) AS rand_a,
 	 LATERAL (SELECT ('017f22e2-79b0-7' || rand_a || '-98c4-dc0c0c07398f')::uuid) AS made (id);
 
--- the node id of version 8
+-- the node ID of version 8
 SELECT public.uuidv8_node_id(id)
 FROM unnest('{01a1fd13-52f1-8f2c-9000-1fbde61cef35,
 			  ffffffff-ffff-8fff-83ff-fbffffffffff,

@@ -1,5 +1,5 @@
--- managed/uuid9562.sql beside the extension: the same names, arguments, results,
--- errors and plans, without C.
+-- Compare managed/uuid9562.sql with the extension: names, arguments, results, errors and
+-- plans.
 SET TimeZone = 'UTC';
 SET DateStyle = 'ISO';
 SET max_parallel_workers_per_gather = 0;
@@ -75,7 +75,7 @@ SET client_min_messages = warning;
 DROP SCHEMA trap CASCADE;
 RESET client_min_messages;
 
--- each function is one of the extension's, with its arguments and its result
+-- each function exists in the extension with the same arguments and result
 SELECT p.oid::regprocedure, pg_get_function_arguments(p.oid) AS arguments
 FROM pg_proc AS p
 WHERE p.pronamespace = 'uuid9562'::regnamespace
@@ -86,7 +86,7 @@ WHERE p.pronamespace = 'uuid9562'::regnamespace
 								= replace(pg_get_function_arguments(p.oid), 'uuid9562.', '')
 							AND pg_get_function_result(c.oid) = pg_get_function_result(p.oid));
 SELECT count(*) FROM pg_proc WHERE pronamespace = 'uuid9562'::regnamespace;
--- and has the same comment
+-- each function has the same comment as in the extension
 SELECT p.oid::regprocedure, obj_description(p.oid, 'pg_proc')
 FROM pg_proc AS p LEFT JOIN pg_proc AS c
 	 ON c.pronamespace = 'public'::regnamespace AND c.proname = p.proname
@@ -94,8 +94,8 @@ FROM pg_proc AS p LEFT JOIN pg_proc AS c
 WHERE p.pronamespace = 'uuid9562'::regnamespace
 	  AND obj_description(p.oid, 'pg_proc') IS DISTINCT FROM obj_description(c.oid, 'pg_proc');
 
--- 100,000 ids: of every version and variant, around the ends of each field, and
--- random ones
+-- 100,000 IDs: of every version and variant, near both ends of each field, and random
+-- ones
 CREATE TABLE ids AS
 SELECT CASE n % 5
 	   WHEN 0 THEN id
@@ -125,8 +125,8 @@ SELECT count(*) FILTER (WHERE uuid9562.uuid_to_base58(id) IS DISTINCT FROM publi
 FROM ids WHERE n <= 10000;
 SELECT uuid9562.min(id) = public.min(id) AS min, uuid9562.max(id) = public.max(id) AS max FROM ids;
 
--- as many times and periods: in, at and beyond the ends of the field, with every kind
--- of bound
+-- 100,000 times and periods: inside, at the ends of and outside the field, with every
+-- kind of bound
 CREATE TABLE times AS
 SELECT CASE n % 8
 	   WHEN 0 THEN '-infinity'
@@ -158,7 +158,7 @@ SELECT count(*) FILTER (WHERE uuid9562.uuidv7_within(id, period) IS DISTINCT FRO
 FROM (SELECT CASE WHEN n % 101 > 0 THEN id END AS id, n FROM ids) AS ids JOIN periods USING (n);
 DROP TABLE ids, times, periods;
 
--- new ids: of this time, and of their own
+-- new IDs are distinct, and have the current time
 SELECT count(DISTINCT id) = 10000 AS distinct, bool_and(public.uuid_is_v7(id)) AS v7,
 	   bool_and(public.uuidv7_timestamp(id) BETWEEN date_trunc('milliseconds', now()) AND clock_timestamp()) AS now
 FROM (SELECT uuid9562.uuidv7_next() AS id FROM generate_series(1, 10000)) AS made;
@@ -184,11 +184,11 @@ SELECT base58, error_of(format('SELECT uuid9562.uuid_from_base58(%L)', base58)) 
 FROM unnest('{YcVfxkQb6JRzqk5kF2tNLw,0ChHh89KnUdBuAbxwb2MLg,1,""}'::text[]) AS base58;
 DROP FUNCTION error_of(text);
 
--- What stands in the place of the operators: with a constant, now(), parameters, a join.
+-- Conditions in plans: with a constant, now(), parameters and a join.
 CREATE SCHEMA shop;
 SET search_path = shop, uuid9562;
 CREATE TABLE event (id uuid PRIMARY KEY, n int);
--- an id a minute, 69 days from 2026-01-01
+-- an ID for each minute, for 69 days from 2026-01-01
 INSERT INTO event SELECT uuidv7_floor('2026-01-01'::timestamptz + n * interval '1 minute'), n FROM generate_series(0, 99999) AS n;
 ANALYZE event;
 CREATE TABLE shift (name text, period tstzrange);
@@ -205,7 +205,7 @@ RESET plan_cache_mode;
 EXPLAIN (COSTS OFF) SELECT name, n FROM shift JOIN event ON id <@ period;
 SELECT name, count(n) FROM shift LEFT JOIN event ON id <@ period GROUP BY name ORDER BY name;
 
--- partitions: of a constant when planning, else when the query begins
+-- partitions: pruned during planning for a constant, otherwise when execution starts
 CREATE TABLE visit (id uuid PRIMARY KEY) PARTITION BY RANGE (id);
 SELECT format('CREATE TABLE visit_%s PARTITION OF visit FOR VALUES FROM (%L) TO (%L)', n,
 			  uuidv7_floor('2026-01-01'::timestamptz + n * interval '1 month'), uuidv7_floor('2026-02-01'::timestamptz + n * interval '1 month'))
@@ -215,8 +215,8 @@ SET enable_seqscan = off;
 EXPLAIN (COSTS OFF) SELECT FROM visit WHERE id <@ tstzrange('2026-03-05'::timestamptz + least(now() - now(), '0'), NULL);
 RESET enable_seqscan;
 
--- The way to the extension: what uses the one is said anew with the other, and no
--- row is written.
+-- Switch to the extension: recreate defaults and constraints with its functions, without
+-- rewriting rows.
 CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT uuidv7_next() CHECK (uuid_is_v7(id)));
 INSERT INTO orders DEFAULT VALUES;
 SELECT pg_relation_filenode('orders') AS node \gset

@@ -1,7 +1,7 @@
 -- Name-based UUIDs: versions 3, 5 and 8.
 
--- each is the hash that PostgreSQL computes of namespace and name, left 128
--- bits, with version and variant set over it; of text as of bytea
+-- each value is the left 128 bits of the hash of namespace and name, with version and
+-- variant replaced; text and bytea names give the same
 SELECT algorithm, made, made = of_text AS same_of_text,
 	   encode(overlay(overlay(uuid_send(made) PLACING '\x00' FROM 7) PLACING '\x00' FROM 9), 'hex') =
 	   encode(overlay(overlay(substr(hash, 1, 16) PLACING '\x00' FROM 7) PLACING '\x00' FROM 9), 'hex') AS is_the_hash
@@ -14,11 +14,11 @@ FROM (SELECT public.uuid_namespace('url'), 'https://www.example.com/', 'https://
 		('sha512', public.uuidv8_name(namespace, name, 'sha512'), public.uuidv8_name(namespace, text, 'sha512'), sha512(uuid_send(namespace) || name))
 	 ) AS hashes (algorithm, made, of_text, hash);
 
--- any UUID is a namespace, any octets are a name: none at all, a zero octet
+-- any UUID is a namespace, and any bytes are a name: no bytes, a zero byte
 SELECT public.uuidv5(public.nil_uuid(), '') AS v5, public.uuidv3(public.nil_uuid(), ''::bytea) AS v3, public.uuidv8_name(public.nil_uuid(), '') AS v8;
 SELECT public.uuidv5(public.max_uuid(), '\x00'::bytea), public.uuidv5(public.max_uuid(), '\x0000'::bytea);
 
--- ten million octets; the namespace's name is read in upper and lower case
+-- a name of ten million bytes; the name of a namespace is accepted in upper case
 SELECT public.uuidv8_name(dns, name) = public.uuidv8_custom(sha256(uuid_send(dns) || name::bytea)) AS v8,
 	   public.uuidv3(dns, name), public.uuidv5(dns, name)
 FROM public.uuid_namespace('DNS') AS dns, repeat('0123456789', 1000000) AS name;

@@ -1,13 +1,13 @@
--- What the planner makes of "is within a period": conditions on the bounds of
--- the period that an index serves, partitions and constraints that exclude,
--- and the function itself where none of this can help.
+-- Plans of period conditions: comparisons with the bounds of the period, which use an
+-- index, prune partitions and exclude tables by constraints.  Otherwise the function is
+-- called.
 SET TimeZone = 'UTC';
 SET DateStyle = 'ISO';
 SET max_parallel_workers_per_gather = 0;
 SET enable_bitmapscan = off;
 
--- Versions of PostgreSQL differ in how they name a subquery, and in what an
--- empty result says of itself.
+-- Versions of PostgreSQL name subqueries differently, and print different details of an
+-- empty result.
 CREATE FUNCTION plan(query text, options text = 'COSTS OFF') RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -21,53 +21,54 @@ BEGIN
 	END LOOP;
 END$$;
 
--- An id a minute, 69 days from 2026-01-01.
+-- An ID for each minute, for 69 days from 2026-01-01.
 CREATE TABLE event (id uuid PRIMARY KEY, n int);
 INSERT INTO event SELECT public.uuidv7_floor('2026-01-01'::timestamptz + n * interval '1 minute'), n FROM generate_series(0, 99999) AS n;
 VACUUM ANALYZE event;
 
--- a literal; a constant; either side; the function
+-- a literal, a constant, both operators, and the functions
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('2026-01-10', '2026-01-11');
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE '[2026-01-10,2026-01-11)' @> id;
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE public.uuidv7_within(id, '[2026-01-10,2026-01-11)');
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE public.uuidv6_within(id, '[2026-01-10,2026-01-11)');
 
--- microseconds against milliseconds
+-- a period in microseconds
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-01-10 12:00:00.0005,2026-01-10 12:00:00.0025]';
 
--- only the index
+-- an index-only scan
 EXPLAIN (COSTS OFF) SELECT count(*) FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
 
--- an unbounded side needs no bound; an empty period has none that meet
+-- an unbounded side has no comparison; an empty period has bounds that exclude each
+-- other
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-03-10,)';
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '(,2026-01-02)';
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '(,)';
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ 'empty';
 
--- a period that is known when the query runs: each side by itself
+-- a period that is known during execution: one comparison for each side
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', NULL);
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(NULL, now());
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE tstzrange(now() - interval '1 day', now(), '[]') @> id;
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', now(), '()');
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE public.uuidv6_within(id, tstzrange(now() - interval '1 day', now(), '(]'));
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE public.uuidv8_node_within(id, tstzrange(now() - interval '1 day', now()));
--- what may be NULL when the query runs is no bound then
+-- a bound that can be NULL during execution
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC', CURRENT_TIMESTAMP);
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(pg_conf_load_time(), NULL);
 -- a side that is a constant
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('2026-01-10', now());
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now(), '2026-01-10', '(]');
--- beyond what a version 7 UUID can hold: above, or below, all that there are
+-- bounds after the last time of version 7, and before the first
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('20000-01-01', now());
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now(), '1970-01-01');
--- not known which sides are included, or known to be an error
+-- the third argument of tstzrange is unknown during planning, NULL, or invalid
 SET test.sides = '[]';
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', now(), current_setting('test.sides'));
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', now(), NULL);
 SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', now(), '[)]');
 
--- parameters: of a custom plan, of a generic plan
+-- parameters of a custom plan and of a generic plan
 PREPARE by_period (tstzrange) AS SELECT n FROM event WHERE id <@ $1;
 PREPARE by_untyped AS SELECT n FROM event WHERE id <@ $1;
 PREPARE by_times (timestamptz, timestamptz) AS SELECT n FROM event WHERE id <@ tstzrange($1, $2);
@@ -78,8 +79,9 @@ EXPLAIN (COSTS OFF) EXECUTE by_untyped ('[2026-01-10,2026-01-11)');
 EXPLAIN (COSTS OFF) EXECUTE by_times ('2026-01-10', '2026-01-11');
 RESET plan_cache_mode;
 
--- times as parameters: NULL and infinity are no bounds, and a period that ends
--- before it begins is an error where PostgreSQL makes it, and empty elsewhere
+-- times as parameters: NULL and infinity mean unbounded.  If the period ends before it
+-- begins, PostgreSQL raises an error when it constructs the range; otherwise the result
+-- is empty.
 PREPARE count_by_times (timestamptz, timestamptz) AS
 SELECT count(*) FILTER (WHERE n < 0) AS none, count(*) FROM event WHERE id <@ tstzrange($1, $2, '[]');
 SET plan_cache_mode = force_custom_plan;
@@ -103,13 +105,13 @@ INSERT INTO shift VALUES ('day', '[2026-01-10 06:00,2026-01-10 18:00)'), ('night
 ANALYZE shift;
 EXPLAIN (COSTS OFF) SELECT name, n FROM shift JOIN event ON id <@ period;
 SELECT name, count(n) FROM shift LEFT JOIN event ON period @> id GROUP BY name ORDER BY name;
--- or from two of its columns; NULL is no bound
+-- a period from two columns of another table; NULL means unbounded
 EXPLAIN (COSTS OFF) SELECT name, n FROM shift LEFT JOIN event ON id <@ tstzrange(lower(period), upper(period));
 SELECT name, count(n) FROM shift LEFT JOIN event ON id <@ tstzrange(lower(period), upper(period)) GROUP BY name ORDER BY name;
--- where an outer join may make both tables' columns NULL
+-- an outer join that can make the columns of both tables NULL
 EXPLAIN (COSTS OFF) SELECT name, n FROM (VALUES (1)) AS one (row) LEFT JOIN (event CROSS JOIN shift) ON true WHERE id <@ period;
 
--- subqueries: run once, and the index is used
+-- subqueries are evaluated once, and the index is used
 CREATE TABLE sync_state (last_run timestamptz);
 INSERT INTO sync_state VALUES ('2026-03-11 10:38');
 ANALYZE sync_state;
@@ -122,17 +124,18 @@ SELECT count(*) FROM event WHERE id <@ (SELECT period FROM shift WHERE name = 'd
 SELECT count(*) FROM event WHERE id <@ (SELECT period FROM shift WHERE name = 'none');
 SELECT plan($$SELECT n FROM event WHERE (SELECT period FROM shift WHERE name = 'day') @> id$$);
 SELECT plan($$SELECT n FROM event WHERE public.uuidv6_within(period => (SELECT period FROM shift WHERE name = 'day'), id => id)$$);
--- for each row of another table
+-- subqueries that are evaluated for each row of another table
 SELECT plan($$SELECT name, (SELECT count(*) FROM event WHERE id <@ tstzrange(lower(period), upper(period))) FROM shift$$);
 SELECT plan($$SELECT name, days FROM shift, LATERAL (SELECT count(*) AS days FROM event WHERE id <@ (SELECT period * '[2026-01-10,)')) AS found$$);
 SELECT name, (SELECT count(*) FROM event WHERE id <@ tstzrange(lower(period), upper(period))),
 	   (SELECT count(*) FROM event WHERE id <@ (SELECT other.period FROM shift AS other WHERE other.name = shift.name))
 FROM shift ORDER BY name;
--- one that depends on the row of the id uses no index, and runs once a row
+-- a subquery that depends on the row of the ID does not use the index, and is evaluated
+-- once for each row
 SELECT plan($$SELECT n FROM event WHERE id <@ tstzrange((SELECT last_run - n * interval '1 hour' FROM sync_state), NULL)$$);
 DROP TABLE sync_state;
 
--- times from the row of the id: a constant on the other side uses the index
+-- a time from the row of the ID; a constant on the other side uses the index
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('2026-03-11 10:38', '2026-01-01'::timestamptz + n * interval '1 minute', '[]');
 SELECT n FROM event WHERE id <@ tstzrange('2026-03-11 10:38', '2026-01-01'::timestamptz + n * interval '1 minute', '[]');
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('2026-01-01'::timestamptz + n * interval '1 minute', '2026-01-01 00:01', '[]');
@@ -156,7 +159,7 @@ SELECT c.id, CASE WHEN c.vip THEN 'vip' ELSE EXISTS (
 	SELECT FROM contract AS k JOIN customer AS o ON o.id = k.customer FULL JOIN purchase AS p USING (customer)
 	WHERE p.customer = c.id AND NOT p.valid @> p.id)::text END AS late
 FROM customer AS c ORDER BY 1;
--- also where the one groups and the other does not
+-- the same, with grouping in one of the two queries
 SELECT vip, count(*), EXISTS (
 	SELECT FROM contract JOIN purchase AS p USING (customer) WHERE p.customer = min(c.id) AND p.id <@ tstzrange(p.valid_from, p.valid_to)) AS early
 FROM customer AS c GROUP BY ROLLUP (vip, c.id > 2) ORDER BY 1, 2;
@@ -165,7 +168,7 @@ SELECT c.id FROM customer AS c WHERE c.vip OR EXISTS (
 	GROUP BY ROLLUP (p.id <@ p.valid) HAVING NOT p.id <@ p.valid) ORDER BY 1;
 DROP TABLE customer, contract, purchase;
 
--- what is not so
+-- negation and NULL
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE NOT (id <@ '[2026-01-10,2026-01-11)');
 SELECT plan($$SELECT n FROM event WHERE id <@ NULL$$);
 PREPARE by_no_period (tstzrange) AS
@@ -186,18 +189,18 @@ SELECT count(*), (SELECT count(*) FROM january_again) AS again FROM january;
 DROP VIEW january_again;
 EXPLAIN (COSTS OFF) SELECT n FROM january WHERE id <@ '[2026-01-10,2026-01-11)';
 
--- pushed down into a union: simplified there once more, and no deeper
+-- a condition that is pushed down into a union, and simplified there again
 EXPLAIN (COSTS OFF) SELECT * FROM (SELECT id, n FROM event UNION ALL SELECT id, -n FROM event) AS both_ways
 WHERE id <@ tstzrange(now() - interval '1 day', NULL);
 
--- a partial index: used where the period is inside that of the index
+-- a partial index is used if its period contains that of the query
 CREATE INDEX event_february ON event (n) WHERE id <@ '[2026-02-01,2026-03-01)';
 EXPLAIN (COSTS OFF) SELECT id FROM event WHERE n = 50000 AND id <@ '[2026-02-10,2026-02-11)';
 EXPLAIN (COSTS OFF) SELECT id FROM event WHERE n = 50000 AND id <@ '[2026-02-10,2026-03-11)';
 SELECT n FROM event WHERE n = 50000 AND id <@ '[2026-02-01,2026-02-11)';
 DROP INDEX event_february;
 
--- a CHECK constraint: excludes the table where the periods do not meet
+-- a CHECK constraint excludes the table if the periods do not overlap
 CREATE TABLE archive (id uuid CHECK (id <@ '[2025-01-01,2026-01-01)'), n int);
 INSERT INTO archive VALUES (public.uuidv7_ceil('2025-12-31 23:59:59.999'), 1);
 INSERT INTO archive VALUES (public.uuidv7_floor('2026-01-01'), 2);
@@ -208,7 +211,7 @@ EXPLAIN (COSTS OFF) SELECT n FROM archive WHERE id <@ '[2025-12-01,)';
 RESET constraint_exclusion;
 DROP TABLE archive;
 
--- a CHECK constraint on the version: scans of the index need not ask for it
+-- with a CHECK constraint on the version, index scans omit the version check
 ALTER TABLE event ADD CONSTRAINT v7 CHECK (public.uuid_is_v7(id)) NOT VALID;
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
 ALTER TABLE event VALIDATE CONSTRAINT v7;
@@ -238,7 +241,7 @@ EXECUTE checked;
 RESET plan_cache_mode;
 DELETE FROM event WHERE n = -1;
 
--- with others beside it; of another column it says nothing of this one
+-- a CHECK constraint with other conditions, and one on another column
 CREATE TABLE pair (id uuid, other uuid, CHECK (other IS NOT NULL AND public.uuid_is_v7(other)), CHECK (public.uuid_is_v6(id)));
 CREATE INDEX pair_id ON pair (id);
 CREATE INDEX pair_other ON pair (other);
@@ -252,7 +255,7 @@ SELECT count(*) FILTER (WHERE other <@ period) AS v7, count(*) FILTER (WHERE id 
 FROM pair, (VALUES ('[2026-01-10,2026-01-11)'::tstzrange)) AS a (period);
 DROP TABLE pair;
 
--- a volatile period is evaluated as written, once a row
+-- a volatile period is evaluated once for each row
 CREATE SEQUENCE evaluations;
 CREATE FUNCTION counted_period() RETURNS tstzrange VOLATILE LANGUAGE sql
 AS $$SELECT '[2026-01-01 00:01,)'::tstzrange WHERE nextval('evaluations') > 0$$;
@@ -260,23 +263,23 @@ EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ counted_period();
 SELECT count(*), nextval('evaluations') - 1 AS evaluations FROM event WHERE n < 10 AND id <@ counted_period();
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(clock_timestamp(), NULL);
 
--- so are a period from the row of the id, a set of periods, and an id that is not a
--- column
+-- the same for a period from the row of the ID, a set of periods, and an ID that is not
+-- a column
 EXPLAIN (COSTS OFF) SELECT n FROM (SELECT n, id, tstzrange(NULL, now()) AS period FROM event OFFSET 0) AS one_row WHERE id <@ period;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT id <@ unnest(ARRAY['(,)'::tstzrange, 'empty']) FROM event;
 EXPLAIN (COSTS OFF) SELECT name FROM shift WHERE '019ba533-e400-7000-8000-000000000000'::uuid <@ period;
 SELECT name FROM shift WHERE '019ba6f8-0000-7000-8000-000000000000'::uuid <@ period;
 
--- and a volatile id
+-- the same for a volatile ID
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE CASE WHEN random() < 2 THEN id END <@ '[2026-01-10,2026-01-11)';
 
--- a period that turns out to be NULL
+-- a period that is NULL during execution
 CREATE FUNCTION no_period() RETURNS tstzrange STABLE LANGUAGE plpgsql AS $$BEGIN RETURN NULL; END$$;
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ no_period();
 SELECT count(*) FROM event WHERE id <@ no_period();
 DROP FUNCTION no_period;
 
--- in the WHEN of a trigger
+-- a condition in the WHEN clause of a trigger
 CREATE TABLE watched (id uuid);
 CREATE FUNCTION watch() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -295,7 +298,7 @@ DELETE FROM watched;
 DROP TABLE watched;
 DROP FUNCTION watch;
 
--- statistics without a histogram: nothing but NULL, one value, none at all
+-- statistics without a histogram: only NULL, a single value, and no rows
 CREATE TABLE few (id uuid);
 INSERT INTO few SELECT NULL FROM generate_series(1, 100);
 ANALYZE few;
@@ -310,7 +313,7 @@ DROP TABLE few;
 DROP FUNCTION counted_period;
 DROP SEQUENCE evaluations;
 
--- partitions: skipped when the query is planned
+-- partitions pruned during planning
 CREATE TABLE visit (id uuid PRIMARY KEY, n int) PARTITION BY RANGE (id);
 CREATE TABLE visit_2001_01 PARTITION OF visit FOR VALUES FROM (public.uuidv7_floor('2001-01-01')) TO (public.uuidv7_floor('2001-02-01'));
 CREATE TABLE visit_2001_02 PARTITION OF visit FOR VALUES FROM (public.uuidv7_floor('2001-02-01')) TO (public.uuidv7_floor('2001-03-01'));
@@ -324,7 +327,7 @@ SELECT plan($$SELECT n FROM visit WHERE id <@ 'empty'$$);
 EXPLAIN (COSTS OFF) UPDATE visit SET n = -n WHERE id <@ '[2001-02-10,2001-02-11)';
 EXPLAIN (COSTS OFF) DELETE FROM visit WHERE '[2001-02-10,2001-02-11)' @> id;
 
--- and when it is run
+-- partitions pruned during execution
 EXPLAIN (COSTS OFF) SELECT n FROM visit WHERE id <@ tstzrange(now() - interval '1 day', NULL);
 SELECT plan($$SELECT n FROM visit WHERE id <@ tstzrange((SELECT max(upper(period)) FROM shift), NULL)$$);
 SELECT count(*) AS skipped
@@ -341,8 +344,8 @@ RESET plan_cache_mode;
 RESET enable_seqscan;
 DROP TABLE visit;
 
--- row-level security: conditions on the bounds go before the policy's, since
--- nothing of them can leak, and so reach the index
+-- row-level security: comparisons with the bounds are leakproof, so they are evaluated
+-- before the policy and use the index
 CREATE ROLE uuid9562_reader;
 CREATE TABLE shift_times AS SELECT lower(period) AS begins, upper(period) AS ends FROM shift;
 ANALYZE shift_times;
@@ -361,8 +364,8 @@ RESET ROLE;
 DROP POLICY even ON event;
 ALTER TABLE event DISABLE ROW LEVEL SECURITY;
 
--- what a stored condition becomes is the same for every role, also when the first
--- to open the table is one that may not call the parts
+-- a stored condition is simplified in the same way for every role, even if the first
+-- role that opens the table must not call the functions in it
 CREATE TABLE stored (id uuid, n int);
 CREATE UNIQUE INDEX stored_id ON stored (id) WHERE id <@ '[2026-01-01,2026-02-01)';
 INSERT INTO stored SELECT * FROM event WHERE n = 0;
@@ -380,7 +383,7 @@ DROP TABLE shift_times;
 REVOKE ALL ON event, shift FROM uuid9562_reader;
 DROP ROLE uuid9562_reader;
 
--- calls that contain each other do not multiply: a plan of twelve levels is short
+-- nested calls do not grow exponentially: a plan of twelve levels is short
 DO $$
 DECLARE
 	query text := 'SELECT id FROM event';
@@ -409,7 +412,7 @@ BEGIN
 	ASSERT found = 1440, found;
 END$$;
 
--- BRIN knows the order too
+-- a BRIN index is used as well
 DROP VIEW january;
 ALTER TABLE event DROP CONSTRAINT event_pkey;
 CREATE INDEX ON event USING brin (id);

@@ -1,27 +1,27 @@
--- The settings, and what they change.
+-- The settings and their effect.
 
 SELECT public.nil_uuid();	-- the library is loaded by the first call
 
 SELECT name, setting, vartype, context, min_val, max_val, enumvals, boot_val
 FROM pg_settings WHERE name LIKE 'uuid9562.%' ORDER BY name COLLATE "C";
 
--- the node of v1 and v6: random in each UUID, and marked as no MAC address
+-- the node of v1 and v6 is random in each UUID, with the multicast bit
 SELECT count(DISTINCT node),
 	   bool_and(get_byte(decode(replace(node::text, ':', ''), 'hex'), 0) & 1 = 1) AS multicast
 FROM (SELECT public.uuid_extract_node(unnest(ARRAY[public.uuidv1(), public.uuidv6()])) FROM generate_series(1, 1000)) AS made (node);
 
--- or as set, in the forms that PostgreSQL's manual gives for macaddr
+-- or it is set, in all forms that PostgreSQL's manual shows for macaddr
 SELECT form, set_config('uuid9562.mac_address', form, false) AS setting, public.uuid_extract_node(public.uuidv1()) AS v1, public.uuid_extract_node(public.uuidv6()) AS v6
 FROM unnest('{08:00:2b:01:02:03,08-00-2B-01-02-04,08002b:010205,08002b-010206,0800.2b01.0207,0800-2b01-0208,08002B010209}'::text[]) AS form;
 -- the clock sequence stays random
 SELECT count(DISTINCT public.uuid_extract_clock_seq(public.uuidv6())) > 500 AS random FROM generate_series(1, 1000);
--- a setting is gone with its transaction
+-- SET LOCAL ends with the transaction
 BEGIN;
 SET LOCAL uuid9562.mac_address = '';
 SELECT public.uuid_extract_node(public.uuidv1()) <> '08:00:2b:01:02:09' AS random;
 ROLLBACK;
 SELECT public.uuid_extract_node(public.uuidv6()) = '08:00:2b:01:02:09' AS as_set;
 
--- the node id
+-- the node ID
 SELECT node_id, set_config('uuid9562.node_id', node_id, false) IS NOT NULL AS set, public.uuidv8_node_id(public.uuidv8_node())
 FROM unnest('{0,65535}'::text[]) AS node_id;
