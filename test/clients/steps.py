@@ -19,7 +19,7 @@ def done():
 
 items = [f"bulk {n}" for n in range(100)]
 
-# an hour of the week of a_week_of_orders()
+# an hour in the week of a_week_of_orders()
 start = datetime(2026, 3, 2, 9, tzinfo=timezone.utc)
 end = datetime(2026, 3, 2, 10, tzinfo=timezone.utc)
 

@@ -1,6 +1,6 @@
-# The commands of scripts: what they leave alone, what they count, and that a signal
-# ends them.  They run here with programs in the place of prove and pg_prove, so that
-# their tests are what this one wants.
+# Tests of scripts/test and scripts/demo: they do not change the checkout or PostgreSQL,
+# they count tests correctly, and a signal ends them.  Programs of this test replace
+# prove and pg_prove.
 use strict;
 use warnings;
 
@@ -24,7 +24,7 @@ sub program
 	chmod 0755, "$programs/$name";
 }
 
-# Every file of these folders, with its size and when it was written last.
+# Return the files of these folders, with their sizes and times of last change.
 sub files
 {
 	my %files;
@@ -56,7 +56,7 @@ $printed = `scripts/demo 2>&1 </dev/null`;
 is($?, 0, 'scripts/demo ends well') or diag($printed);
 is_deeply(files(@folders, getcwd()), $before, 'and leaves all as it was too');
 
-# A suite that does not end by itself, and says that it has begun.
+# A suite that prints that it has begun, and does not end.
 program('prove', "echo begun `pwd` \$\$\nexec sleep 100000");
 my $pid = open my $output, '-|', 'exec scripts/test 2>&1 </dev/null' or die $!;
 my ($folder, $suite);

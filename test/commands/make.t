@@ -1,4 +1,5 @@
-# What make installs, takes away again, and builds in another folder than the source's.
+# Test what make installs and uninstalls, and builds in a folder other than that of the
+# source.
 use strict;
 use warnings;
 
@@ -11,7 +12,7 @@ plan skip_all => 'PG_CONFIG names no PostgreSQL; scripts/test does' unless $ENV{
 my $folder = File::Temp->newdir;
 mkdir "$folder/built" or die $!;
 
-# Runs in the folder of what is built, beside that of the source.
+# Run make in the build folder.
 sub make
 {
 	my $printed = `make -s -C $folder/built -f ../source/Makefile PG_CONFIG=$ENV{PG_CONFIG} DESTDIR=$folder/installed @_ 2>&1`;
@@ -26,7 +27,7 @@ sub works
 	is($status, 0, $name) or diag($printed);
 }
 
-# The files below a folder, by their names in it.
+# Return the files below a folder, by their paths relative to it.
 sub files
 {
 	my ($in) = @_;
@@ -63,7 +64,7 @@ is_deeply(files("$folder/installed"), [], 'make uninstall leaves nothing behind'
 works('make coretest works in another folder', 'coretest', 'clean');
 is_deeply(files("$folder/built"), [], 'make clean leaves nothing behind');
 
-# installcheck, where it cannot be
+# installcheck, where it cannot run
 SKIP:
 {
 	skip 'there is no server to ask', 1 unless $ENV{PGHOST};

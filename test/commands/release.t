@@ -1,5 +1,5 @@
-# scripts/release, with the long commands that it runs replaced: what it refuses, and
-# what it makes.
+# Test what scripts/release refuses, and which files it makes.  Short commands replace
+# the long ones that it runs.
 use strict;
 use warnings;
 
@@ -43,7 +43,7 @@ sub is_refused
 system('bash', '-c', ". scripts/common.sh && copy_checkout $checkout") == 0 or die;
 replace('scripts/matrix', "#!/bin/sh\nexit 77\n");
 replace('scripts/package', "#!/bin/sh\necho packaged >\$OUT/package\n");
-# what they agree on is tested in test/project, and needs a checkout
+# replace test/project, which needs a complete checkout
 system("rm -r $checkout/test/project && mkdir $checkout/test/project") == 0 or die;
 replace('test/project/agree.t', "print qq(1..1\\nok 1\\n);\n");
 is(`bash -c '. $checkout/scripts/common.sh && need_repository $folder/repository && in_git ls-files uuid9562.control && in_git status --porcelain' 2>&1`,
@@ -52,7 +52,7 @@ like(`$checkout/scripts/release 1.2 2>&1`, qr/^  - git: there is no repository$/
 system("$git init -q") == 0 or die;
 
 my ($version) = slurp('uuid9562.control') =~ /^default_version = '(.*)'/m;
-# as if this version were being made, whether it is or was
+# mark the version as not yet released, as before a release
 edit('CHANGELOG.md', qr/^## \Q$version\E\n\n(?:Not yet released\. ?|Released on \S+ ?)?/m, "## $version\n\nNot yet released. ");
 edit('debian/changelog', qr/\) \w+;/, ') UNRELEASED;');
 commit();

@@ -1,5 +1,5 @@
-# scripts/smith: it restarts SQLsmith, counts its queries, and fails if the server crashes.
-# A program in the place of sqlsmith does what this test wants.
+# Test that scripts/smith restarts SQLsmith, counts its queries, and fails if the server
+# crashes.  A program of this test replaces sqlsmith.
 use strict;
 use warnings;
 
@@ -14,7 +14,7 @@ my $programs = File::Temp->newdir;
 chmod 0755, $programs;
 local $ENV{PATH} = "$programs:$ENV{PATH}";
 
-# Run scripts/smith for some seconds with this program in the place of sqlsmith.
+# Run scripts/smith for some seconds with this program instead of sqlsmith.
 sub smith
 {
 	my ($seconds, $program) = @_;

@@ -1,4 +1,5 @@
-# What scripts/package and scripts/matrix mount into trees, they unmount again.
+# Test that scripts/package and scripts/matrix unmount everything that they mount into
+# trees.
 use strict;
 use warnings;
 

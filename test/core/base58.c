@@ -46,7 +46,7 @@ base58_is_a_number_in_base_58(void **state)
 	}
 }
 
-/* The text of a random UUID, by division of one digit after the other. */
+/* Write the base58 text of a UUID, computed by one division for each digit. */
 static void
 slow_base58(const uint8_t *bytes, char *string)
 {
@@ -103,7 +103,7 @@ assert_refused(const char *string, size_t length, const char *reason)
 		fail_msg("\"%.*s\": %s", (int) length, string, given == NULL ? "read" : given);
 }
 
-/* Each byte but the 58 digits, at each place. */
+/* Every byte other than the 58 digits, at every position. */
 static void
 refuses_other_characters(void **state)
 {

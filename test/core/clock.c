@@ -1,5 +1,6 @@
 /*
- * The 60-bit time fields: units, epochs, both ends, both ways.
+ * Tests of the 60-bit time fields: units, epochs, both ends, and conversion in
+ * both directions.
  */
 #include "support.h"
 
@@ -102,7 +103,7 @@ refuses_a_time_outside_the_field(void **state)
 static void
 v8_keeps_the_least_significant_bits(void **state)
 {
-	/* 2^60 * 10 ns is this many seconds and 0.06846976 */
+	/* 2^60 * 10 ns is 11529215046.06846976 seconds */
 	const int64_t round = INT64_C(11529215046);
 
 	(void) state;
@@ -147,7 +148,7 @@ reads_back_every_whole_microsecond(void **state)
 	}
 }
 
-/* All 4096 fractions: rising, inside the millisecond, less than 1 us off. */
+/* All 4096 fractions increase, stay inside the millisecond, and are less than 1 us off. */
 static void
 v7_microseconds_stay_in_their_millisecond(void **state)
 {
@@ -166,7 +167,7 @@ v7_microseconds_stay_in_their_millisecond(void **state)
 	assert_int_equal(previous, 999);
 }
 
-/* The time of 2022 moved by what a person would say, to the tick. */
+/* A time of 2022, shifted by simple distances, is exact to the tick. */
 static void
 shifts_by_the_distance(void **state)
 {
@@ -182,7 +183,7 @@ shifts_by_the_distance(void **state)
 	/* 1 us is 4.096 ticks, -1 us is -4.096: rounded down */
 	assert_true(uuid_clock_v7_shift(start, 1, false, &shifted) && shifted == start + 4);
 	assert_true(uuid_clock_v7_shift(start, -1, false, &shifted) && shifted == start - 5);
-	/* whole milliseconds, rounded down: the last 12 bits stay */
+	/* whole milliseconds, rounded down; the last 12 bits do not change */
 	assert_true(uuid_clock_v7_shift(start, 1999, true, &shifted) && shifted == start + 4096);
 	assert_true(uuid_clock_v7_shift(start, -1, true, &shifted) && shifted == start - 4096);
 	assert_true(uuid_clock_v7_shift(start, INT64_C(3600000000), true, &shifted) &&
@@ -210,7 +211,7 @@ a_shift_out_of_the_field_is_refused(void **state)
 	assert_false(uuid_clock_v7_shift(UUID_TIME_MAX, INT64_MIN, false, &shifted));
 }
 
-/* One distance moves every value by the same number of ticks. */
+/* The same distance shifts every value by the same number of ticks. */
 static void
 a_shift_keeps_the_order(void **state)
 {
@@ -231,7 +232,7 @@ a_shift_keeps_the_order(void **state)
 	}
 }
 
-/* Microseconds that no field has, and none is taken for another. */
+/* Microseconds outside the fields are refused; they do not overflow to other values. */
 static void
 refuses_microseconds_outside_the_field(void **state)
 {
@@ -249,7 +250,10 @@ refuses_microseconds_outside_the_field(void **state)
 	}
 }
 
-/* Whole milliseconds in v7, whole microseconds in v6, cut off at the ends. */
+/*
+ * A span has whole milliseconds in v7 and whole microseconds in v6, and is
+ * clipped to the field.
+ */
 static void
 a_span_holds_what_is_asked(void **state)
 {
@@ -293,7 +297,7 @@ a_span_holds_what_is_asked(void **state)
 	assert_false(uuid_clock_span(UUID_CLOCK_GREGORIAN, INT64_C(103072857660684698), INT64_MAX, &lowest, &highest));
 }
 
-/* Its ends read as times in there, and the ticks beside them do not. */
+/* The times of both ends are inside the span, and those of the adjacent ticks are outside. */
 static void
 a_span_is_as_the_readings_say(void **state)
 {
@@ -312,7 +316,7 @@ a_span_is_as_the_readings_say(void **state)
 		{
 			uint64_t	ticks;
 
-			/* a time of the clock in there would have been one */
+			/* no time of the field is inside */
 			assert_false(uuid_clock_micros_ticks(clock, last, &ticks) &&
 						 uuid_clock_unix_micros(clock, ticks) >= first);
 			continue;
@@ -327,7 +331,7 @@ a_span_is_as_the_readings_say(void **state)
 	assert_true(spans > RANDOM_ROUNDS / 10);
 }
 
-/* By the second, whole milliseconds in v7, and never past just beyond the end. */
+/* Add seconds; round to milliseconds in v7; stop one tick after the end of the field. */
 static void
 goes_on_by_seconds(void **state)
 {

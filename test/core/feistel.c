@@ -198,7 +198,7 @@ assert_permuted(Aes *aes, UuidPayload payload)
 	assert_memory_equal(back, public_id, UUID_BYTES);
 }
 
-/* With random keys: random payloads, all bits zero, all bits one, each bit alone. */
+/* Random keys and random payloads, all bits zero, all bits one, and each single bit. */
 static void
 is_a_permutation_in_both_directions(void **state)
 {
@@ -227,7 +227,7 @@ is_a_permutation_in_both_directions(void **state)
 	}
 }
 
-/* A cipher that fails at the given call, and not before. */
+/* A cipher that fails at the given call. */
 static bool
 fail_at(void *key, uint8_t *block)
 {

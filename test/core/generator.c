@@ -1,6 +1,6 @@
 /*
- * The generator's promise: the next value is greater, whatever the clock, the
- * random source and the method do.
+ * Tests of the generator: the next value is greater, for any clock, random
+ * source and method.
  */
 #include "support.h"
 
@@ -20,7 +20,7 @@ static const UuidMethod methods[] = {
 };
 static const char *const method_names[] = {"fraction", "counter", "random"};
 
-/* Random sources, from none at all to a good one. */
+/* Random sources: only zeros, only ones, and a good one. */
 
 static uint64_t
 zeros(void)
@@ -79,7 +79,7 @@ goes_back_to_1970(uint64_t i)
 static uint64_t
 jumps_forward(uint64_t i)
 {
-	/* a year ahead and back again, every thousand values */
+	/* every thousand values, jump a year forward or back */
 	return START + i + (i / 1000 % 2) * UINT64_C(31536000000) * 4096;
 }
 
@@ -114,7 +114,10 @@ greater(UuidPayload a, UuidPayload b)
 	return a.time > b.time || (a.time == b.time && a.tail > b.tail);
 }
 
-/* Every method, clock and source: a million greater values, as bytes too. */
+/*
+ * Each of a million values is greater than the one before, also as bytes, for
+ * every method, clock and source.
+ */
 static void
 every_value_exceeds_the_one_before(void **state)
 {
@@ -166,7 +169,7 @@ a_change_of_method_keeps_the_order(void **state)
 	}
 }
 
-/* The low 58 bits of a value of method fraction are nobody's counter. */
+/* With method fraction, the low 58 bits do not belong to the counter. */
 static void
 a_stamp_below_the_counter_keeps_the_order(void **state)
 {
@@ -210,7 +213,7 @@ a_later_time_is_taken_as_it_is(void **state)
 	}
 }
 
-/* The guard: with all bits one, a fresh counter still has its top bit zero. */
+/* Even if all random bits are one, the guard bit of a new counter is zero. */
 static void
 a_fresh_counter_leaves_its_guard_bit_zero(void **state)
 {
@@ -224,7 +227,7 @@ a_fresh_counter_leaves_its_guard_bit_zero(void **state)
 	uuid_generator_next(&generator, START, random_from(ones), UUID_METHOD_RANDOM);
 	assert_true(generator.tail == UUID_TAIL_MAX >> 1);
 
-	/* 15 seeded bits: 0x7ff in the time's 12 bits, 0xf in the tail's 4 */
+	/* 15 seeded bits: 0x7ff in the 12 bits of the time, 0xf in the 4 of the tail */
 	generator = generator_at(0, 0);
 	uuid_generator_next(&generator, START, random_from(ones), UUID_METHOD_COUNTER);
 	assert_true(generator.time == START + 0x7ff);
@@ -252,7 +255,7 @@ counter_steps_a_sixteen_bit_counter_by_one(void **state)
 	UuidPayload generator = {START + 0x0fe, UINT64_C(0xf) << 58 | 0x1234};
 
 	(void) state;
-	/* 0x0fef to 0x0ff0: a carry from the tail's 4 bits to the time's 12 */
+	/* 0x0fef to 0x0ff0: a carry from the 4 bits of the tail to the 12 of the time */
 	assert_int_equal(uuid_generator_next(&generator, START + 4095, random_from(ones), UUID_METHOD_COUNTER),
 					 UUID_NEXT_STEPPED);
 	assert_true(generator.time == START + 0x0ff);
@@ -278,7 +281,7 @@ random_grows_by_one_to_two_to_the_32(void **state)
 	assert_true(generator.time == START);
 }
 
-/* A full tail: one tick later, and the counter seeded anew (6.2). */
+/* A full tail leads to the next tick, with a new seed of the counter (6.2). */
 static void
 rollover_takes_the_next_tick(void **state)
 {
@@ -302,21 +305,21 @@ rollover_takes_the_next_tick(void **state)
 	assert_true(generator.time == START + 1);
 	assert_true(generator.tail == 0);
 
-	/* method 1 seeds 15 bits anew: 0x7fff, its top 12 in the time */
+	/* method 1 has a new seed of 15 bits, 0x7fff; its top 12 bits are in the time */
 	generator = generator_at(START + 4095, FULL_COUNTER | 7);
 	assert_int_equal(uuid_generator_next(&generator, START, random_from(ones), UUID_METHOD_COUNTER),
 					 UUID_NEXT_AHEAD);
 	assert_true(generator.time == START + 4096 + 0x7ff);
 	assert_true(generator.tail == UUID_TAIL_MAX);
 
-	/* the last step that fits is taken, the first that does not is not */
+	/* the last step that fits does not lead to the next tick */
 	generator = generator_at(START, UUID_TAIL_MAX - 1);
 	assert_int_equal(uuid_generator_next(&generator, START, random_from(zeros), UUID_METHOD_RANDOM),
 					 UUID_NEXT_STEPPED);
 	assert_true(generator.time == START && generator.tail == UUID_TAIL_MAX);
 }
 
-/* How many values a tick gives before the next one is taken. */
+/* Return the number of values before the generator uses the next tick. */
 static int
 values_per_tick(UuidMethod method, Source source)
 {
@@ -339,7 +342,7 @@ a_tick_gives_as_many_values_as_its_counter_allows(void **state)
 	assert_int_equal(values_per_tick(UUID_METHOD_COUNTER, ones), 32769);
 }
 
-/* The last tick of the field is used before it ends. */
+/* The last tick of the field is used. */
 static void
 the_last_tick_of_the_field_is_taken(void **state)
 {
@@ -355,7 +358,7 @@ the_last_tick_of_the_field_is_taken(void **state)
 	}
 }
 
-/* The end of the field: no value and no change, rather than a smaller one. */
+/* At the end of the field there is no next value, and the generator does not change. */
 static void
 at_the_end_of_the_field_there_is_no_next(void **state)
 {
@@ -374,7 +377,7 @@ at_the_end_of_the_field_there_is_no_next(void **state)
 	}
 }
 
-/* Fresh bits in every value: 58 of them, and 3 or 15 in a seed. */
+/* Every value has 58 new random bits, and a seed has 3 or 15. */
 static void
 the_random_bits_reach_the_value(void **state)
 {
@@ -401,8 +404,8 @@ the_random_bits_reach_the_value(void **state)
 }
 
 /*
- * How many of the random bits that it is given make a difference to the value
- * after another one?  doc/collisions.md rests on these numbers.
+ * Count the random bits that change the next value.  doc/collisions.md uses
+ * these numbers.
  */
 static int
 bits_that_count(UuidMethod method, UuidStamp stamp, UuidPayload before, uint64_t now)
@@ -433,8 +436,8 @@ no_random_bit_is_lost(void **state)
 	{
 		UuidMethod	method;
 		UuidStamp	stamp;
-		int			first;		/* of a tick, also of one ahead of the clock */
-		int			further;	/* ones of that tick */
+		int			first;		/* for the first value of a tick */
+		int			further;	/* for further values of the tick */
 	}			expected[] = {
 		{UUID_METHOD_FRACTION, none, 61, 58},
 		{UUID_METHOD_COUNTER, none, 73, 58},
@@ -456,7 +459,7 @@ no_random_bit_is_lost(void **state)
 	}
 }
 
-/* Whatever the clock shows, the next value is not before that time. */
+/* The next value does not have an earlier time, for any time of the clock. */
 static void
 goes_on_from_a_time(void **state)
 {
@@ -479,7 +482,7 @@ goes_on_from_a_time(void **state)
 	assert_true(uuid_generator_from(0).time == 0 && uuid_generator_from(0).tail == 0);
 }
 
-/* Lifted to a payload, a generator goes on above it; it never goes back. */
+/* A generator that is advanced to a payload continues above it, and never goes back. */
 static void
 goes_on_above_what_it_is_lifted_to(void **state)
 {
@@ -517,7 +520,7 @@ tells_when_the_clock_is_behind(void **state)
 		assert_false(uuid_generator_is_behind(clock, 4097, 4097));
 		assert_false(uuid_generator_is_behind(clock, 4097, 4098));
 	}
-	/* in v7 by the millisecond: below it a counter may stand */
+	/* v7 compares milliseconds, since the bits below can be a counter */
 	assert_false(uuid_generator_is_behind(UUID_CLOCK_V7, 4097, 4096));
 	assert_false(uuid_generator_is_behind(UUID_CLOCK_V7, 8191, 4096));
 	assert_true(uuid_generator_is_behind(UUID_CLOCK_V7, 8192, 8191));

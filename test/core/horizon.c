@@ -1,11 +1,13 @@
 /*
- * A model of the horizon: every interleaving of a few writers with a reader.
+ * A model of the horizon: explore every interleaving of a few writers with a
+ * reader.
  *
- * A step is what one process does that another can see.  Each order of steps that
- * src/instance/horizon.c and src/instance/transaction_slot.c rely on is a rule here.
- * With all rules kept, no reader gets a horizon below which a row is still to come,
- * and no finished transaction holds the horizon.  With any one rule broken, the
- * model finds an interleaving that goes wrong.
+ * A step is an action of one process that others can see.  The rules are the
+ * orders of steps on which src/instance/horizon.c and
+ * src/instance/transaction_slot.c rely.  If all rules hold, no row below a
+ * reader's horizon can appear later, and no finished transaction holds the
+ * horizon.  For each broken rule, the model must find an interleaving that
+ * fails.
  *
  * Values and transaction IDs count from 1.  Two values share a tick.  The histories
  * use the functions of the server, with two levels, so that entries are merged.
@@ -16,7 +18,7 @@
 
 #include "transaction_history.h"
 
-/* What can be broken. */
+/* The rules that can be broken. */
 typedef enum Rule
 {
 	NO_RULE,
@@ -106,12 +108,12 @@ typedef struct Program
 	struct
 	{
 		uint8_t		step;
-		uint8_t		of;			/* a slot; a level; does the transaction abort? */
+		uint8_t		of;			/* slot, level, or whether the transaction aborts */
 	}			steps[STEPS];
 	int			length;
 } Program;
 
-/* As small as possible, and zero where unused, since states are compared as bytes. */
+/* States are compared as bytes, so they are small, and unused members are zero. */
 typedef struct State
 {
 	uint8_t		at[WRITERS];
@@ -119,12 +121,12 @@ typedef struct State
 	uint8_t		last;			/* value; 0 before the first */
 	uint8_t		next_xid;		/* to be assigned */
 	uint8_t		latest_ended;
-	uint8_t		prepared;		/* xid in the slot for one */
-	uint8_t		may_finish;		/* has its session left it? */
+	uint8_t		prepared;		/* xid in the slot of a prepared transaction */
+	uint8_t		may_finish;		/* has its session detached from it? */
 	uint16_t	running;		/* bit of each xid */
 	uint8_t		xid[WRITERS];
 	uint8_t		ended[WRITERS]; /* the next value is of another transaction */
-	uint8_t		slot[WRITERS];	/* tick, plus one; 0 for none */
+	uint8_t		slot[WRITERS];	/* tick plus one; 0 for none */
 	uint8_t		cleared[WRITERS];	/* the slot's value, if it is cleared too early */
 	uint8_t		count[SLOTS][UUID_HISTORY_LEVELS];
 	uint8_t		history_xid[SLOTS][ENTRIES];
@@ -156,17 +158,17 @@ static Rule broken;
 static Program writers[WRITERS];
 static Program reader;
 
-static uint64_t missed;			/* states in which a row is */
-static uint64_t held;			/* states in which nobody holds it and it is held */
-static uint64_t refused;		/* states in which a reader is refused for nothing */
+static uint64_t missed;			/* states in which a row is missed */
+static uint64_t held;			/* states in which a finished transaction holds the horizon */
+static uint64_t refused;		/* states in which a reader is refused without need */
 static uint64_t states;
 
-/* --- states that were met ---------------------------------------------------- */
+/* --- states that the search has reached --------------------------------------- */
 
 static uint64_t (*met)[2];
 static uint64_t met_size;
 
-/* Return 128 bits that stand for a state. */
+/* Return a hash of 128 bits of a state. */
 static void
 hash_state(const State *state, uint64_t hash[2])
 {
@@ -197,7 +199,7 @@ met_init(uint64_t size)
 	states = 0;
 }
 
-/* Check whether the state was met before, and record it. */
+/* Check whether the search has reached the state before, and record the state. */
 static bool
 was_met(const State *state)
 {
@@ -244,7 +246,7 @@ tick_of(int value)
 	return value / VALUES_PER_TICK;
 }
 
-/* Keep the smaller one; 0 is none. */
+/* Keep the smaller value; 0 means none. */
 static void
 keep_smaller(uint8_t *smallest, uint8_t other)
 {
@@ -499,7 +501,7 @@ read_step(State *state)
 				int			level = of % UUID_HISTORY_LEVELS;
 				int			count = state->count[slot][level];
 
-				/* the worst that can be read during a change */
+				/* the worst result of reading during a change */
 				if (state->changes[slot] % 2 != 0)
 					count = 0;
 				for (int i = 0; i < count && !state->history_over; i++)
@@ -535,7 +537,7 @@ read_step(State *state)
 			state->smallest = 0;
 			break;
 		case CHECK:
-			/* values that were generated after a reset that came later have no order */
+			/* values have no order with those from before a reset during the read */
 			if (misses(state) && !state->reset_meanwhile)
 				missed++;
 			break;
@@ -718,10 +720,10 @@ typedef enum Startup
 {
 	IN_USE,						/* the mark has been read */
 	WITH_PREPARED,				/* with a prepared transaction from before */
-	WITH_OLD_SNAPSHOT			/* with a snapshot from before, of another transaction */
+	WITH_OLD_SNAPSHOT			/* with a snapshot of another transaction from before */
 } Startup;
 
-/* Return the state at the start.  Transaction 1 is from before startup, with a row. */
+/* Return the state after startup.  Transaction 1 has a row, and began before startup. */
 static State
 start(Startup startup)
 {

@@ -1,6 +1,6 @@
 /*
- * Bytes to fields and back: the vectors of RFC 9562 and the two drafts, the
- * variants and versions of any bytes, v1 to v6 to v1.
+ * Tests of layouts: the vectors of RFC 9562 and two drafts, variants and
+ * versions of any bytes, and conversion of v1 to v6 and back.
  */
 #include "support.h"
 
@@ -54,7 +54,7 @@ packs_and_unpacks_the_vectors(void **state)
 	}
 }
 
-/* Bytes that another program made, and the UUID of that version over them. */
+/* Given bytes, and the UUID with version and variant replaced. */
 static void
 sets_version_and_variant_over_given_bytes(void **state)
 {
@@ -151,7 +151,7 @@ unpack_is_the_inverse_of_pack(void **state)
 	}
 }
 
-/* RFC 9562, 5.6: any v1, whatever its fields, as v6 and back. */
+/* RFC 9562, 5.6: conversion of any v1 to v6 and back. */
 static void
 v1_to_v6_to_v1_is_the_identity(void **state)
 {
@@ -174,7 +174,7 @@ v1_to_v6_to_v1_is_the_identity(void **state)
 	}
 }
 
-/* RFC 9562, 6.11: the order of the bytes is that of time, then tail. */
+/* RFC 9562, 6.11: the order of bytes is the order of time and tail. */
 static void
 v6_v7_and_v8_sort_as_bytes(void **state)
 {
@@ -214,7 +214,7 @@ reads_clock_sequence_and_node(void **state)
 	assert_int_equal(uuid_layout_clock_seq(payload), 0x3fff);
 }
 
-/* A stamp changes its own bits and no other. */
+/* A stamp changes only its own bits. */
 static void
 stamps_only_its_own_bits(void **state)
 {
@@ -247,7 +247,7 @@ stamps_only_its_own_bits(void **state)
 	}
 }
 
-/* Its own time for each of the version, and never a lesser one for a greater UUID. */
+/* A UUID of the version has its own time.  A greater UUID never has a smaller time. */
 static void
 any_bytes_have_a_place_in_the_order_of_times(void **state)
 {
@@ -263,13 +263,16 @@ any_bytes_have_a_place_in_the_order_of_times(void **state)
 
 		uuid_layout_store64(bytes, test_bits());
 		uuid_layout_store64(bytes + 8, test_bits());
-		/* near the version and the variant, and near the ends, as often as not */
+		/* half of the UUIDs have a version or time near an edge */
 		if (round % 2)
 			bytes[6] = (uint8_t) ((version - 1 + round % 3) << 4 | (round % 4 ? 0 : bytes[6] & 0x0f));
 		if (round % 5 == 0)
 			memset(bytes, round % 10 ? 0xff : 0, 6);
 
-		/* it is after the first UUID of just the times up to its own */
+		/*
+		 * the UUID is not below the first one of its time, and is below the
+		 * first one of the next
+		 */
 		payload.tail = 0;
 		payload.time = uuid_layout_last_time(bytes, version);
 		uuid_layout_pack(first, version, payload);

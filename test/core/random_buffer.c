@@ -1,6 +1,7 @@
 /*
- * The pool of random bytes: fetched 16384 at a time, handed out once, erased
- * as used, never shared over a fork, never replaced by something weaker.
+ * Tests of the buffer of random bytes: 16384 bytes are fetched at a time,
+ * returned once, erased when returned, not shared after a fork, and never
+ * replaced by weaker bytes.
  */
 #include "support.h"
 
@@ -16,7 +17,7 @@ static int	source_calls;
 static size_t source_bytes;
 static uint64_t source_words[UUID_RANDOM_BUFFER_WORDS];
 
-/* Pseudorandom bytes, remembered, none of them a zero word. */
+/* Write pseudorandom bytes without a zero word, and record them. */
 static bool
 recording_source(void *bytes, size_t count)
 {
@@ -28,7 +29,7 @@ recording_source(void *bytes, size_t count)
 	return true;
 }
 
-/* Writes all of the pool before it fails. */
+/* Write the whole buffer, then fail. */
 static bool
 failing_source(void *bytes, size_t count)
 {
@@ -69,7 +70,7 @@ asks_the_source_once_per_16384_bytes(void **state)
 	assert_int_equal(source_calls, 11);
 }
 
-/* What is handed out is what the source gave, each byte once. */
+/* The buffer returns the bytes of the source, each of them once. */
 static void
 hands_out_every_byte_once(void **state)
 {
@@ -117,7 +118,7 @@ hands_out_nothing_when_the_source_fails(void **state)
 		assert_erased(pool.words, 0, UUID_RANDOM_BUFFER_WORDS);
 		assert_int_equal(source_calls, i);
 	}
-	/* and recovers when the source does */
+	/* the buffer works again when the source does */
 	assert_true(uuid_random_buffer_take(&pool, OWNER, recording_source, &word));
 	assert_true(word != 42);
 }
@@ -136,7 +137,7 @@ another_owner_gets_no_byte_of_the_pool(void **state)
 	for (size_t i = 0; i < UUID_RANDOM_BUFFER_WORDS; i++)
 		assert_true(left[i] != word);
 
-	/* not even when the source fails just then */
+	/* also if the source fails at that moment */
 	word = 42;
 	assert_false(uuid_random_buffer_take(&pool, OWNER, failing_source, &word));
 	assert_true(word == 42);
@@ -154,7 +155,7 @@ urandom_source(void *bytes, size_t count)
 	return ok;
 }
 
-/* A child of fork inherits the pool; all of what it takes is its own. */
+/* A forked child inherits the buffer, but gets other bytes than its parent. */
 static void
 parent_and_child_of_a_fork_differ(void **state)
 {

@@ -1,6 +1,6 @@
 /*
  * support.h
- *		What the core's unit tests share: cmocka with TAP output, chosen
+ *		Functions of the core's unit tests: cmocka with TAP output, seeded
  *		random bits, and UUIDs as text.
  */
 #ifndef UUID9562_TEST_SUPPORT_H
@@ -21,8 +21,8 @@
 #include "layout.h"
 
 /*
- * Seeded pseudorandom bits (SplitMix64), for inputs: never for secrets.  A
- * run prints its seed; UUID9562_TEST_SEED repeats it.
+ * Seeded pseudorandom bits (SplitMix64) for inputs of tests.  A run prints its
+ * seed; UUID9562_TEST_SEED repeats it.
  */
 static uint64_t test_seed;
 
@@ -45,7 +45,7 @@ test_bits(void)
 	return bits ^ bits >> 31;
 }
 
-/* Two hexadecimal digits a byte, dashes skipped. */
+/* Read two hexadecimal digits for each byte, and skip dashes. */
 static inline void
 bytes_from_text(const char *string, uint8_t *bytes, size_t count)
 {
@@ -78,7 +78,7 @@ assert_uuid_equal(const uint8_t *bytes, const char *expected)
 	assert_string_equal(string, expected);
 }
 
-/* Run the tests of a program, TAP on standard output. */
+/* Run the tests of a program, and print TAP. */
 #define run_core_tests(tests) \
 	(seed_test_bits(), cmocka_set_message_output(CM_OUTPUT_TAP), \
 	 cmocka_run_group_tests(tests, NULL, NULL))

@@ -18,7 +18,7 @@ reads_each_digit_in_upper_and_lower_case(void **state)
 	assert_memory_equal(bytes, expected, sizeof(expected));
 }
 
-/* Every byte but the 22 digits, in the place of a digit. */
+/* Every byte other than the 22 digits, instead of a digit. */
 static void
 refuses_what_is_no_digit(void **state)
 {
@@ -59,11 +59,11 @@ reads_a_uuid(void **state)
 	assert_uuid_equal(bytes, "f81d4fae-7dec-11d0-a765-00a0c91e6bf6");
 }
 
-/* Each character of it is 5 bits, from the most significant one. */
+/* Each character stands for 5 bits, from the most significant one. */
 static void
 base32hex_is_that_of_the_rfc(void **state)
 {
-	/* each also as Python's base64.b32hexencode gives it, without its padding */
+	/* Python's base64.b32hexencode returns the same, with padding */
 	static const struct
 	{
 		const char *uuid;
@@ -87,7 +87,7 @@ base32hex_is_that_of_the_rfc(void **state)
 	}
 }
 
-/* Two UUIDs are in the order of their texts, and each is read back in either case. */
+/* Two UUIDs have the order of their texts, and each text is read in upper and lower case. */
 static void
 base32hex_sorts_and_is_read_back(void **state)
 {

@@ -1,5 +1,5 @@
-# What the tests with neighbours share: is the neighbour installed, which
-# partitions does a plan scan.
+# Functions of the tests with other extensions: is the extension installed, and which
+# partitions does a plan scan?
 package Neighbours;
 
 use strict;
@@ -18,7 +18,7 @@ sub pg_config
 	return $value;
 }
 
-# Why a test with that extension cannot run here; undef when it can.
+# Return why a test with an extension cannot run here; undef if it can.
 sub why_not
 {
 	my ($extension, $name) = @_;
@@ -28,7 +28,7 @@ sub why_not
 	return "$name is not installed for PostgreSQL $major";
 }
 
-# The plan of the last of the statements, as text.
+# Return the plan of the last statement.
 sub plan_of
 {
 	my ($node, $database, @statements) = @_;
@@ -37,7 +37,7 @@ sub plan_of
 	return $node->safe_psql($database, join ";\n", @statements, "EXPLAIN (COSTS OFF) $last");
 }
 
-# The tables that a plan scans, in order and in one string.
+# Return the tables that a plan scans, as a sorted string.
 sub tables_in
 {
 	my ($plan) = @_;
@@ -51,10 +51,10 @@ sub tables_in
 	return join ' ', sort keys %tables;
 }
 
-# Those that the last of the statements scans.
+# Return the tables that the last statement scans.
 sub scanned { return tables_in(plan_of(@_)) }
 
-# How many partitions or chunks executing it leaves out, of those in the plan.
+# Return the number of partitions or chunks of the plan that execution skips.
 sub removed
 {
 	return plan_of(@_) =~ /(?:Subplans Removed|Chunks excluded during startup): (\d+)/ ? $1 : 0;

@@ -1,5 +1,5 @@
-# A table partitioned by the time in its primary key: each id goes to the partition of
-# its month, and "id <@ period" scans the partitions of the period.
+# Partitioning by the time in the primary key: each ID is in the partition of its month,
+# and "id <@ period" scans only the partitions of the period.
 use strict;
 use warnings;
 
@@ -41,7 +41,7 @@ foreach my $case (
 	is(sql('BEGIN', "INSERT INTO orders VALUES ($id, 0) RETURNING tableoid::regclass", 'ROLLBACK'), $partition, "$name goes to $partition");
 }
 
-# every 7 hours from before the first month to after the last, and two v4 ids
+# an ID for every 7 hours, from before the first month to after the last, and two v4
 sql(q{
 	INSERT INTO orders SELECT public.uuidv7_at('2025-12-20'::timestamptz + n * interval '7 hours'), n FROM generate_series(1, 400) AS n;
 	INSERT INTO orders VALUES ('019c1000-0000-4000-8000-000000000000', 0), ('f81d4fae-7dec-4ad0-a765-00a0c91e6bf6', 0);
@@ -68,7 +68,7 @@ foreach my $case (
 is(scans(q{UPDATE orders SET n = -n WHERE id <@ '[2026-02-01,2026-03-01)'}), 'orders_2', 'UPDATE of a month scans its partition');
 is(scans(q{DELETE FROM orders WHERE id <@ '[2026-02-01,2026-03-01)'}), 'orders_2', 'DELETE of a month scans its partition');
 
-# when executing: a parameter
+# pruned during execution: a parameter
 foreach my $case (
 	[ 'tstzrange', '$1', q{'[2026-01-20,2026-02-10)'}, 'orders_1 orders_2', 72 ],
 	[ 'timestamptz, interval', 'tstzrange($1, $1 + $2)', q{'2026-02-01', '1 month'}, 'orders_2', 96 ])
@@ -82,7 +82,7 @@ foreach my $case (
 	is(sql(@statements), $rows, "generic plan, $period: $rows rows");
 }
 
-# when executing: a period of each row of another table
+# pruned during execution: a period of each row of another table
 my $plan = sql('SET enable_seqscan = off', 'SET enable_bitmapscan = off', q{
 	EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF)
 	SELECT (SELECT count(*) FROM orders WHERE id <@ period)
@@ -91,7 +91,7 @@ is(join(' ', map { /on (orders_\w+).*\(actual/ ? $1 : () } split /\n/, $plan), '
 	'each row of another table scans the partition of its own period')
   or diag($plan);
 
-# when executing: now()
+# pruned during execution: now()
 sql(q{
 	BEGIN;
 	CREATE TABLE events (id uuid PRIMARY KEY, days int) PARTITION BY RANGE (id);

@@ -1,8 +1,7 @@
-# pg_partman makes, fills and drops the partitions of a table by the time in its primary
-# key, with uuidv7_floor as encoder and uuidv7_timestamp_from_text as decoder.
+# pg_partman creates, fills and drops partitions by the time in the primary key, with
+# uuidv7_floor as encoder and uuidv7_timestamp_from_text as decoder.
 #
-# It works from the clock, so months count from this one: 0 is this month, -1 the one
-# before.
+# It uses the current time, so months are numbered from the current one, which is 0.
 use strict;
 use warnings;
 
@@ -32,10 +31,11 @@ if (sql(q{SELECT count(*) FROM pg_proc WHERE pronamespace = 'partman'::regnamesp
 	plan skip_all => "pg_partman $version has no time encoder: partitioning by uuid needs 5.2 or later";
 }
 
-# No month ends during this test.
+# Wait if a month is about to end.
 sql(q{SELECT pg_sleep(61) WHERE date_trunc('month', now() + interval '1 minute') <> date_trunc('month', now())});
 
-# The beginning of month n, and the month of a partition or else its name.
+# The beginning of month n, and the number of a partition's month, or its name if it has
+# none.
 sql(q{
 	CREATE FUNCTION month(n int) RETURNS timestamptz STABLE LANGUAGE sql AS
 		$$SELECT date_trunc('month', now()) + make_interval(months => n)$$;
@@ -51,7 +51,7 @@ sub months
 		WHERE month <> 'orders_default'});
 }
 
-# Where rows are, by the months of their partitions.
+# The months of the partitions that contain rows.
 sub placed
 {
 	my ($condition) = @_;

@@ -1,5 +1,5 @@
-# postgres_fdw: with "extensions 'uuid9562'" the bounds of a period go to the foreign
-# server, so that only the rows of the period come back.
+# postgres_fdw: with "extensions 'uuid9562'" the foreign server receives the bounds of a
+# period, and returns only the rows of the period.
 use strict;
 use warnings;
 
@@ -54,7 +54,7 @@ ships('a generic plan without an end', qr/id >= public\.uuidv7_lower_bound\($eac
 ships('a generic plan with a period', qr/id >= public\.uuidv7_lower_bound\($each\).*id <= public\.uuidv7_upper_bound\($each\)/, '24',
 	'SET plan_cache_mode = force_generic_plan', 'PREPARE q (tstzrange) AS SELECT count(*) FROM far WHERE id <@ $1', q{EXECUTE q ('[2026-01-10,2026-01-11)')});
 
-# PostgreSQL ships this grouping, and knows the grouped condition by its tree
+# PostgreSQL sends this grouping, and compares the grouped condition as a tree
 is( $node->safe_psql('postgres', q{SELECT NOT id <@ '[2026-01-10,2026-01-11)', count(*) FROM far GROUP BY id <@ '[2026-01-10,2026-01-11)' ORDER BY 1}),
 	"f|24\nt|977", 'a grouped condition');
 

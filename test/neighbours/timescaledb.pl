@@ -1,8 +1,9 @@
 # TimescaleDB: a hypertable on the primary key keeps each id in the chunk of its time, and
 # "id <@ period" reads the chunks of the period.
 #
-# A version that knows uuid dimensions takes the key as it is.  Every version takes it with
-# uuidv7_timestamp as the partitioning function; what that does not give is skipped by name.
+# Versions with uuid dimensions accept the key itself.  Every version accepts
+# uuidv7_timestamp as the partitioning function.  Tests that this cannot pass are skipped
+# by name.
 use strict;
 use warnings;
 
@@ -46,8 +47,8 @@ sub chunks_of
 	return join ' ', sort map { s/.*\.//r } split /\n/, sql("SELECT DISTINCT tableoid::regclass FROM $table WHERE $condition");
 }
 
-# Four days by the hour in chunks of a day, and the same rows in a plain table; then a row
-# now and one 50, 100 and 150 days ago.
+# Rows for each hour of four days in chunks of a day, and the same in a plain table.
+# Then a row of now, and of 50, 100 and 150 days ago.
 my %dimension = (key => '', function => q{, partition_func => 'public.uuidv7_timestamp'});
 foreach my $by (sort keys %dimension)
 {

@@ -1,4 +1,4 @@
--- What the extension without C must do in a new cluster.
+-- Check that the extension without C works in a new cluster.
 CREATE SCHEMA ids;
 CREATE EXTENSION uuid9562 SCHEMA ids;
 SET search_path = public, ids;

@@ -1,5 +1,5 @@
--- What a package must give in a new cluster: the extension, a key that it makes, and
--- the rows of a period by that key.
+-- Check that a package works in a new cluster: create the extension, generate keys, and
+-- select the rows of a period.
 CREATE EXTENSION uuid9562;
 
 CREATE TABLE orders (

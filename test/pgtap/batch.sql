@@ -1,5 +1,5 @@
--- uuidv7_batch: as many values as asked for, in order with those of uuidv7(), in no more
--- memory, and it can be cancelled.
+-- uuidv7_batch returns the requested number of values, in order with those of uuidv7(),
+-- without using more memory, and can be canceled.
 
 BEGIN;
 SELECT plan(19);

@@ -1,4 +1,4 @@
--- What every object of the extension has in common.
+-- Properties that every object of the extension has.
 
 BEGIN;
 SELECT plan(6);

@@ -1,5 +1,6 @@
--- Names that PostgreSQL has too: from 17 on the unqualified name means core's,
--- the qualified one ours; what core reads and writes, ours does the same.
+-- Functions that PostgreSQL has too.  From version 17 on, a plain name means
+-- PostgreSQL's function, and a qualified name that of the extension.  Both return the
+-- same results.
 
 BEGIN;
 SELECT plan(6);
@@ -7,10 +8,10 @@ SELECT plan(6);
 SELECT '1ec9414c-232a-6b00-b3c8-9f6bdeced846' AS v6,
 	   current_setting('server_version_num')::int >= 170000 AS in_core,
 	   current_setting('server_version_num')::int >= 190000 AS base32hex,
-	   -- core 17 reads the timestamp of version 1, core 18 of 7 too
+	   -- PostgreSQL 17 reads the timestamp of version 1, and 18 that of version 7 too
 	   CASE WHEN current_setting('server_version_num')::int < 180000 THEN '{6,7}' ELSE '{6}' END AS ours_only \gset
 
--- Ours reads version 6, core's does not.
+-- Only the extension's function reads version 6.
 SELECT isnt(public.uuid_extract_timestamp(:'v6'), NULL, 'the qualified name means ours');
 SELECT is(uuid_extract_timestamp(:'v6') IS NULL, :'in_core'::boolean, 'the plain name means core''s, where core has it');
 SET LOCAL search_path = public, pg_catalog;
@@ -18,7 +19,7 @@ SELECT isnt(uuid_extract_timestamp(:'v6'), NULL, 'with pg_catalog last in search
 RESET search_path;
 
 CREATE TEMP TABLE samples AS SELECT md5(n::text)::uuid AS id FROM generate_series(1, 200000) AS n;
--- fixed places: version and variant of each kind, often enough
+-- version and variant of many values of each kind
 UPDATE samples SET id = overlay(overlay(id::text PLACING to_hex(get_byte(uuid_send(id), 0) % 10) FROM 15) PLACING '8' FROM 20)::uuid
 WHERE get_byte(uuid_send(id), 1) < 128;
 \if :in_core

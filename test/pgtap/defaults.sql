@@ -1,9 +1,10 @@
--- uuidv7() as a column default: ids in row order, whatever the statement and the table.
+-- uuidv7() as a column default generates IDs in row order, for every kind of statement
+-- and table.
 
 BEGIN;
 SELECT plan(9);
 
--- n is the order of the rows; ids must have it too.
+-- The IDs must have the order of n.
 CREATE SEQUENCE order_of_rows;
 CREATE TABLE plain (id uuid PRIMARY KEY DEFAULT public.uuidv7(), n bigint DEFAULT nextval('order_of_rows'), t text UNIQUE);
 CREATE TABLE composite (id uuid DEFAULT public.uuidv7(), tenant int DEFAULT 1, n bigint DEFAULT nextval('order_of_rows'), PRIMARY KEY (id, tenant));

@@ -1,11 +1,11 @@
--- Every function of the extension, called with every combination of edge values
--- of its arguments' types: a value, or an error with one of the SQLSTATEs that
--- the manual names.
+-- Call every function of the extension with every combination of edge values of its
+-- arguments' types.  It must return a value, or raise an error with a SQLSTATE that the
+-- manual lists.
 
 BEGIN;
 SELECT plan(5);
 
--- as SQL, so that a value that a version of PostgreSQL lacks can be left out
+-- as SQL text, so that values that a version of PostgreSQL lacks can be skipped
 CREATE TEMP TABLE edges (type regtype, value text);
 INSERT INTO edges
 SELECT type, value
@@ -64,7 +64,8 @@ BEGIN
 		FROM pg_depend AS d JOIN pg_extension AS e ON d.refobjid = e.oid AND d.deptype = 'e'
 			 JOIN pg_proc AS p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
 		WHERE e.extname = 'uuid9562' AND NOT 'internal'::regtype = ANY (p.proargtypes)
-		-- a horizon follows a first value; a reset follows an advance to the end of the field
+		-- call an ordered function before its horizon, and reset after an
+		-- advance to the end of the field
 		ORDER BY p.proname !~ '_ordered$',
 			array_position(ARRAY['uuid_generator_advance', 'uuid_generator_reset'], p.proname::text) NULLS FIRST
 	LOOP
@@ -94,9 +95,8 @@ SELECT is((SELECT count(DISTINCT function) FROM calls),
 	(SELECT count(*) FROM pg_depend AS d JOIN pg_extension AS e ON d.refobjid = e.oid AND d.deptype = 'e'
 		  JOIN pg_proc AS p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
 	 WHERE e.extname = 'uuid9562' AND NOT 'internal'::regtype = ANY (p.proargtypes)), 'of every function');
--- 22008 a time outside the field, 22003 a field out of range, 22023 and 22P02
--- what does not parse, 42704 no key, 55000 no node ID, no shared memory or no ordered
--- value yet
+-- 22008: time outside the field; 22003: field out of range; 22023 and 22P02: invalid
+-- input; 42704: no key; 55000: no node ID, no shared memory or no ordered value yet
 SELECT is_empty(
 	$$SELECT function, call, state FROM calls
 	  WHERE state NOT IN ('00000', '22008', '22003', '22023', '22P02', '42704', '55000')$$,

@@ -1,9 +1,9 @@
--- Row estimates of "is within a period" on analysed tables: within a factor of
--- two of the truth, for periods of many histogram bins and inside a single one.
+-- Row estimates of period conditions are within a factor of two of the actual rows, for
+-- periods of many histogram bins and inside a single one.
 --
--- The same in every run: ANALYZE reads all of these tables, and what is random in
--- them comes from one seed.  Another seed is another sample:
--- PGOPTIONS='-c test.seed=0.25', a number from -1 to 1.
+-- The results are the same in every run: ANALYZE reads whole tables, and random values
+-- come from one seed.  To use another seed, set PGOPTIONS='-c test.seed=0.25', a number
+-- from -1 to 1.
 
 BEGIN;
 SELECT plan(111);
@@ -19,7 +19,7 @@ BEGIN
 	RETURN plan -> 0 -> 'Plan' ->> 'Plan Rows';
 END$$;
 
--- Compares the estimate of a condition on a table with the truth.
+-- Compare the estimate of a condition on a table with the actual number of rows.
 CREATE FUNCTION estimates(from_table text, condition text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	query text := format('SELECT FROM %s WHERE %s', from_table, condition);
@@ -31,7 +31,7 @@ BEGIN
 			  format('%s, %s: %s rows estimated, %s found', from_table, condition, estimated, actual));
 END$$;
 
--- 30,000 rows at most: what ANALYZE reads for 100 bins.
+-- Analyze tables of at most 30,000 rows, which ANALYZE reads completely for 100 bins.
 CREATE PROCEDURE analyze_whole(VARIADIC tables regclass[]) LANGUAGE plpgsql AS $$
 DECLARE
 	each regclass;
@@ -49,8 +49,8 @@ RETURN overlay(overlay(md5(random()::text) PLACING '4' FROM 13) PLACING 'a' FROM
 
 SELECT setseed(coalesce(nullif(current_setting('test.seed', true), ''), '0')::float8);
 
--- 90 days to now, a value in every 270 seconds; three times as dense in half of each
--- day; with as many random UUIDs beside them; with NULL in a third.
+-- The last 90 days: a value every 270 seconds; with three times the density in half of
+-- each day; with as many random UUIDs; with NULL in a third of the rows.
 CREATE TABLE steady AS
 SELECT public.uuidv7_at(now() - (n - random()) * interval '270 seconds') AS id FROM generate_series(1, 28800) AS n;
 CREATE TABLE half AS
@@ -86,7 +86,7 @@ CREATE INDEX ON v8 (id);
 CREATE INDEX ON parted (id);
 CALL analyze_whole('steady', 'daily', 'mixed', 'gappy', 'v6', 'v8', 'v8_mixed', 'one_then_other', 'parted');
 
--- a bin of steady is 22 hours, one of mixed twice that
+-- a bin of "steady" has 22 hours, and one of "mixed" has 44
 SELECT estimates(from_table, format('id <@ %L::tstzrange', tstzrange(now() - since, now() - till)))
 FROM (VALUES ('steady'), ('mixed'), ('gappy'), ('parted'), ('daily')) AS tables (from_table),
 	 (VALUES (interval '60 days', interval '30 days'), ('33 days', '28 days'), ('41 days', '40 days'),
@@ -94,7 +94,7 @@ FROM (VALUES ('steady'), ('mixed'), ('gappy'), ('parted'), ('daily')) AS tables 
 SELECT estimates(from_table, format('id <@ %L::tstzrange', tstzrange(now() - interval '50 days 1 hours', now() - interval '50 days')))
 FROM (VALUES ('steady'), ('mixed'), ('gappy'), ('parted')) AS tables (from_table);
 
--- periods that are known when the query runs, and one unbounded side
+-- periods that are known during execution, and one unbounded side
 SELECT estimates('steady', $$id <@ tstzrange(now() - interval '7 days', NULL)$$);
 SELECT estimates('steady', $$id <@ tstzrange(now() - interval '1 day', now())$$);
 SELECT estimates('steady', $$tstzrange(now() - interval '41 days', now() - interval '40 days 21 hours') @> id$$);
@@ -116,7 +116,7 @@ PREPARE period_rows (tstzrange) AS SELECT FROM steady WHERE id <@ $1;
 SELECT ok(estimated_rows(format('EXECUTE period_rows (%L)', tstzrange(now() - interval '20 days 3 hours', now() - interval '20 days')))
 		  BETWEEN 20 AND 80, 'a parameter of a custom plan: 40 rows, within a factor of two');
 
--- the newest values of a column of several versions, and what is not of one
+-- the newest values of a column of several versions, and values of other versions
 SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '1 day', NULL)$$);
 SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '14 hours', now())$$);
 SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '30 hours', now() + interval '1 day')$$);
@@ -126,7 +126,7 @@ SELECT estimates('gappy', 'public.uuid_is_v7(id)');
 SELECT cmp_ok(estimated_rows('SELECT FROM steady WHERE public.uuid_is_v6(id)'), '<', 11::numeric, 'no v6 among v7');
 SELECT cmp_ok(estimated_rows($$SELECT FROM v6 WHERE id <@ '[2026-01-01,)'$$), '<', 11::numeric, 'no v7 among v6');
 
--- v8 among others, and one kind after the other
+-- v8 mixed with other versions, and one kind after the other
 SELECT estimates('v8_mixed', format('public.uuidv8_node_within(id, %L)', tstzrange(now() - since, now() - till)))
 FROM (VALUES (interval '60 days', interval '30 days'), ('41 days', '40 days'), ('10 days 6 hours', '10 days'), ('1 day', '0'), ('14 hours', '0')) AS periods (since, till);
 SELECT estimates('one_then_other', $$public.uuidv8_node_within(id, tstzrange(now() - interval '1 day', NULL))$$);
@@ -134,7 +134,7 @@ SELECT estimates('one_then_other', $$public.uuidv8_node_within(id, tstzrange(now
 SELECT estimates('one_then_other', $$id <@ tstzrange(now() - interval '51 days', now() - interval '50 days')$$);
 SELECT estimates('one_then_other', 'public.uuid_is_v8(id)');
 
--- few values, each in many rows; some common ones among many rare ones
+-- few distinct values; some common values among many rare ones
 CREATE TABLE customers AS
 SELECT public.uuidv7_floor(now() - n * interval '1 day') AS id FROM generate_series(1, 40) AS n, generate_series(1, 10 * n);
 CREATE TABLE regulars AS
@@ -148,7 +148,7 @@ SELECT estimates('regulars', $$id <@ tstzrange(now() - interval '260 days', now(
 SELECT estimates('regulars', $$id <@ tstzrange(now() - interval '240 days', now() - interval '160 days')$$);
 SELECT estimates('regulars', 'public.uuid_is_v7(id)');
 
--- common values and no others: no histogram
+-- only common values, so there is no histogram
 CREATE TABLE five AS
 SELECT public.uuidv7_floor(now() - n % 5 * interval '1 day') AS id FROM generate_series(1, 1000) AS n;
 CALL analyze_whole('five');
@@ -156,7 +156,7 @@ SELECT ok(histogram_bounds IS NULL, 'five values have no histogram') FROM pg_sta
 SELECT estimates('five', $$id <@ tstzrange(now() - interval '2 days 12 hours', NULL)$$);
 SELECT estimates('five', 'public.uuid_is_v7(id)');
 
--- bounds of another column of the table are its own
+-- the bounds of another column of the table use the statistics of that column
 CREATE TABLE two AS
 SELECT id, public.uuidv7_at(public.uuidv7_timestamp(id) - interval '3 years') AS parent FROM steady;
 CALL analyze_whole('two');
@@ -169,7 +169,7 @@ AS $$BEGIN RETURN tstzrange(now() - interval '50 days 3 hours', now() - interval
 SELECT estimates('steady', 'id <@ three_hours()');
 SELECT estimates('mixed', 'id <@ three_hours()');
 
--- values newer than the statistics: PostgreSQL looks at the end of the index
+-- values newer than the statistics: PostgreSQL reads the end of the index
 SELECT ok(estimated_rows($$SELECT FROM steady WHERE id <@ tstzrange(now() + interval '1 hour', NULL)$$) < 11, 'next to none in the next hours');
 INSERT INTO steady SELECT public.uuidv7_at(now() + interval '2 hours' + n * interval '1 second') FROM generate_series(1, 288) AS n;
 SELECT ok(estimated_rows($$SELECT FROM steady WHERE id <@ tstzrange(now() + interval '1 hour', NULL)$$) > 50, 'and many when they have come');
@@ -184,7 +184,7 @@ SELECT estimates('growing', $$id <@ tstzrange(now() - interval '10 days', now() 
 SELECT estimates('growing', $$id <@ tstzrange(now() - interval '20 days 2 hours', NULL)$$);
 SELECT estimates('growing', $$id <@ tstzrange(now() - interval '41 days', now() - interval '40 days')$$);
 
--- of v8, with a node id and of uuidv8(), which have two clocks; and beside random UUIDs
+-- v8 with a node ID and of uuidv8(), whose clocks differ; and v8 with random UUIDs
 CREATE FUNCTION v8_floor(moment timestamptz) RETURNS uuid STABLE
 RETURN public.uuidv8_custom((extract(epoch FROM moment) * 100000000)::bigint >> 12, ((extract(epoch FROM moment) * 100000000)::bigint & 4095)::int, 0);
 CREATE TABLE growing_v8 AS SELECT id FROM v8 WHERE id < public.uuidv8_node_floor(now() - interval '20 days');
@@ -207,7 +207,7 @@ SELECT public.uuidv8_node_floor(now() - n * interval '1 day') AS id FROM generat
 CALL analyze_whole('v8_customers');
 SELECT estimates('v8_customers', $$public.uuidv8_node_within(id, tstzrange(now() - interval '30 days 12 hours', now() - interval '20 days 12 hours'))$$);
 
--- nothing known: no statistics, or next to none
+-- no statistics, or hardly any
 CREATE TABLE unknown AS SELECT id FROM mixed;
 SELECT estimates('unknown', 'public.uuid_is_v7(id)');
 SELECT estimates('unknown', 'NOT public.uuid_is_v7(id)');
@@ -237,8 +237,8 @@ SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '50 days', NULL) AN
 SELECT estimates('mixed', format('public.uuid_is_v7(id) AND (id < %L OR id > %L)', public.uuidv7_floor(now() - interval '60 days'), 'f0000000-0000-4000-8000-000000000000'::uuid));
 SELECT estimates('customers', format('id <@ %L::tstzrange AND id = %L', '(,)', (SELECT id FROM customers ORDER BY id LIMIT 1)));
 
--- outside of a histogram of ten bins, for which ANALYZE reads 3,000 rows: not half a
--- bin, whether the table has grown by pages or not
+-- outside a histogram of ten bins, for which ANALYZE reads 3,000 rows: less than half a
+-- bin, whether or not the table has grown
 CREATE TABLE later AS
 SELECT public.uuidv7_at(now() - (n - random()) * interval '270 seconds') AS id FROM generate_series(51, 3050) AS n;
 CREATE TABLE earlier AS
@@ -260,16 +260,16 @@ SELECT estimates('earlier', $$id <@ tstzrange(now() - 3030 * interval '270 secon
 SELECT cmp_ok(estimated_rows($$SELECT FROM earlier WHERE id <@ tstzrange(now() - interval '30 days', now() - interval '20 days')$$), '<', 11::numeric,
 			  'earlier, before all: next to none');
 
--- and outside the values there are: hardly any
+-- outside the existing values: hardly any rows
 SELECT cmp_ok(estimated_rows($$SELECT FROM steady WHERE id <@ tstzrange(now() + interval '1 day', NULL)$$), '<', 111::numeric,
 			  'tomorrow: next to none');
 
--- the version asked for in an arm of an OR says nothing of the rows outside
+-- a version check in one arm of an OR does not affect the other rows
 SELECT is(estimated_rows(format('SELECT FROM mixed WHERE (%1$s AND id = public.nil_uuid() OR id > public.nil_uuid()) AND %1$s', 'public.uuid_is_v7(id)')),
 		  estimated_rows(format('SELECT FROM mixed WHERE %1$s AND (%1$s AND id = public.nil_uuid() OR id > public.nil_uuid())', 'public.uuid_is_v7(id)')),
 		  'the order of two conditions on the version changes no estimate');
 
--- a plan of many partitions keeps none of the statistics that it has read
+-- planning many partitions releases the statistics that it has read
 CREATE TABLE calendar (id uuid) PARTITION BY RANGE (id);
 CREATE FUNCTION planning_memory(bins int) RETURNS numeric LANGUAGE plpgsql AS $$
 DECLARE

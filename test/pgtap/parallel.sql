@@ -1,4 +1,4 @@
--- In parallel workers: every function runs there, and no value comes twice.
+-- Every function runs in parallel workers, and no value is repeated.
 
 BEGIN;
 SELECT plan(4);

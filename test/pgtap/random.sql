@@ -1,6 +1,5 @@
--- Version 4: a million distinct values, random in every bit but six.  Version 7 by
--- each method, and UUIDs of a given time: random where they say so, and no two
--- alike.
+-- Version 4: a million distinct values, random in every bit but six.  Version 7 with
+-- each method, and UUIDs for a given time: distinct, and random in the documented bits.
 
 BEGIN;
 SELECT plan(19);
@@ -10,18 +9,18 @@ SELECT is(count(DISTINCT id), 1000000::bigint, 'a million values, all distinct')
 SELECT is(count(*), 0::bigint, 'every value has version 4 and the variant of the RFC')
 FROM made WHERE public.uuid_extract_version(id) IS DISTINCT FROM 4 OR public.uuid_extract_variant(id) <> 'rfc9562';
 
--- 20,000 values: a fair bit is set 10,000 times, give or take 500 (7 sigma)
+-- in 20,000 values, a random bit is set 10,000 times, plus or minus 500 (7 sigma)
 CREATE TEMP TABLE bits AS
 SELECT bit, sum(get_bit(uuid_send(id), bit)) AS ones
 FROM (SELECT id FROM made LIMIT 20000) AS sample, generate_series(0, 127) AS bit
 GROUP BY bit;
--- get_bit counts the bits of an octet from the right
+-- get_bit counts the bits of a byte from the right
 SELECT is(array_agg(bit ORDER BY bit) FILTER (WHERE ones IN (0, 20000)), '{52,53,54,55,70,71}'::int[],
 		  'version and variant are the fixed bits') FROM bits;
 SELECT is(array_agg(bit ORDER BY bit) FILTER (WHERE ones NOT BETWEEN 9500 AND 10500 AND ones NOT IN (0, 20000)), NULL::int[],
 		  'every other bit is set half the time') FROM bits;
 
--- no bit is a copy of another: each pair of bits agrees half the time
+-- no bit is a copy of another: each pair of bits is equal half the time
 CREATE TEMP TABLE vectors AS
 SELECT bit, string_agg(get_bit(uuid_send(id), bit)::text, '' ORDER BY id)::varbit AS vector
 FROM (SELECT id FROM made LIMIT 20000) AS sample, generate_series(0, 127) AS bit
@@ -58,7 +57,7 @@ SELECT random_bits('counter', 'public.uuidv7()', '{[70,128)}');
 SET LOCAL uuid9562.v7_method = 'random';
 SELECT random_bits('random', 'public.uuidv7()', '{[96,128)}');
 
--- of one moment; a random node has one bit set, and a node id its 16
+-- UUIDs of one moment; a random node has one fixed bit, and a node ID has 16
 SELECT random_bits('uuidv7_at', $$public.uuidv7_at('2026-01-01')$$, '{[66,128)}');
 SELECT random_bits('uuidv6_at', $$public.uuidv6_at('2026-01-01')$$, '{[66,87),[88,128)}');
 SELECT random_bits('uuidv8_node_at', $$public.uuidv8_node_at('2026-01-01', 1)$$, '{[66,70),[86,128)}');

@@ -20,7 +20,7 @@ SELECT is_shifted(shift, zone)
 FROM unnest('{335 microseconds,-1 hour,6 months,1 year 2 mons 3 days 04:05:06.789,8000 years,-50 years}'::interval[]) AS shift,
 	 unnest('{UTC,Europe/Berlin}'::text[]) AS zone;
 
--- a shift that is no whole number of ticks or milliseconds
+-- a shift that is not a whole number of ticks or milliseconds
 CREATE FUNCTION keeps_order(shift interval, method text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM set_config('uuid9562.v7_method', method, true);
@@ -32,8 +32,8 @@ END
 $$;
 SELECT keeps_order('-333.333333 s', method) FROM unnest('{fraction,counter,random}'::text[]) AS method;
 
--- With method counter the 16 bits after the milliseconds are no time: a shift
--- by less than a millisecond leaves them the next of the row.
+-- With method counter, the 16 bits after the milliseconds are a counter.  A shift by
+-- less than a millisecond does not affect it.
 SET LOCAL uuid9562.v7_method = counter;
 CREATE FUNCTION counter_of(id uuid) RETURNS int LANGUAGE sql IMMUTABLE AS
 $$SELECT ('x' || substr(id::text, 16, 3))::bit(12)::int * 16 + (('x' || substr(id::text, 20, 2))::bit(8)::int & 63) / 4$$;

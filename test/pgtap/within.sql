@@ -1,7 +1,7 @@
--- "Is within a period" against its definition written out in SQL, over random
--- ids and periods whose edges meet: called as a function, rewritten for scans
--- of the table and for scans of an index, with periods from a table and as
--- constants.  PGOPTIONS='-c test.seed=0.5' repeats a run.
+-- Compare period conditions with their definition in SQL, for random IDs and periods
+-- with common edges: as function calls, rewritten for table scans and index scans, and
+-- with periods from a table and as constants.  PGOPTIONS='-c test.seed=0.5' repeats a
+-- run.
 
 BEGIN;
 SELECT plan(53);
@@ -11,8 +11,8 @@ SELECT diag('test.seed=' || :'seed');
 SELECT setseed(:seed);
 SET LOCAL TimeZone = 'UTC';
 
--- Moments that many ids and bounds share: edges of the time fields, of a
--- millisecond, of a microsecond.
+-- Moments that many IDs and bounds share: edges of the time fields, of a millisecond,
+-- and of a microsecond.
 CREATE TEMP TABLE moments AS
 SELECT base + n * interval '1 microsecond' AS moment
 FROM unnest(ARRAY['1970-01-01', '1969-12-31 23:59:59.999', '1582-10-15', '1582-10-14 23:59:59.999999', '2026-01-01',
@@ -22,7 +22,7 @@ FROM unnest(ARRAY['1970-01-01', '1969-12-31 23:59:59.999', '1582-10-15', '1582-1
 CREATE FUNCTION a_moment() RETURNS timestamptz VOLATILE LANGUAGE sql
 AS $$SELECT moment FROM pg_temp.moments ORDER BY random() LIMIT 1$$;
 
--- NULL where the version's field does not hold the time
+-- NULL if the time is outside the field of the version
 CREATE FUNCTION try_uuid(expression text, moment timestamptz) RETURNS uuid LANGUAGE plpgsql AS $$
 DECLARE
 	id uuid;
@@ -33,8 +33,9 @@ EXCEPTION WHEN datetime_field_overflow THEN
 	RETURN NULL;
 END$$;
 
--- First, last and any id of each moment, v7, v6 and v8 with a node id; these octets under other
--- versions and variants; the ids of the other generators; Nil, Max, NULL.
+-- The first, the last and a random ID of each moment (v7, v6, v8 with a node ID); the
+-- same bytes with other versions and variants; IDs of the other generators; Nil, Max,
+-- NULL.
 CREATE TEMP TABLE ids AS
 WITH timed AS (
 	SELECT try_uuid(expression, moment) AS id
@@ -67,7 +68,8 @@ SELECT n AS no,
 	   END AS period
 FROM (SELECT n, a_moment() AS a, a_moment() AS b FROM generate_series(1, 300) AS n) AS pairs;
 
--- The definition.  The timestamp function is tested elsewhere; <@ is PostgreSQL's.
+-- The definition.  It uses PostgreSQL's own <@ and the timestamp functions, which other
+-- tests check.
 CREATE TEMP TABLE truth AS
 SELECT i.no AS id_no, p.no AS period_no, i.id, p.period,
 	   CASE WHEN i.id IS NOT NULL AND p.period IS NOT NULL
@@ -86,7 +88,7 @@ SELECT ok(count(*) FILTER (WHERE v7) > 1000 AND count(*) FILTER (WHERE NOT v7) >
 		  'with many of each answer')
 FROM truth;
 
--- the functions, called: id and period come from one row
+-- function calls: ID and period come from the same row
 SELECT is_empty(
 	$$SELECT id, period FROM truth
 	  WHERE v7 IS DISTINCT FROM public.uuidv7_within(id, period) OR v7 IS DISTINCT FROM (id <@ period) OR v7 IS DISTINCT FROM (period @> id)$$,
@@ -98,7 +100,7 @@ SELECT is_empty(
 	'SELECT id, period FROM truth WHERE v8 IS DISTINCT FROM public.uuidv8_node_within(id, period)',
 	'v8 with a node id: the function is as the definition says');
 
--- rewritten: as an expression, three-valued, and as a condition, with its plan
+-- rewritten: as an expression with three values, and as a condition, with its plan
 CREATE FUNCTION plan_of(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -145,7 +147,7 @@ SELECT bag_eq('joined_v7', 'truth_v7', 'v7: the pairs of the definition');
 SELECT bag_eq('joined_v6', 'truth_v6', 'v6: the pairs of the definition');
 SELECT bag_eq('joined_v8', 'truth_v8', 'v8 with a node id: the pairs of the definition');
 
--- periods made of two times: each side by itself, of every kind of time
+-- periods from two times: each bound by itself, from every kind of expression
 SET LOCAL enable_seqscan = on;
 CREATE TEMP TABLE times AS
 SELECT moment FROM moments
@@ -186,7 +188,7 @@ SELECT bag_eq(by_sides('uuidv8_node'), 'SELECT id_no, period_no FROM truth JOIN 
 SELECT is_empty('SELECT * FROM sides AS s JOIN ids AS i ON i.id <@ tstzrange(s.b, s.a) WHERE s.a < s.b', 'from a later time to an earlier one: none');
 SET LOCAL enable_seqscan = off;
 
--- a period from a subquery: left as it is, and found by an index
+-- a period from a subquery is not rewritten, and uses an index
 CREATE FUNCTION by_subquery(kind text) RETURNS text LANGUAGE sql AS $$
 SELECT format('SELECT found.no AS id_no, p.no AS period_no
 			   FROM periods AS p CROSS JOIN LATERAL (SELECT no FROM ids WHERE public.%s_within(id, (SELECT p.period)) OFFSET 0) AS found', kind)$$;
@@ -195,7 +197,7 @@ SELECT bag_eq(by_subquery('uuidv7'), 'truth_v7', 'v7: the pairs of the definitio
 SELECT bag_eq(by_subquery('uuidv6'), 'truth_v6', 'v6: the pairs of the definition');
 SELECT bag_eq(by_subquery('uuidv8_node'), 'truth_v8', 'v8 with a node id: the pairs of the definition');
 
--- constants: each period as a literal, what is within it and what is not
+-- constants: each period as a literal, with and without NOT
 CREATE FUNCTION counts(way text) RETURNS TABLE (no bigint, v7 bigint, without bigint, v6 bigint, v8 bigint) LANGUAGE plpgsql AS $$
 DECLARE
 	p record;
@@ -222,7 +224,7 @@ SET LOCAL enable_indexscan = off;
 SELECT unalike(plan_of($$SELECT count(*) FROM ids WHERE id <@ '[2026-01-01,2026-01-02)'$$), '%Index Cond%', 'with scans of the table,');
 SELECT set_eq($$SELECT * FROM counts('table')$$, 'true_counts', 'each period as a constant: the counts of the definition');
 
--- grouped by: grouping sets have NULL in its place, whatever is made of it
+-- GROUP BY: in grouping sets the condition can be NULL, in whichever form
 SET LOCAL enable_indexscan = on;
 CREATE TEMP TABLE hours AS
 SELECT public.uuidv7_at('2026-03-01'::timestamptz + n * interval '1 hour') AS id, n < 3 AS early FROM generate_series(0, 47) AS n;
@@ -242,8 +244,8 @@ SELECT bag_eq(
 	$$SELECT NOT public.uuidv7_within(period => '[2026-03-01,2026-03-02)', id => id), count(*) FROM hours
 	  GROUP BY GROUPING SETS ((public.uuidv7_within(period => '[2026-03-01,2026-03-02)', id => id)), ())$$,
 	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48)$$, 'by a call with named arguments');
--- where PostgreSQL writes the condition differently in one place: a column of a
--- join, also of a domain, and another query's column
+-- conditions that PostgreSQL represents differently in one place: a column of a join or
+-- a domain, and a column of another query
 CREATE DOMAIN pg_temp.uuid_domain AS uuid;
 CREATE TEMP TABLE domain_hours AS SELECT id::pg_temp.uuid_domain FROM hours;
 SELECT bag_eq(
@@ -258,7 +260,7 @@ SELECT bag_eq(
 	$$SELECT early, grouped.* FROM (VALUES (true, '[2026-03-01,2026-03-01 03:00)'::tstzrange), (false, '[2026-03-01 03:00,)')) AS part (early, period),
 		LATERAL (SELECT id <@ period AS within, count(*) FROM hours GROUP BY ROLLUP (id <@ period) HAVING id <@ period) AS grouped$$,
 	$$VALUES (true, true, 3::bigint), (false, true, 45)$$, 'on a period of another table in HAVING');
--- where two expressions would become the same
+-- different expressions that would be rewritten to the same one
 SELECT bag_eq(
 	$$SELECT NOT id <@ '[2026-03-01,2026-03-02)' AS one, NOT '[2026-03-01,2026-03-02)' @> id AS other, count(*) FROM hours
 	  GROUP BY ROLLUP ((id <@ '[2026-03-01,2026-03-02)'), ('[2026-03-01,2026-03-02)' @> id))$$,

@@ -1,4 +1,4 @@
-# What the tests of the project's files share.
+# Functions of the tests that compare the project's files.
 package Project;
 use strict;
 use warnings;
@@ -6,7 +6,7 @@ use warnings;
 use Exporter 'import';
 our @EXPORT = ('slurp');
 
-# The text of a file, undef when there is none.
+# Return the text of a file; undef if it does not exist.
 sub slurp
 {
 	my ($name) = @_;

@@ -1,4 +1,4 @@
-# The page "Clients and ORMs" shows what test/clients tries, in these words.
+# Test that each snippet of the page "Clients and ORMs" occurs in a test of test/clients.
 use strict;
 use warnings;
 

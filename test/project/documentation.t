@@ -25,7 +25,7 @@ foreach my $setting (sort keys %settings)
 	like($settings_page, qr/^## \Q$setting\E$/m, "the page of settings has $setting");
 }
 
-# Messages are compared up to the part that varies.
+# Compare messages up to their first variable part.
 {
 	my $page = slurp('doc/errors.md');
 	my %messages = map { s/ *(?:\\"|%).*//r => 1 } map { slurp($_) =~ /\berrmsg\("((?:[^"\\]|\\.)*)"/g } glob 'src/*.[ch] src/*/*.[ch]';
@@ -34,7 +34,7 @@ foreach my $setting (sort keys %settings)
 	is_deeply([ grep { index($page, $_) < 0 } sort keys %messages ], [], 'and the page of errors has each of them');
 }
 
-# A whole statement in a sentence is one that a test runs; test/t/examples.pl runs the blocks.
+# A test runs each complete statement in a sentence.  test/t/examples.pl runs the blocks.
 {
 	my @pages = ('README.md', glob 'doc/*.md');
 	my @run = (map({ slurp($_) =~ /^```sql\n(.*?)^```/msg } @pages), map { slurp($_) } glob 'sql/*.sql test/*/*.sql test/*/*.pl');
@@ -48,20 +48,20 @@ foreach my $setting (sort keys %settings)
 	}
 }
 
-# Nothing in the manual or the README that the install script does not make.
+# The README and the manual call only functions of the install script.
 foreach my $page ('README.md', glob 'doc/*.md')
 {
 	my %called = map { $_ => 1 } slurp($page) =~ /\bpublic\.(\w+)\(/g;
 	is_deeply([ grep { !$functions{$_} } sort keys %called ], [], "$page calls only functions that exist");
 }
 
-# A table ends with its last row: a line right after it would be taken for another.
+# An empty line follows each table, since Markdown takes any other line for a row.
 foreach my $page (glob '*.md doc/*.md')
 {
 	is_deeply([ slurp($page) =~ /^\|.*\n((?!\|)\S.*)$/mg ], [], "$page: no table runs into text");
 }
 
-# A link to another file finds it, and the heading that it names.
+# The files and headings of links exist.
 sub anchors
 {
 	my %anchors;
@@ -88,7 +88,7 @@ foreach my $page (glob '*.md doc/*.md')
 	is_deeply(\@broken, [], "$page: every link leads somewhere");
 }
 
-# A figure in the README is one of a report of scripts/bench.
+# Each figure in the README occurs in a report of scripts/bench.
 {
 	my ($section) = slurp('README.md') =~ /^## Speed\n(.*?)^## /ms;
 	my $reports = join '', map { slurp($_) } glob 'doc/benchmarks/*/report.md';
@@ -119,7 +119,7 @@ foreach my $id (@ids)
 	}
 }
 
-# The table of commands in CONTRIBUTING.md has each command, and no other.
+# The table in CONTRIBUTING.md lists exactly the commands in scripts.
 my @commands = grep { -x && -f } glob 'scripts/*';
 cmp_ok(scalar(@commands), '>', 10, 'there are commands');
 is_deeply([ sort(slurp('CONTRIBUTING.md') =~ /^\| `(scripts\/\w[\w-]*)` \|/mg) ], [ sort @commands ], 'CONTRIBUTING.md lists each command');

@@ -36,7 +36,7 @@ like($copyright, qr/^Copyright: \Q$holder\E$/m, 'debian/copyright has the copyri
 my ($repeated) = $copyright =~ /^License: PostgreSQL\n((?: .*\n)+)/m;
 is($repeated =~ s/^ \.?//gmr, $terms, 'and its terms');
 
-# debian/control is what "pg_buildext updatecontrol" makes, for whichever versions
+# debian/control is the output of "pg_buildext updatecontrol", for any versions
 my $control = slurp('debian/control');
 my @majors = $control =~ /^Package: postgresql-(\d+)-uuid9562$/mg;
 cmp_ok(scalar(@majors), '>', 0, 'debian/control has packages');

@@ -1,6 +1,5 @@
-# The version number: written in the control file, in META.json, in the name of
-# the install script and in the changelogs, the same everywhere.  META.json
-# keeps to the PGXN Meta Spec.
+# The version number is the same in the control file, in META.json, in the name of the
+# install script and in the changelogs.  META.json conforms to the PGXN Meta Spec.
 use strict;
 use warnings;
 
@@ -49,7 +48,7 @@ is_deeply([ grep { !$meta->{$_} } qw(name version abstract maintainer license pr
 is_deeply([ grep { !$known{$_} && !/^x_/i } sort keys %$meta ], [], 'META.json has no unknown key');
 ok(-f $meta->{provides}{uuid9562}{docfile}, 'the docfile exists');
 
-# what the control file says of the extension stands in META.json too
+# the comment of the control file is the abstract of META.json
 my ($comment) = slurp('uuid9562.control') =~ /^comment = '(.*)'$/m;
 is(lc $meta->{abstract}, lc $comment, 'control file and META.json say the same of it');
 

@@ -1,14 +1,13 @@
 #!/usr/bin/perl
-# Random queries by period, each run twice: with the functions and operators of
-# uuid9562, and with ones of the same names that are the definition written out,
-# which the planner knows nothing of.  Both must give the same rows.
+# Run random time queries twice: with the functions and operators of uuid9562, and with
+# functions of the same names that have no planner support.  Both must return the same
+# rows.
 #
 #	queries.pl [QUERIES] [SEED]
 #
-# On the server of the environment, in a database of its own, which it drops.  Every
-# hundred queries have tables of their own, made from SEED + 0, SEED + 1 and so on, with
-# times around the present hour.  A difference, or a query that crashes the server, is
-# printed with the whole script that shows it.
+# Use the server of the environment, in a database that is dropped at the end.  Create
+# new tables for every hundred queries, from SEED, SEED + 1 and so on, with times around
+# the current hour.  Print a complete script for each difference or crash.
 use strict;
 use warnings;
 
@@ -30,7 +29,7 @@ sub chance { return rand() < $_[0] }
 sub pick { return $_[int(rand(@_))] }
 sub some { my ($p, @of) = @_; return grep { chance($p) } @of }
 
-# One of them, by weights: pick_by(3 => \&a, 1 => \&b).
+# Return one of the values, by weights: pick_by(3 => \&a, 1 => \&b).
 sub pick_by
 {
 	my @choices = @_;
@@ -48,8 +47,8 @@ sub pick_by
 
 # --- values -----------------------------------------------------------------
 
-# A moment in milliseconds: one of few around the start, or next to it, so that the
-# edges of periods meet ids.
+# Return a moment in milliseconds.  There are few of them, so that bounds of periods
+# often equal the times of IDs.
 sub moment
 {
 	my ($from, $to) = @_;		# 0 to 12, 12 being after now
@@ -82,7 +81,8 @@ sub range_literal
 	return '[' . ($from eq '' ? '' : "\"$from\"") . ',' . ($to eq '' ? '' : "\"$to\"") . ')';
 }
 
-# A UUID of that version with a time: the first of the time, the last, or any.
+# Return a UUID of a version with a time: the first, the last, or a random one of that
+# time.
 sub uuid_of
 {
 	my ($version, $ms) = @_;
@@ -199,7 +199,8 @@ sub uuid_floor
 	return substr($hex, 0, 8) . '-' . substr($hex, 8, 4) . '-7000-8000-000000000000';
 }
 
-# The tables, and in two schemas what is made of conditions: views, and policies by functions.
+# Return the statements that create the tables, and in two schemas views and policies
+# with conditions.
 sub schema
 {
 	my @ids = map { uuid() } 1 .. 20;
@@ -241,7 +242,7 @@ sub parameter
 	return '$' . scalar(@parameters) . "::$type";
 }
 
-# Times for the two sides of tstzrange(), the first seldom after the second.
+# Return two times for tstzrange(); the first is rarely after the second.
 sub sides
 {
 	my ($scope) = @_;
@@ -296,7 +297,7 @@ sub id
 	return pick_by(8 => "$of.id", 1 => "$of.other", 0.5 => "coalesce($of.id, $with.other)");
 }
 
-# id is within period, by one of its ways
+# return a condition that an ID is within a period, in one of its forms
 sub within
 {
 	my ($scope) = @_;
@@ -339,7 +340,7 @@ sub condition
 		1 => sub { '(' . sublink($scope, $depth - 1, 'bool_or') . ')' })->();
 }
 
-# The tables of a sublink, one to three, and their aliases.
+# Return one to three tables of a sublink, and their aliases.
 sub joined_tables
 {
 	my @aliases = map { new_alias() } 1 .. pick_by(4 => 1, 4 => 2, 1 => 3);
@@ -357,7 +358,7 @@ sub joined_tables
 	return ($sql, @aliases);
 }
 
-# A query for a sublink, of one of these columns.
+# Return a query for a sublink that returns one of these columns.
 sub sublink
 {
 	my ($scope, $depth, @columns) = @_;
@@ -379,7 +380,7 @@ sub sublink
 
 sub new_alias { return 'r' . ++$aliases }
 
-# A relation for FROM, with its alias; LATERAL ones see the scope.
+# Return a relation for FROM, with its alias.  LATERAL relations can use the scope.
 sub relation
 {
 	my ($scope, $depth) = @_;
@@ -414,7 +415,7 @@ sub relation
 		})->() => $alias;
 }
 
-# FROM: its text, and the aliases it brings into scope
+# Return the text of a FROM clause, and its aliases
 sub from
 {
 	my ($outer, $depth) = @_;
@@ -447,8 +448,8 @@ sub from
 	return ($sql, @scope);
 }
 
-# A condition to group by.  PostgreSQL 15 to 17 themselves do not know a subquery again,
-# nor what they make of NOT (a AND b), and show a value of any row of the group.
+# Return a condition to group by.  PostgreSQL 15 to 17 do not recognize a repeated
+# subquery or NOT (a AND b), and return the value of any row of the group.
 sub grouped_condition
 {
 	my (@scope) = @_;
@@ -459,7 +460,7 @@ sub grouped_condition
 	return $condition;
 }
 
-# Expressions to group by, in one of the ways of GROUP BY
+# Return expressions to group by, in one of the forms of GROUP BY
 sub grouping
 {
 	my (@by) = @_;
@@ -469,8 +470,8 @@ sub grouping
 		'GROUPING SETS (' . join(', ', map { "($_)" } @by, '') . ')', "DISTINCT ROLLUP ($list)");
 }
 
-# A query with grouping sets by parts of a condition: its ID, its period, the times of
-# the period, and what the planner could make of it.
+# Return a query with grouping sets by parts of a condition: its ID, its period, the
+# times of the period, and possible results of planner support.
 sub grouped_by_parts
 {
 	my ($from, $where, @scope) = @_;
@@ -479,7 +480,7 @@ sub grouped_by_parts
 	my $flags = pick('', '', ", '[]'", ", '()'");
 	my $name = pick('uuidv7', 'uuidv7', 'uuidv7', 'uuidv6', 'uuidv8_node');
 
-	# a period, what it is made of, and columns by which it is valid in the select list
+	# a period, its parts, and the columns on which it depends
 	my ($period, $parts, $columns) = @{ pick(
 		[ "tstzrange($by.a, $by.b$flags)", [ "$by.a", "$by.b" ], [ "$by.a", "$by.b" ] ],
 		[ "tstzrange($by.a, NULL$flags)", [ "($by.a IS NULL)", "ids.uuidv7_lower_bound($by.a, true)" ], ["$by.a"] ],
@@ -501,7 +502,7 @@ sub grouped_by_parts
 		. pick('', '', " HAVING $condition", " HAVING NOT $condition");
 }
 
-# A query of three columns: text, boolean, integer.
+# Return a query of three columns: text, boolean, integer.
 sub select_query
 {
 	my ($depth, @outer) = @_;
@@ -528,7 +529,8 @@ sub select_query
 
 			my $cast = pick('', '::int');
 
-			# what may come out as the same bounds: a condition in two ways, its bound, and two periods that hold nothing
+			# expressions that can get the same bounds: two forms of a
+			# condition, its bound, and two empty periods
 			push @by, map { /^\(([\w.]+) <@ (.*)\)$/ ? "($2 @> $1)" : () } @conditions if chance(0.5);
 			push @by, map { /^\((\S+) <@ (?:'\["|tstzrange\(')(\d[^'"]+)/ ? "($1 >= ids.uuidv7_floor('$2'))" : () } @conditions if chance(0.3);
 			push @by, map { "($of.id <@ ${_}::tstzrange)$cast" } "'empty'", "'[2026-01-01,2026-01-01)'" if chance(0.1);
@@ -573,7 +575,7 @@ sub query
 	return (@with ? 'WITH ' . join(', ', @with) . ' ' : '') . select_query(2);
 }
 
-# A statement that changes a table, and what the table is then.
+# Return a statement that changes a table, and a query for the result.
 sub change
 {
 	my $table = pick(@tables);
@@ -598,7 +600,7 @@ sub change
 		})->(), $look);
 }
 
-# The statements of one case.
+# Return the statements of one case.
 sub statements
 {
 	local $may_use_parameters = chance(0.25);
@@ -640,7 +642,8 @@ sub settings
 
 # --- both ways --------------------------------------------------------------
 
-# What makes the database: the extension, and the definition under the same names.
+# Return the statements that create the extension, and functions of the same names
+# without planner support.
 my $preparation = <<'END';
 SET client_min_messages = error;
 CREATE SCHEMA ids;
@@ -691,7 +694,7 @@ sub wait_for_server
 	die "the server does not accept connections\n";
 }
 
-# A script that runs the statements both ways.
+# Return a script that runs the statements in both ways.
 sub both_ways
 {
 	my ($number, $role, $settings, @statements) = @_;
@@ -746,7 +749,8 @@ for (my $round = 0; $done < $queries && $different < 10; $round++)
 			wait_for_server();
 			last;
 		}
-		# a period that ends before it begins may be empty, and a timeout is nobody's answer
+		# a period that ends before it begins can be empty, and a timeout is not
+		# a result
 		next if defined $error && $error eq '22000' || "$ours$theirs" =~ /^= 57014$/m;
 		$compared++;
 		$rows += () = $theirs =~ /\n/g;

@@ -1,7 +1,7 @@
--- The schema that scripts/smith generates queries for: each way in which a column can
--- hold an ID or a period, and each place in which PostgreSQL simplifies a condition.
--- SQLsmith knows no literals but NULL, true, false and small integers.  So constants are
--- functions without arguments.
+-- The schema for the random queries of scripts/smith: all kinds of columns with IDs and
+-- periods, and all places in which PostgreSQL simplifies a condition.  The only literals
+-- of SQLsmith are NULL, true, false and small integers.  So constants are functions
+-- without arguments.
 
 CREATE SCHEMA ids;
 CREATE EXTENSION uuid9562 SCHEMA ids;
@@ -103,7 +103,7 @@ INSERT INTO period VALUES
 	(4, '2026-02-01', NULL, NULL, NULL, NULL, NULL),
 	(5, '4714-11-24 BC', '294276-12-31', '[1582-01-01,)', '(2026-01-20,2026-01-20]', NULL, '0');
 
--- --- conditions elsewhere than in a query --------------------------------------
+-- --- conditions outside queries ----------------------------------------------
 
 CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$;
 CREATE TRIGGER of_january BEFORE INSERT OR UPDATE ON customer FOR EACH ROW WHEN (NEW.id <@ tstzrange('2026-01-01', '2026-02-01')) EXECUTE FUNCTION keep();
@@ -148,7 +148,7 @@ CREATE VIEW members_with_orders WITH (security_barrier) AS
 CREATE MATERIALIZED VIEW january_ids AS SELECT id, n FROM orders WHERE id <@ tstzrange('2026-01-01', '2026-02-01');
 CREATE UNLOGGED TABLE scratch (LIKE orders INCLUDING ALL);
 
--- --- another server, which is this one -----------------------------------------
+-- --- a foreign server that is this server ------------------------------------
 
 CREATE EXTENSION postgres_fdw;
 CREATE SERVER itself FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host :'socket', port :'port', dbname :'DBNAME', extensions 'uuid9562');
@@ -156,10 +156,10 @@ CREATE USER MAPPING FOR smith SERVER itself OPTIONS (user 'smith', password_requ
 CREATE FOREIGN TABLE far_orders (id uuid, customer uuid, n integer, valid tstzrange) SERVER itself OPTIONS (table_name 'orders');
 CREATE FOREIGN TABLE far_period (name integer, a timestamptz, b timestamptz, p tstzrange, d ids.uuidv7_period) SERVER itself OPTIONS (table_name 'period');
 
--- --- operators -------------------------------------------------------------------
+-- --- operators ---------------------------------------------------------------
 
--- SQLsmith applies an operator to expressions of just its types.  PostgreSQL inlines
--- these, which leaves the extension's operators on other types.
+-- SQLsmith applies an operator only to expressions of exactly its types.  PostgreSQL
+-- inlines these operators, which applies those of the extension to other types.
 CREATE FUNCTION within(uuid, tstzrange) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 OPERATOR(ids.<@) $2';
 CREATE FUNCTION contains(tstzrange, uuid) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 OPERATOR(ids.@>) $2';
 CREATE FUNCTION within_times(uuid, timestamptz) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$ SELECT $1 OPERATOR(ids.<@) tstzrange($2, $2 + interval '30 days', '[]') $$;
@@ -179,7 +179,7 @@ CREATE OPERATOR <@@ (FUNCTION = node_within, LEFTARG = uuid, RIGHTARG = tstzrang
 CREATE OPERATOR <@ (FUNCTION = within_any, LEFTARG = uuid, RIGHTARG = tstzmultirange);
 CREATE OPERATOR === (FUNCTION = is_v7, LEFTARG = uuid, RIGHTARG = boolean);
 
--- --- what SQLsmith sees ------------------------------------------------------------
+-- --- the catalogs that SQLsmith reads ----------------------------------------
 
 -- SQLsmith picks any operator of the catalog, and writes its name without the schema.
 -- So each copy of these operators in another schema makes it pick them more often.
@@ -198,8 +198,9 @@ BEGIN
 END
 $$;
 
--- It finds functions in what the search path gives for pg_proc: those above, those of
--- the extension, and those of PostgreSQL on types that matter, without volatile ones.
+-- SQLsmith reads functions from the first pg_proc of the search path.  This one has the
+-- functions above, those of the extension, and PostgreSQL's non-volatile functions on
+-- the types of this schema.
 CREATE SCHEMA shown;
 CREATE VIEW shown.pg_proc AS
 WITH types AS MATERIALIZED (

@@ -1,4 +1,5 @@
-# A server with ordered generators, in a world of its own; see World.pm.
+# A server with ordered generators, and a clock and disk that tests control; see
+# World.pm.
 #
 #	my $server = Ordered->new('name', "conf\n", %node_options) or plan skip_all => World::REASON;
 package Ordered;
@@ -40,14 +41,14 @@ sub error { return (shift->try(@_))[1] }
 
 sub value { return $_[0]->sql('SELECT public.uuidv7_ordered()') }
 
-# A column of the statistics, by default of uuidv7_ordered().
+# Return a column of the statistics, by default of uuidv7_ordered().
 sub statistic
 {
 	my ($self, $column, $generator) = @_;
 	return $self->sql("SELECT $column FROM public.uuid_generator_stats() WHERE generator = '" . ($generator || 'uuidv7_ordered') . "'");
 }
 
-# A session that has generated a value and stays connected.
+# Start a session that generates a value and stays connected.
 sub stay
 {
 	my ($self) = @_;
@@ -57,7 +58,7 @@ sub stay
 	return $session;
 }
 
-# Let a session run a statement, and do not wait for its result.
+# Send a statement to a session, and do not wait for the result.
 sub send_to
 {
 	my ($session, $statement) = @_;
@@ -78,7 +79,7 @@ sub restart
 
 sub crash { $_[0]->restart('immediate') }
 
-# The generators start again, as on a new server.
+# Remove the generator state, as on a new server.
 sub forget
 {
 	my ($self) = @_;
@@ -89,11 +90,11 @@ sub forget
 	return;
 }
 
-# The server cannot open the file of the mark, or finds a folder in its place.
+# Prevent the server from opening the file of the high-water mark.
 sub block { my $mark = $_[0]->mark; (-e $mark ? chmod 0, $mark : mkdir $mark) or die }
 sub unblock { my $mark = $_[0]->mark; (-d $mark ? rmdir $mark : chmod 0600, $mark) or die }
 
-# Wait until a condition on pg_stat_activity is true of a session.
+# Wait until a condition on pg_stat_activity is true for a session.
 sub wait_for
 {
 	my ($self, $what) = @_;

@@ -1,11 +1,11 @@
 # Statements and sessions on a server, for the tests of the horizon.
 #
-#	use_server($node);			where the functions work from now on
-#	sql('SELECT 1', ...)		the result of statements
-#	refusal('SELECT 1/0')		the messages of a statement that fails
-#	my $session = session();	a session that stays
-#	in($session, 'BEGIN', ...)	the result of the last statement in it
-#	refused_in($session, ...)	the messages of a statement that fails in it
+#	use_server($node);			set the server for the other functions
+#	sql('SELECT 1', ...)		return the result of statements
+#	refusal('SELECT 1/0')		return the messages of a statement that fails
+#	my $session = session();	start a session
+#	in($session, 'BEGIN', ...)	return the result of the last statement in a session
+#	refused_in($session, ...)	return the messages of a statement that fails in a session
 #	leave($session, ...)		end sessions, and wait for their processes
 package Sessions;
 use strict;
@@ -46,7 +46,8 @@ sub refused_in
 	return $err;
 }
 
-# The transaction of a session ends with its process, a moment after psql.
+# The transaction of a session ends with the server process, which can be later than the
+# end of psql.
 sub leave
 {
 	my @sessions = @_;

@@ -1,5 +1,5 @@
-# A database with the extension in every place that a dump has to get right:
-# defaults, checks, generated columns, partitions, indexes, views, functions, policies.
+# A database that uses the extension in all places that a dump must restore: defaults,
+# checks, generated columns, partitions, indexes, views, functions, policies.
 #
 #	Shop::create($node, 'shop');
 #	Shop::create($node, 'old_shop', '1.0');	# with an earlier version of the extension
@@ -46,7 +46,7 @@ sub create
 	REFRESH MATERIALIZED VIEW months});
 }
 
-# What it answers.
+# Return results of queries on the database.
 sub answers
 {
 	my ($node, $database) = @_;

@@ -1,10 +1,10 @@
-# A server whose clock, random source and disk do as they are told; see world.c.
+# A server whose clock, random source and disk are controlled by a test; see world.c.
 #
 #	my $world = World->new('name') or plan skip_all => World::REASON;
 #	my ($out, $err) = $world->session($turn1, $sql1, $turn2, $sql2, ...);
 #
-# runs the SQL in one session; before each piece the world turns to what is
-# said, 'normal' for the real one.  Errors come with their SQLSTATE.
+# session() runs all SQL in one session, and calls turn() before each piece.  'normal'
+# means the real clock, random source and disk.  Errors have their SQLSTATE.
 package World;
 use strict;
 use warnings;
@@ -19,7 +19,7 @@ use constant NARROW => 'the clock of this system has 32 bits, which end in 2038'
 my $narrow = system(q{echo '#include <time.h>
 int wide[sizeof(time_t) == 8 ? 1 : -1];' | gcc -fsyntax-only -x c - 2>/dev/null}) != 0;
 
-# Can a world here turn to what is said?
+# Check whether this machine supports a state.
 sub can_be
 {
 	my ($class, $what) = @_;
@@ -49,8 +49,8 @@ sub new
 
 sub node { return $_[0]{node} }
 
-# Start a server of this world, the node's own unless another is named.  That other
-# has a world of its own when turn() has been told of it.
+# Start a server, by default the own node.  Another node has a state of its own after
+# turn() has been called for it.
 sub start
 {
 	my ($self, $node) = @_;
@@ -67,7 +67,7 @@ sub file_of
 	return $own || $self->{file};
 }
 
-# Kill the postmaster, and wait for its children to follow.
+# Kill the postmaster, and wait until its children have ended.
 sub kill
 {
 	my ($self) = @_;
@@ -82,8 +82,7 @@ sub kill
 	die 'the children of a killed postmaster live on';
 }
 
-# The world turns to what is said, for every server in it that has none of its own,
-# or for the one that is named.
+# Set the state for a node, or for all servers without a state of their own.
 sub turn
 {
 	my ($self, $what, $node) = @_;

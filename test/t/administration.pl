@@ -1,5 +1,5 @@
-# The counts of the ordered generators, uuid_generator_advance(), uuid_generator_reset(),
-# and warnings about a clock that is behind.
+# Tests of uuid_generator_stats(), uuid_generator_advance(), uuid_generator_reset(), and
+# warnings about a clock that is behind.
 use strict;
 use warnings;
 
@@ -16,7 +16,7 @@ my $node = $server->node;
 my %at = ('uuidv6_ordered' => 'uuidv6_at', 'uuidv7_ordered' => 'uuidv7_at', 'uuidv8_node_ordered' => 'uuidv8_node_at');
 my @generators = sort keys %at;
 my $T = 1767225600;
-# the warning for a number of seconds
+# return the pattern of the warning for a number of seconds
 sub warning { return qr/WARNING:  01000: ordered UUIDs are $_[0] seconds ahead of the system clock\nDETAIL:  uuidv7_ordered\(\) continues .*\nHINT:  .*uuid_generator_reset/ }
 
 # --- statistics -----------------------------------------------------------------
@@ -111,7 +111,7 @@ like($server->error('SELECT public.uuid_generator_reset()'), qr/could not open f
 $server->unblock;
 cmp_ok($server->value, 'gt', $value, 'after a reset that failed values stay in order');
 
-# A session that generates while another one resets.
+# A session generates while another session resets.
 $server->turn((time + 864000) . ' 0');
 $server->forget;
 {
@@ -128,7 +128,7 @@ $server->turn('normal');
 $server->start;
 is($server->sql(q{SELECT public.uuidv7_timestamp(public.uuidv7_ordered()) < now() + interval '1 minute'}), 't', 'a reset takes effect while another session generates');
 
-# A reset while sessions generate, with a disk that is slow.
+# A reset while sessions generate and the disk is slow.
 $server->sql(q{SELECT public.uuid_generator_advance(public.uuidv7_at('2040-01-01'), true)});
 $server->turn('slow');
 {
@@ -143,7 +143,7 @@ $server->turn('normal');
 $server->crash;
 is($server->sql(q{SELECT public.uuidv7_timestamp(public.uuidv7_ordered()) < now() + interval '1 minute'}), 't', 'a reset while sessions generate outlasts a crash');
 
-# An advance that fails changes nothing that a reader can see.
+# An advance that fails has no visible effect.
 $server->forget;
 chmod 0500, $node->data_dir . '/global' or die;
 like($server->error('SELECT public.uuid_generator_advance(public.uuidv7_at(now()))'), qr/could not create file "global\/9562"/, 'an advance that cannot write the mark is an error');
@@ -152,7 +152,8 @@ chmod 0700, $node->data_dir . '/global' or die;
 
 # --- warnings -------------------------------------------------------------------
 
-# The first value that is more than uuid9562.max_ahead ahead warns, also after errors.
+# The first value that is more than uuid9562.max_ahead ahead raises a warning, also after
+# errors.
 foreach my $case ([ 30, 0 ], [ 62, 0 ], [ 120, 1 ], [ 864000, 1 ])
 {
 	my ($seconds, $warned) = @$case;

@@ -1,4 +1,4 @@
-# The clock stands still and goes back under a live server: values keep increasing, and
+# If the clock of a running server stands still or goes back, values keep increasing, and
 # each generator has a time of its own.  test/core/generator.c tests every step.
 use strict;
 use warnings;
@@ -21,7 +21,7 @@ my %time_of = (
 	'uuidv8_node(7)' => $v7);
 my @calls = sort keys %time_of;
 
-# The 60-bit time and the 4-bit counter of a UUID in text.
+# Return the 60-bit time and the 4-bit counter of a UUID.
 sub fields
 {
 	my ($uuid) = @_;
@@ -30,14 +30,15 @@ sub fields
 	return (hex $time, hex(substr($d, 0, 2)) >> 2 & 0xf);
 }
 
-# The fields of the values that a session selects.
+# Return the fields of the values that a session selects.
 sub values_of
 {
 	my ($out, $err) = $world->session(@_);
 	return map { [ fields($_) ] } split /\n/, $out;
 }
 
-# Standing still: a seed below the guard, then the counter by one, then the next tick.
+# Check values of a clock that stands still: the counter starts below the guard bit and
+# increases by one; when it is full, the next tick follows.
 sub steps_by_one
 {
 	my ($time, @values) = @_;
@@ -67,7 +68,7 @@ ok(steps_by_one($v7, values_of($now => 'SELECT public.uuidv7_batch(40)')), 'uuid
 my @values = values_of(normal => 'SET uuid9562.v7_method = random', $now => 'SELECT public.uuidv7() FROM generate_series(1, 100)');
 is(scalar(grep { $_->[0] != $v7 } @values), 0, 'uuidv7(), method random: all at the time of the clock');
 
-# The seeds of method counter are random, and no copy of the bits that follow.
+# The seeds of method counter are random, and not a copy of the following bits.
 my ($out, $err) = $world->session(
 	normal => 'SET uuid9562.v7_method = counter',
 	map { ((1767225600 + $_) . ' 0') => 'SELECT public.uuidv7()' } 1 .. 200);
@@ -84,7 +85,7 @@ cmp_ok(scalar(keys %seeds), '>', 190, 'uuidv7(), method counter: 200 millisecond
 is(scalar(grep { $_ > 32767 } keys %seeds), 0, 'uuidv7(), method counter: a seed of 15 bits');
 cmp_ok($copies, '<', 3, 'uuidv7(), method counter: a seed is no copy of the random bits after it');
 
-# A batch keeps to one reading of the clock for 16 values at most.
+# A batch uses one reading of the clock for at most 16 values.
 foreach my $method (qw(fraction counter random))
 {
 	my @seconds = map { int($_->[0] / 4096 / 1000) } values_of(
@@ -97,7 +98,7 @@ foreach my $method (qw(fraction counter random))
 		"uuidv7_batch(), method $method: the clock is read once for at most 16 values") or diag("@seconds");
 }
 
-# Going back from 2037: each generator stays there, by itself.
+# When the clock goes back from 2037, only the generator that was used keeps that time.
 my $y2037 = '2114380800 0';
 foreach my $ahead (@calls)
 {

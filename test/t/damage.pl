@@ -1,5 +1,5 @@
-# A damaged high-water mark is an error, never a first start, and an administrator can
-# repair it.
+# A damaged high-water mark raises an error, and is never taken for a first start.  An
+# administrator can repair it.
 use strict;
 use warnings;
 
@@ -14,7 +14,7 @@ my $server = Ordered->new('damage') or plan skip_all => World::REASON;
 my $node = $server->node;
 my $mark = $server->mark;
 
-# CRC-32C, bit by bit.
+# Return the CRC-32C of bytes.
 sub crc32c
 {
 	my $crc = 0xffffffff;
@@ -72,7 +72,7 @@ foreach my $what (sort keys %damage)
 
 	$node->stop;
 	$damage{$what}->();
-	# a clock that goes back would show a lost order
+	# set the clock back, so that a lost order becomes visible
 	$server->turn((time - 3600) . ' 0');
 	$server->start;
 	foreach my $attempt (1 .. 2)
@@ -96,7 +96,7 @@ rewrite(0, 0, 0);
 $server->start;
 like($server->value, qr/^[0-9a-f-]{36}$/, 'an undamaged file with a new checksum is valid');
 
-# A missing file cannot be told from a first start.
+# A missing file looks like a first start.
 my $before = $server->value;
 $node->stop;
 unlink $mark or die;
@@ -107,7 +107,7 @@ $server->turn('normal');
 $server->sql("SELECT public.uuid_generator_advance('$before')");
 cmp_ok($server->value, 'gt', $before, 'an advance restores the order');
 
-# Replay restores a file that was removed, and needs one that it can open.
+# Replay restores a file that was removed, but fails if it cannot open the file.
 $before = $server->value;
 $node->stop('immediate');
 chmod 0, $mark or die;
@@ -132,10 +132,10 @@ $node->stop;
 system_or_bail('pg_checksums', '--check', '--pgdata', $node->data_dir);
 $server->start;
 
-# --- under the locks of a caller -------------------------------------------------
+# --- errors while a caller holds locks -------------------------------------------
 
-# The penalty of a GiST index runs while a buffer of the index is locked.  Only the
-# lock of the mark is released by its error.
+# PostgreSQL calls the penalty function of a GiST index while it holds a lock on a
+# buffer.  An error of the generator must release only the lock of the mark.
 $server->sql(q{
 	CREATE FUNCTION difference(integer, integer) RETURNS float8 LANGUAGE plpgsql IMMUTABLE AS
 	$$BEGIN PERFORM public.uuidv7_ordered(); RETURN $1 - $2; END$$;

@@ -1,5 +1,5 @@
-# A text name is hashed as UTF-8 whatever the encoding of the database, so one
-# name gives one UUID everywhere (RFC 9562, 6.5).
+# A text name is hashed as UTF-8 in databases of every encoding, so a name has the same
+# UUID everywhere (RFC 9562, 6.5).
 use strict;
 use warnings;
 
@@ -11,12 +11,12 @@ my $node = PostgreSQL::Test::Cluster->new('encoding');
 $node->init(extra => [ '--encoding=UTF8', '--locale=C' ]);
 $node->start;
 
-# "Gruesse" with u-umlaut and sharp s, as the client writes it in UTF-8; what another
-# implementation gives for it in the namespace DNS
+# "Gruesse" with u-umlaut and sharp s, in UTF-8, and its UUID in the namespace DNS by
+# another implementation
 my $name = "Gr\xc3\xbc\xc3\x9fe";
 my $expected = "49008d63-dc19-37bb-8371-d0a3a0c8dcd5\nd608d6cd-4cee-54a1-8e24-8ca9de8ac858\n6d99c892-7310-8a1b-8a3d-842a73d58173";
 
-# a database in SQL_ASCII takes the bytes of the client as they are
+# a database in SQL_ASCII stores the bytes of the client unchanged
 foreach my $encoding (qw(UTF8 LATIN1 WIN1252 SQL_ASCII))
 {
 	$node->safe_psql('postgres', "CREATE DATABASE \L$encoding\E ENCODING '$encoding' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'");

@@ -1,25 +1,25 @@
-# The examples of the README and the manual.  Each page is run from top to bottom in
-# one session, in a database of its own; what a block ```sql prints is what stands in
-# the block under it.  Where nothing stands, it must raise no error and no warning.
+# Run the examples of the README and the manual.  Each page runs from top to bottom in
+# one session, in a database of its own.  The output of a block ```sql must equal the
+# block below it.  Without such a block, it must raise no error and no warning.
 #
-# PAGES, a pattern, chooses pages.
+# PAGES, a pattern, selects pages.
 #
-# What differs from run to run is masked, see mask() below.  The clock of the server
-# begins at the moment START, so that a page may say what a query gives "today".
+# mask() hides parts of the output that differ between runs.  The clock of the server
+# starts at START, so that a page can show the result of a query "today".
 #
-# In the page, in HTML comments right above a block:
+# Directives in HTML comments directly above a block:
 #
-#	not run: REASON			the block is not run
-#	needs PostgreSQL 18		only from that version on; or an extension, if it is there
-#	needs pg_partman 5.2	and is of that version at least
-#	setup: SQL			run before the block, and not shown to readers
-#	key file: LINES		the file of uuid9562.key_file has these lines, in a new session
-#	not masked			what it prints is the same in each run
-#	new session			the session ends, and another begins
-#	restart				the server restarts
-#	on the other server		there is a second server, and the block is for that one
-#	on both servers			or for both; "host=other" is the address of the other one
-#	on the standby			the block is for a standby of the server
+#	not run: REASON			do not run the block
+#	needs PostgreSQL 18		run the block only on this version and later
+#	needs pg_partman 5.2	run the block only with this version of an extension and later
+#	setup: SQL			run SQL before the block
+#	key file: LINES		write lines to uuid9562.key_file, and begin a new session
+#	not masked			the output is the same in each run
+#	new session			begin a new session
+#	restart				restart the server
+#	on the other server		run the block on a second server, whose address is "host=other"
+#	on both servers			run the block on both servers
+#	on the standby			run the block on a standby of the server
 use strict;
 use warnings;
 
@@ -38,9 +38,9 @@ my ($year, $month, $day, $hour) = START =~ /(\d+)-(\d+)-(\d+) (\d+)/;
 my $start = timegm(0, 0, $hour, $day, $month - 1, $year);
 my $folder = $FindBin::Bin;
 
-# --- a page, taken apart ------------------------------------------------------------
+# --- blocks of a page ---------------------------------------------------------------
 
-# The blocks of a page: {sql, output, line, directives}.
+# Return the blocks of a page: {sql, output, line, directives}.
 sub blocks
 {
 	my ($page, $text) = @_;
@@ -82,9 +82,9 @@ sub blocks
 	return @blocks;
 }
 
-# --- what differs from run to run ---------------------------------------------------
+# --- output that differs between runs -----------------------------------------------
 
-# The Unix time, in seconds, of a UUID that has one.
+# Return the Unix time of a UUID in seconds.
 sub time_of
 {
 	my ($version, $hex) = @_;
@@ -95,8 +95,8 @@ sub time_of
 	return $high / 1000;
 }
 
-# Of a UUID that was made in this run the version is left, of one that was made for a
-# given time that time, and of a constant all.
+# Mask a UUID.  If this run generated it, keep the version.  If it was generated for a
+# given time, keep the time.  Do not change constants.
 sub mask_uuid
 {
 	my ($uuid) = @_;
@@ -118,18 +118,19 @@ sub mask
 		s/\b(\p{Hex}{8}-\p{Hex}{4}-\p{Hex}{4}-\p{Hex}{4}-\p{Hex}{12})\b/mask_uuid($1)/ge unless $constant;
 		# a time of the hour in which this runs
 		s/(\d{4}-\d\d-\d\d) $hour:\d\d:\d\d(\.\d+)?(?=[+ ])/$1 <time>/g;
-		# what EXPLAIN measures and estimates, what only some versions print, and its frame
+		# figures and estimates of EXPLAIN, lines that only some versions print,
+		# and its header
 		s/^ *QUERY PLAN *\n-+\n(.*?)^\(\d+ rows?\)\n/$1/msg;
 		s/cost=\d+\.\d+\.\.\d+\.\d+ rows=\d+ width=\d+/<cost>/g;
 		s/actual time=\d+\.\d+\.\.\d+\.\d+ rows=(\d+)(?:\.00)?/actual <time> rows=$1/g;
 		s/((?:Planning|Execution) Time:) \d+\.\d+ ms/$1 <time>/g;
 		s/^ +(?:Buffers:.*|Index Searches:.*|Planning:)\n//mg;
-		# how each version names what a subquery gives
+		# names of the results of subqueries
 		s/\(InitPlan \w+\)\.col1/\$0/g;
 		s/^( *InitPlan) \w+(?: \(returns \$0\))?/$1/mg;
-		# fractions of which nobody can know the last digits
+		# fractions, whose last digits vary
 		s/\b\d+\.\d{4,}\b/<number>/g;
-		# where an error is in its statement
+		# the position of an error
 		s/^LINE \d+:.*\n[ \t]*\^\n//mg;
 		# the width of columns
 		s/-{2,}/--/g;
@@ -141,12 +142,12 @@ sub mask
 	return $text;
 }
 
-# --- what a page needs ----------------------------------------------------------------
+# --- requirements of a page ---------------------------------------------------------
 
 my $major = qx(pg_config --version) =~ /^PostgreSQL (\d+)/ ? $1 : die;
 chomp(my $sharedir = qx(pg_config --sharedir));
 
-# Is that extension there, of that version at least?
+# Check whether an extension is installed in at least a version.
 sub has_extension
 {
 	my ($name, $least) = @_;
@@ -157,7 +158,7 @@ sub has_extension
 	return $version >= $least;
 }
 
-# Why a block cannot run here; undef when it can.
+# Return why a block cannot run here; undef if it can.
 sub why_not
 {
 	foreach (@{ $_[0]{directives} })
@@ -168,8 +169,8 @@ sub why_not
 	return;
 }
 
-# Lines of psql that restart a server.  pg_ctl would not see that it has started, since
-# it compares the time of the start with the real clock.
+# Return lines of psql that restart a server.  They do not use the wait of pg_ctl, which
+# compares the start time with the real clock.
 sub restart
 {
 	my ($world, $node) = @_;
@@ -185,7 +186,7 @@ sub connect_to
 	return '\connect shop - ' . $node->host . ' ' . $node->port . "\n";
 }
 
-# Lines of psql that write a key file and connect to a server again.
+# Return lines of psql that write a key file and connect to a server again.
 sub write_keys
 {
 	my ($node, $file, $lines) = @_;
@@ -193,7 +194,7 @@ sub write_keys
 	return "\\! (umask 077; printf '%s\\n' $quoted > $file)\n" . connect_to($node);
 }
 
-# --- page by page ---------------------------------------------------------------------
+# --- page by page -------------------------------------------------------------------
 
 chdir $FindBin::Bin;	# where \i finds the files that a page names
 my $pages = 0;
@@ -231,7 +232,7 @@ foreach my $page (map { s{^\Q$FindBin::Bin\E/}{}r } glob "$FindBin::Bin/README.m
 	}
 	$world->turn('by ' . ($start - time));
 
-	# all of the page in one script, each block between two marks
+	# one script for the page, with each block between two marks
 	my $script = '';
 	my $at = 'here';
 	foreach my $n (0 .. $#run)

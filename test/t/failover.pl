@@ -1,6 +1,6 @@
-# Ordered UUIDs over failover: the IDs that a promoted standby generates sort after
-# every ID that it has from the old primary, whatever the clocks show.  Also after
-# pg_rewind, a restored backup and a base backup.
+# Ordered UUIDs after a failover: the IDs of a promoted standby sort after all IDs that
+# it received from the old primary, for any clocks.  The same holds after pg_rewind, a
+# restored backup and a base backup.
 use strict;
 use warnings;
 
@@ -32,7 +32,7 @@ wal_keep_size = 4GB
   or plan skip_all => World::REASON;
 my $first = $world->node;
 $first->safe_psql('postgres', 'CREATE TABLE ids (n bigserial, ' . join(', ', map { "$_ uuid" } @kinds) . ', origin text)');
-# before the first value, so without the page of the high-water mark
+# a backup from before the first value, without the file of the high-water mark
 $first->backup('base');
 
 sub sql { my ($node, @sql) = @_; return $node->safe_psql('postgres', join ";\n", @sql) }
@@ -46,7 +46,8 @@ sub fill
 	return;
 }
 
-# Start a server, then set its clock: pg_ctl looks at the time of a start.
+# Start a server, then set its clock, since pg_ctl compares the start time with the real
+# clock.
 sub start
 {
 	my ($node, $offset) = @_;
@@ -57,7 +58,7 @@ sub start
 	return;
 }
 
-# Return a standby of another server, with its clock so many seconds off.
+# Return a standby of another server, with an offset of its clock in seconds.
 sub follow
 {
 	my ($name, $of, $offset, $conf) = @_;
@@ -76,7 +77,8 @@ sub caught_up
 	return;
 }
 
-# Return a session for each kind, which was refused during recovery and stays.
+# Return a session for each kind.  Generating has failed there during recovery, and the
+# session stays connected.
 sub connect_all
 {
 	my ($node) = @_;
@@ -91,7 +93,8 @@ sub connect_all
 	return \%session;
 }
 
-# Promote, and generate IDs in the sessions and rows in a new one.  Then test the order.
+# Promote, and generate IDs in these sessions and rows in a new one.  Then test the
+# order.
 sub promote_in_order
 {
 	my ($node, $name, $origin, $sessions) = @_;
@@ -124,8 +127,8 @@ sub in_order
 
 # --- a standby's clock behind -------------------------------------------------
 
-# The first standby crashes before its first checkpoint after the page, and the second
-# has no library.
+# The first standby crashes before the checkpoint that writes the high-water mark.  The
+# second does not have the library.
 my $near = follow('near', $first, 'by -5');
 my $plain = follow('plain', $first, undef, "shared_preload_libraries = ''\nuuid9562.node_id = 7\n");
 my $far = follow('far', $first, 'by -30');
@@ -153,7 +156,7 @@ $far->stop('immediate');
 promote_in_order($cascaded, 'a cascading standby, 30 s behind that', 'cascaded', $throughout);
 $cascaded->stop;
 
-# --- equal clocks, and IDs ahead of them ----------------------------------------
+# --- equal clocks, and IDs ahead of them --------------------------------------
 
 sql($first, 'TRUNCATE ids');
 foreach my $time (1 .. 5)
@@ -196,7 +199,7 @@ fill($restored, 'restored');
 in_order($restored, 'a base backup under load, 30 s behind', 'restored');
 $restored->stop;
 
-# --- a clock that was ahead ----------------------------------------------
+# --- a clock that was ahead ---------------------------------------------------
 
 $world->turn('by 60');
 fill($first, 'ahead', 1);
@@ -224,7 +227,7 @@ promote_in_order($corrected, 'a clock that was 60 s ahead once', 'corrected', $t
 
 # --- failed back --------------------------------------------------------------
 
-# pg_rewind needs a clean stop, which the server itself sees to
+# pg_rewind recovers the server first, if it was not shut down cleanly
 sql($corrected, 'CHECKPOINT');
 command_ok([ 'pg_rewind', '--no-sync', '--source-server', $corrected->connstr('postgres'), '--target-pgdata', $first->data_dir,
 	'--config-file', $first->data_dir . '/postgresql.conf' ], 'pg_rewind');

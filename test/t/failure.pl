@@ -1,5 +1,5 @@
-# A random source or a clock that fails stops the statement: an error with its
-# SQLSTATE, no value, and the next call works again.
+# If the random source or the clock fails, the statement fails with a SQLSTATE and
+# without a value, and the next call works.
 use strict;
 use warnings;
 
@@ -37,7 +37,7 @@ is_stopped('-1 999999999', 'the clock is before 1970', $range, grep { /v[78]/ &&
 is_stopped('-14830000000 0', 'the clock is before 1582', $range, grep { /v[16]/ } @timed);
 is_stopped('569000000000 0', 'the clock is after the field', $range, qw(uuidv1() uuidv6() uuidv7() uuidv8_node(1)));
 
-# The last tick of the field has 9 to 16 values, and then there is none.
+# After the 9 to 16 values of the last tick there is no further value.
 foreach my $last ([ 'uuidv6()', '103072857660 684697599' ], [ 'uuidv7()', '281474976710 655999999' ], [ 'uuidv7_batch(1)', '281474976710 655999999' ])
 {
 	my ($call, $turn) = @$last;

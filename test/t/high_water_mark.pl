@@ -1,5 +1,5 @@
-# The high-water mark of the ordered generators: it is always above what they generated,
-# on disk before that, and extended once a second at most.
+# The high-water mark is above all values of the ordered generators, is flushed before
+# they use it, and is extended at most once a second.
 use strict;
 use warnings;
 
@@ -17,7 +17,7 @@ my $server = Ordered->new('mark', "max_connections = 150\nfsync = on\nwal_sync_m
 my $node = $server->node;
 my $T = 1767225600;
 
-# The system clock stands at so many seconds after $T.
+# Stop the system clock at a number of seconds after $T.
 sub clock
 {
 	my ($sec, $nsec) = @_;
@@ -25,8 +25,8 @@ sub clock
 	return;
 }
 
-# The time of the next value, in seconds after $T.  A reservation is rounded down to a
-# millisecond.
+# Return the time of the next value, in seconds after $T.  A reservation is rounded down
+# to a millisecond.
 sub time_of_next { return $server->sql("SELECT round(extract(epoch FROM public.uuidv7_timestamp(public.uuidv7_ordered()) - to_timestamp($T)), 1)::float") }
 
 # --- the reservation ------------------------------------------------------------
@@ -56,7 +56,7 @@ is(time_of_next(), '14', 'a second crash takes the values to the next reservatio
 $server->restart;
 is(time_of_next(), '16', 'so does a clean restart');
 
-# A session that ends writes nothing, and the reservation outlasts it.
+# A session writes nothing when it ends, and the reservation remains.
 clock(20);
 my @batch = split /\n/, $server->sql('SELECT public.uuidv7_ordered() FROM generate_series(1, 30)');
 $writes = $server->statistic('mark_writes');
@@ -65,7 +65,8 @@ is($server->statistic('mark_writes'), $writes, 'the end of a session does not wr
 $server->crash;
 cmp_ok($server->value, 'gt', $batch[-1], 'a value after a crash is greater than those of a session that ended');
 
-# One write reserves for all generators in use, each from its own previous value.
+# One write extends the reservations of all generators in use, each from its own previous
+# value.
 $server->forget;
 $server->sql('SELECT public.uuidv6_ordered(), public.uuidv7_ordered()');
 clock(120);
@@ -102,7 +103,7 @@ $server->crash;
 clock(0);
 cmp_ok($server->value, 'gt', $before, 'a value that was returned without a commit is not repeated after a crash');
 
-# --- a file that cannot be written ------------------------------------------------
+# --- a file that cannot be written ----------------------------------------------
 
 $server->forget;
 $staying = $server->stay;
@@ -139,7 +140,7 @@ like($server->error(q{DO $$BEGIN FOR i IN 1 .. 1000000000 LOOP PERFORM public.uu
 	qr/could not open file/, 'a session that generates without a pause is stopped by a mark that cannot be written');
 $server->unblock;
 
-# --- a disk that is slow ----------------------------------------------------------
+# --- a disk that is slow --------------------------------------------------------
 
 sleep 3;
 $server->turn('slow');
@@ -148,8 +149,8 @@ like($first, qr/^[0-9a-f]{8}-/, 'a value waits for a disk that takes longer than
 cmp_ok($server->value, 'gt', $first, 'so does the next one');
 $server->turn('normal');
 
-# A disk that stalls delays the session that extends, as it does a COMMIT.  Others
-# continue until no value is reserved.
+# A disk that stalls delays the session that extends the reservation, like a COMMIT.
+# Other sessions continue until no value is reserved.
 clock(0);
 $server->sql('SELECT public.uuid_generator_reset()');
 {
@@ -170,10 +171,10 @@ $server->sql('SELECT public.uuid_generator_reset()');
 	$_->quit foreach $extends, $waits;
 }
 
-# --- a client that does not read its error ------------------------------------------
+# --- a client that does not read its error --------------------------------------
 
-# Each of the sessions fails to extend, and one of these results fills the buffers so
-# that sending the error waits for the client.
+# Extending fails in each of the sessions.  One result fills the network buffers, so
+# sending its error waits for the client.
 {
 	my @clients;
 
@@ -199,7 +200,7 @@ $server->sql('SELECT public.uuid_generator_reset()');
 }
 $staying->quit;
 
-# --- the end of the time field ------------------------------------------------------
+# --- the end of the time field --------------------------------------------------
 
 my $end = '281474976710 655999999';
 SKIP:

@@ -1,4 +1,4 @@
-# Where the horizon is an error, and who can see what holds it.
+# Tests where the horizon raises an error, and who can see the transaction that holds it.
 use strict;
 use warnings;
 
@@ -26,7 +26,7 @@ sql(q{
 
 # --- parallel workers -----------------------------------------------------------
 
-# Wrappers whose label says that workers may run them.
+# Functions that are marked PARALLEL SAFE, and call these functions.
 sql(q{
 	CREATE FUNCTION horizon_inlined() RETURNS uuid LANGUAGE sql STABLE PARALLEL SAFE RETURN public.uuidv7_horizon();
 	CREATE FUNCTION horizon_called() RETURNS uuid LANGUAGE plpgsql STABLE PARALLEL SAFE AS 'BEGIN RETURN public.uuidv7_horizon(); END';

@@ -1,5 +1,5 @@
-# Incremental reads over a failover that loses rows: where the position is stored
-# decides whether rows are missed.
+# Incremental reads after a failover that loses rows: whether a reader misses rows
+# depends on where it stores its position.
 use strict;
 use warnings;
 
@@ -23,7 +23,7 @@ sql(q{
 	CREATE TABLE place (last uuid NOT NULL);
 	INSERT INTO place VALUES (public.nil_uuid())});
 
-# A standby, and one behind it.
+# A standby, and a cascading standby of it.
 $primary->backup('base');
 foreach ([ $standby, $primary ], [ $cascaded, $standby ])
 {
@@ -85,8 +85,8 @@ $primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
 $standby->wait_for_catchup($cascaded, 'replay', $standby->lsn('replay'));
 read_all($primary);
 
-# The standby gets nothing more.  The clock of the primary is ahead, so that its last
-# values and its high-water mark are above all that the standby generates.
+# Stop replication to the standby.  The clock of the primary is ahead, so its last values
+# and its high-water mark are above all values of the standby.
 $standby->append_conf('postgresql.conf', "primary_conninfo = ''\n");
 $standby->reload;
 $primary->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_replication WHERE application_name = 'lost_standby'}) or die 'the standby is still connected';
@@ -127,7 +127,7 @@ is($standby->safe_psql('postgres', 'SELECT count(*) FROM events'), '500', 'the f
 	is(scalar(@{ $unchecked{ids} }), 1000, 'a reader that keeps the page misses the row of a transaction that was in progress');
 }
 
-# --- the positions after it -----------------------------------------------------
+# --- the positions afterwards ---------------------------------------------------
 
 read_all($standby) for 1 .. 2;
 is($standby->safe_psql('postgres', q{

@@ -1,8 +1,8 @@
-# Readers beside many writers that do everything that a writer can, while sessions are
-# canceled, terminated and killed, and the clock is set.
+# Readers run with many writers of all kinds, while sessions are canceled, terminated and
+# killed, and the clock is changed.
 #
-# UUID9562_HORIZON_ROWS is the number of rows to write at least, and UUID9562_TEST_SEED
-# repeats the choices.
+# UUID9562_HORIZON_ROWS is the minimum number of rows.  UUID9562_TEST_SEED repeats the
+# random choices.
 use strict;
 use warnings;
 
@@ -111,7 +111,7 @@ sub transactions
 		$script .= "CREATE TABLE generated_$writer AS SELECT public.uuidv7_ordered() AS id FROM many LIMIT 300; INSERT INTO plain SELECT id, 2 FROM generated_$writer; DROP TABLE generated_$writer;\n" if rand() < 0.05;
 		if ($kind < 0.4)
 		{
-			# with another transaction before it is finished
+			# another transaction runs before the prepared one is finished
 			$script .= "PREPARE TRANSACTION 'writer $writer';\n" . $insert->() . $delay->() . (rand() < 0.8 ? 'COMMIT' : 'ROLLBACK') . " PREPARED 'writer $writer';\n";
 		}
 		else
@@ -122,8 +122,8 @@ sub transactions
 	return $script;
 }
 
-# Run scripts one after the other in a process, with or without errors, until the file
-# "stop" exists.
+# Run scripts in a process, one after the other, until the file "stop" exists.  Ignore
+# errors.
 my $stop = PostgreSQL::Test::Utils::tempdir() . '/stop';
 my $work = PostgreSQL::Test::Utils::tempdir();
 my @children;
@@ -183,7 +183,7 @@ for (my $turn = 1; $written < $rows || $turn <= 25; $turn++)
 	elsif ($choice < 0.5) { $node->psql('postgres', sprintf $victim, 'pg_terminate_backend') }
 	elsif ($choice < 0.6) { $world->turn((time + int(rand 10) - 5) . ' 0') }
 	elsif ($choice < 0.7) { $world->turn('normal') }
-	# finish the transactions of writers that are gone
+	# finish prepared transactions of writers that have ended
 	my ($status, $prepared) = $node->psql('postgres', q{SELECT gid FROM pg_prepared_xacts WHERE prepared < clock_timestamp() - interval '1 second'});
 	$node->psql('postgres', "COMMIT PREPARED '$_'") foreach split /\n/, $prepared || '';
 	(undef, $written) = $node->psql('postgres', 'SELECT ' . join ' + ', map { "(SELECT count(*) FROM $_)" } @tables) if $turn % 10 == 0;
@@ -195,7 +195,7 @@ waitpid $_, 0 foreach @children;
 $node->poll_query_until('postgres', 'SELECT true');
 sql("COMMIT PREPARED '$_'") foreach split /\n/, sql('SELECT gid FROM pg_prepared_xacts');
 
-# read the rest, by pages
+# read the remaining rows, in pages
 foreach my $reader (@readers)
 {
 	my ($name, $table, $read) = @$reader;

@@ -1,4 +1,5 @@
-# The horizon: which transactions hold it back, and that it is above everything else.
+# Tests which transactions hold the horizon, and that the horizon is above all other
+# values.
 use strict;
 use warnings;
 
@@ -62,7 +63,7 @@ like(refusal('SELECT public.uuidv6_horizon()'), qr/has not generated any value/,
 	is_above_all('values of uuidv7() do not hold the horizon');
 	in($slow, 'ROLLBACK');
 
-	# what lasts as long as the transaction
+	# values and slots that last until the end of the transaction
 	in($slow, 'BEGIN', 'SAVEPOINT s', q{INSERT INTO events (note) VALUES ('gone')}, 'ROLLBACK TO s', q{INSERT INTO events (note) VALUES ('after a savepoint')});
 	in($fast, q{INSERT INTO events (note) VALUES ('beside')});
 	is(sql(q{SELECT count(*) FROM events WHERE note = 'beside' AND id < public.uuidv7_horizon()}), '0', 'a value of a savepoint that is rolled back holds the horizon until the transaction ends');

@@ -1,5 +1,4 @@
-# The horizon by snapshot: the same snapshot gets the same horizon, and an old one
-# gets an old horizon.
+# The same snapshot always has the same horizon, and an old snapshot has an old horizon.
 use strict;
 use warnings;
 
@@ -21,7 +20,8 @@ sql(q{
 
 # --- one snapshot, one horizon --------------------------------------------------
 
-# The function waits at the second row.  Its cost makes it the first condition.
+# The function waits at the second row.  Because of its low cost, it is the first
+# condition to be evaluated.
 sql(q{
 	CREATE FUNCTION gate(n int) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS $$
 	BEGIN

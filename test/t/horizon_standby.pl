@@ -1,5 +1,5 @@
-# The horizon on a standby: an error during recovery, and after promotion too with a
-# snapshot from before it, wherever that comes from.
+# The horizon raises an error during recovery.  After promotion, it raises an error for
+# every kind of snapshot from before promotion.
 use strict;
 use warnings;
 
@@ -79,7 +79,7 @@ SKIP:
 	skip 'before PostgreSQL 16 a standby has no logical slots', 9 if $major < 16;
 	my $standby = follow('with_slots');
 
-	# the creation of a slot waits for records of the transactions in progress
+	# creating a slot waits for WAL records of the transactions in progress
 	my $logging = IPC::Run::start([ 'psql', '-XAtqd', $primary->connstr('postgres'), '-c',
 			'DO $$BEGIN LOOP PERFORM pg_log_standby_snapshot(); PERFORM pg_sleep(0.2); END LOOP; END$$' ], '<', \undef, '>', \my $out, '2>', \my $err);
 	my ($user, $exporter) = map { $standby->background_psql('postgres', on_error_stop => 0, replication => 'database') } 1 .. 2;
@@ -97,7 +97,7 @@ SKIP:
 		in($session, 'ROLLBACK');
 	}
 
-	# again, since the error ended those transactions
+	# export a snapshot again, since the error ended those transactions
 	($snapshot) = in($exporter, q{CREATE_REPLICATION_SLOT exported_again LOGICAL pgoutput (SNAPSHOT 'export')}) =~ /\|([0-9A-F-]+)\|/;
 	in($importers[0], 'BEGIN ISOLATION LEVEL REPEATABLE READ', "SET TRANSACTION SNAPSHOT '$snapshot'");
 	sql(q{INSERT INTO events (note) VALUES ('later')});

@@ -1,5 +1,5 @@
-# The horizon beside prepared transactions, subtransactions, and transactions from
-# before the first value.
+# The horizon with prepared transactions, subtransactions, and transactions from before
+# the first value.
 use strict;
 use warnings;
 
@@ -102,14 +102,16 @@ sql(q{ROLLBACK PREPARED 'after'});
 
 # --- subtransactions ------------------------------------------------------------
 
-# A snapshot beside more than 64 subtransactions does not list those of anybody.
+# If a transaction has more than 64 subtransactions, a snapshot does not list any
+# subtransactions.
 sub insert_in_savepoints
 {
 	my ($session, $count) = @_;
 
 	in($session, 'BEGIN', map { ("SAVEPOINT s$_", q{INSERT INTO events (note) VALUES ('in a savepoint')}) } 1 .. $count);
 }
-# One with fewer comes before one with more, in whichever order PostgreSQL lists them.
+# Transactions with few and many subtransactions are in every order, since PostgreSQL
+# stops at the first with many.
 foreach my $counts ([ 5, 100 ], [ 100, 5 ], [ 5, 5, 100, 5, 5 ])
 {
 	my @writers = map { session() } @$counts;

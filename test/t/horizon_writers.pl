@@ -1,5 +1,5 @@
-# Writers that a reader cannot rely on: those of the old default, those behind a
-# connection pooler, and hostile ones.
+# Writers that could break the horizon: with the old default, behind a connection pooler,
+# and hostile ones.
 use strict;
 use warnings;
 

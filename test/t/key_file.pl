@@ -36,7 +36,7 @@ sub write_keys
 	rename "$file.new", $file or die $!;
 }
 
-# Call a function in a new session of the web role; return its output and errors.
+# Call a function in a new session of the web role.  Return its output and errors.
 sub call
 {
 	my ($name, $database, $function) = @_;
@@ -105,7 +105,7 @@ $public_id{ $keys[0] } = $out;
 (my $status, $out, $err) = $node->psql('postgres', 'SELECT public.nil_uuid(); SHOW uuid9562.key_file', extra_params => [ '-U', 'web' ]);
 like($err, qr/ERROR:  (?:must be superuser|permission denied).* to examine "uuid9562.key_file"/, 'only superusers and members of pg_read_all_settings see the path');
 
-# --- files that are refused -----------------------------------------------------
+# --- refused files --------------------------------------------------------------
 
 unlink $file;
 my $refused = qr/ERROR:  F0000: could not load key file "\Q$file\E":/;
@@ -141,7 +141,8 @@ SKIP:
 	is_refused(qr/$refused it is not a regular file that only the database user or root can access\n/, 'a file of root that everybody can read');
 }
 
-# in the data directory: directly, by a link to the file, by a link to the directory
+# inside the data directory: directly, by a link to the file, and by a link to the
+# directory
 my $inside = $node->data_dir . '/keys';
 unlink $file;
 write_keys("postgres orders = $keys[0]\n");
@@ -210,7 +211,7 @@ foreach my $case (
 	is_refused(qr/$refused $reason\n/, $name);
 }
 
-# each name on the left finds the key
+# each name on the left finds the key on the right
 sub finds
 {
 	my ($name, $content, $key_name, $database) = @_;
@@ -328,7 +329,7 @@ reload($session);
 is((ask($session, "SELECT public.uuidv7_encrypt('$id', 'orders'), public.uuidv7_encrypt('$id', 'orders_2'), public.uuidv7_encrypt('$id', 'orders')"))[0],
 	"$public_id{$keys[0]}|$public_id{$counting}|$public_id{$keys[0]}", 'two keys side by side');
 
-# an error or a rollback in between changes nothing
+# an error or a rollback in between has no effect
 is((ask($session, "BEGIN; SELECT public.uuidv7_encrypt('$id', 'none'); ROLLBACK; SELECT public.uuidv7_encrypt('$id', 'orders')"))[0], $public_id{ $keys[0] },
 	'an error leaves the keys usable');
 write_keys("postgres orders = $counting\n");

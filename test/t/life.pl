@@ -1,6 +1,5 @@
-# The life of a database that uses the extension: dumped and restored, indexed in
-# every way, its keys changed while it is in use, and called from a search path
-# that somebody else has filled.
+# Tests of a database that uses the extension: dump and restore, all kinds of indexes, a
+# change of the key type in use, dropping the extension, and a hostile search path.
 use strict;
 use warnings;
 
@@ -22,7 +21,7 @@ sub sql { my ($database, @statements) = @_; return $node->safe_psql($database, j
 
 Shop::create($node, 'shop');
 
-# as text, but for what differs between any two dumps
+# compare the dumps as text, without lines that always differ
 sub dump_of
 {
 	my ($database) = @_;
@@ -53,7 +52,7 @@ foreach my $format (qw(plain custom directory))
 
 # --- indexes ------------------------------------------------------------------
 
-# A period by every kind of index that can serve it, and an id by the others.
+# Find a period by every kind of index that supports it, and an ID by the others.
 {
 	my $rows = sql('shop', q{SELECT count(*) FROM visits WHERE id <@ '[2026-03-10,2026-03-20)'});
 	my $one = sql('shop', 'SELECT id FROM march ORDER BY id LIMIT 1');
@@ -112,10 +111,10 @@ sql('again', 'CREATE TABLE kept (id uuid PRIMARY KEY DEFAULT public.uuidv7(), n 
 is(sql('again', 'SELECT count(id), (SELECT column_default IS NULL FROM information_schema.columns WHERE table_name = $$kept$$ AND column_name = $$id$$) FROM kept'),
 	'1|t', 'dropped with CASCADE, the ids stay and the default goes');
 
-# --- a search path that somebody else has filled ------------------------------
+# --- a hostile search path ----------------------------------------------------
 
-# Functions and operators that are found before PostgreSQL's own: whatever of ours
-# is called, none of them is.
+# The search path has functions and operators before those of PostgreSQL.  No function of
+# the extension calls them.
 sql('postgres', 'CREATE DATABASE hostile');
 sql('hostile', q{
 	CREATE EXTENSION uuid9562;

@@ -1,5 +1,5 @@
-# Ordered UUIDs: each value is greater than every earlier value of its function on this
-# server, in any session, also after a restart, a crash, a clock that went back, a
+# Each ordered UUID is greater than every earlier value of its function on this server,
+# in any session.  That also holds after a restart, a crash, a clock that went back, a
 # promotion and a restore.  test/t/failover.pl has more of the last two, and pg_rewind.
 use strict;
 use warnings;
@@ -11,11 +11,11 @@ use Test::More;
 use Ordered;
 
 my @calls = qw(uuidv6_ordered() uuidv7_ordered() uuidv8_node_ordered());
-# the WAL writer does not flush what the server forgot to flush
+# slow down the WAL writer, so that it does not flush in place of the server
 my $server = Ordered->new('ordered', "wal_writer_delay = '10 s'\n", allows_streaming => 1) or plan skip_all => World::REASON;
 my $node = $server->node;
 
-# One value of each function.
+# Return a value of each function.
 sub values_of
 {
 	my ($of) = @_;
@@ -25,19 +25,19 @@ sub values_of
 	return %value;
 }
 
-# Check whether all of the second are greater than those of the first.
+# Check whether all values of the second set are greater than those of the first.
 sub all_greater
 {
 	my ($before, $after) = @_;
 	return scalar(grep { $after->{$_} gt $before->{$_} } @calls) == @calls;
 }
 
-# an hour ago, for a clock that stands there
+# return the state of a clock that stands still an hour ago
 sub hour_ago { return (time - 3600) . ' 0' }
 
 # --- sessions -----------------------------------------------------------------
 
-# The lock gives the rows a number in the order in which their values are generated.
+# The lock numbers the rows in the order in which their values are generated.
 $server->sql(q{
 	CREATE SEQUENCE numbers;
 	CREATE TABLE numbered (n bigint, v6 uuid, v7 uuid, v8_node uuid, pid int DEFAULT pg_backend_pid());
@@ -128,7 +128,8 @@ foreach my $how ('an immediate shutdown', 'a kill of the postmaster')
 	eval { $_->quit } foreach @psql;
 }
 
-# A generator whose clock was ahead, then values of another, then a crash.
+# One generator has values ahead of the clock, another generator is used, and the server
+# crashes.
 $server->turn('by 86400');
 my $tomorrow = $server->sql('SELECT public.uuidv6_ordered()');
 my $staying = $server->stay;
@@ -147,7 +148,7 @@ cmp_ok($next, 'gt', $today, 'the other generator keeps its order too');
 is($server->sql("SELECT public.uuidv7_timestamp('$next') < now() + interval '1 minute'"), 't', 'the other generator stays near the clock');
 $server->forget;
 
-# --- a clock that goes back under the server ------------------------------------
+# --- a clock that goes back while the server runs -----------------------------
 
 %before = values_of();
 $server->turn(hour_ago());
@@ -156,7 +157,7 @@ ok(all_greater(\%before, \%after), 'values stay in order when the clock goes bac
 cmp_ok($server->statistic('ahead_of_clock'), '>', 0, 'values ahead of a clock that went back are counted');
 $server->turn('normal');
 
-# --- a standby and a backup -----------------------------------------------------
+# --- a standby and a backup ---------------------------------------------------
 
 $node->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');

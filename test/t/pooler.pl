@@ -23,8 +23,8 @@ $node->safe_psql('postgres', q{
 	INSERT INTO visits SELECT public.uuidv7_at('2026-01-01'::timestamptz + n * interval '1 hour') FROM generate_series(1, 1000) AS n;
 	ANALYZE visits});
 
-# Four server sessions, and the next transaction goes to the one that has rested
-# longest.
+# Use four server sessions.  The next transaction runs in the one that has been idle for
+# the longest time.
 my $dir = PostgreSQL::Test::Utils::tempdir();
 my $port = PostgreSQL::Test::Cluster::get_free_port();
 append_to_file("$dir/pgbouncer.ini",
@@ -46,7 +46,7 @@ $ready or BAIL_OUT('PgBouncer does not start: ' . slurp_file("$dir/out"));
 
 sub direct { return $node->safe_psql('postgres', join ";\n", @_) }
 
-# pgbench through the pooler: that many clients run the script that many times.
+# Run pgbench through the pooler, with a number of clients and transactions.
 sub through
 {
 	my ($name, $mode, $clients, $times, $script) = @_;
@@ -56,7 +56,7 @@ sub through
 		"$name: no error");
 }
 
-# Prepared in the protocol, where the pooler does that.
+# Use prepared statements of the protocol if the pooler supports them.
 my $mode = $prepares ? 'prepared' : 'extended';
 
 through('warm', $mode, 4, 100, 'SELECT pg_sleep(0.001);');
@@ -66,8 +66,8 @@ cmp_ok(direct('SELECT count(DISTINCT pid) FROM orders'), '>', 1, 'one client: it
 is(direct(q{SELECT count(*) FROM (SELECT pid, id, lag(id) OVER (PARTITION BY pid ORDER BY n) AS before FROM orders) AS o WHERE id <= before}),
 	'0', 'uuidv7() is in order within each session of the server');
 
-# Forty times each, so that a session comes to a plan for any parameters; and a method,
-# set for a transaction, reaches no other client.
+# Forty times each, so that a session uses a generic plan.  A method that is set for a
+# transaction must not affect other clients.
 through('period', $mode, 2, 40, q{
 	\set day random(1, 39)
 	SELECT 1 / (count(*) = 24)::int FROM visits WHERE id <@ tstzrange('2026-01-01'::timestamptz + :day * interval '1 day', '2026-01-01'::timestamptz + (:day + 1) * interval '1 day');
@@ -82,7 +82,7 @@ through('settings', 'simple', 2, 50, q{
 });
 
 # uuidv7_ordered() orders a client's IDs, whichever session generates them.  uuidv7()
-# does not, with a counter that each session begins at random.
+# does not, since each session starts its counter at a random value.
 direct(q{ALTER SYSTEM SET uuid9562.v7_method = 'counter'}, 'SELECT pg_reload_conf()');
 $node->poll_query_until('postgres', q{SELECT current_setting('uuid9562.v7_method') = 'counter'});
 foreach my $case ([ 'uuidv7', 't', 'not in order' ], [ 'uuidv7_ordered', 'f', 'in order' ])

@@ -1,5 +1,5 @@
-# Who may encrypt and decrypt public IDs: the owner of a database who is no superuser, a
-# web role that has a view and a look-up, and both after a dump and restore.
+# Tests who may encrypt and decrypt public IDs: a database owner who is not a superuser,
+# and a web role with a view and a look-up, also after dump and restore.
 use strict;
 use warnings;
 
@@ -47,7 +47,7 @@ foreach my $call ("uuidv7_encrypt(public.uuidv7(), 'orders')", "uuidv7_decrypt(g
 ($out, $err) = as('owner', q{CREATE FUNCTION mine(uuid, text) RETURNS uuid LANGUAGE c STABLE STRICT AS '$libdir/uuid9562', 'uuid9562_uuidv7_decrypt'});
 like($err, qr/ERROR:  42501: permission denied for language c/, 'nor create another function from the library');
 
-# --- a web role, by view and by look-up ------------------------------------------
+# --- a web role, by view and by look-up -----------------------------------------
 
 ($out, $err) = as('postgres', 'GRANT EXECUTE ON FUNCTION public.uuidv7_encrypt(uuid, text) TO web; GRANT EXECUTE ON FUNCTION public.uuidv7_decrypt(uuid, text) TO owner');
 is($err, '', 'a superuser grants encryption to the web role and decryption to the owner');

@@ -1,5 +1,5 @@
-# Where the functions of the ordered generators are refused: in read-only transactions
-# and during recovery.  test/t/horizon_access.pl has parallel workers.
+# The functions of the ordered generators raise errors in read-only transactions and
+# during recovery.  test/t/horizon_access.pl has parallel workers.
 use strict;
 use warnings;
 
@@ -14,7 +14,7 @@ my $node = $server->node;
 my @kinds = qw(uuidv6 uuidv7 uuidv8_node);
 my $before = $server->sql('SELECT public.uuidv6_ordered(), public.uuidv8_node_ordered()', 'SELECT public.uuidv7_ordered()') =~ s/.*\n//r;
 
-# The errors of a call, with SQLSTATE.
+# Return the errors of a call, with SQLSTATE.
 sub errors
 {
 	my ($of, $sql) = @_;
@@ -49,7 +49,7 @@ $server->start($standby);
 $node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
 foreach my $kind (@kinds)
 {
-	# one of these two is true of each transaction during recovery
+	# each transaction during recovery has one of these two properties
 	like(errors($standby, "SELECT public.${kind}_ordered()"), qr/^ERROR:  25006: cannot execute ${kind}_ordered\(\) (in a read-only transaction|during recovery)\n/,
 		"${kind}_ordered() is an error during recovery");
 }

@@ -1,4 +1,5 @@
-# Any schema holds the extension, and it moves between schemas with its defaults.
+# The extension can be in any schema, and can move to another one together with the
+# defaults that use it.
 use strict;
 use warnings;
 

@@ -1,5 +1,5 @@
-# Where a setting may stand, and what becomes of a bad one: refused at once
-# where the library is loaded, refused with a warning when it is loaded later.
+# Tests where a setting can be set.  An invalid value raises an error if the library is
+# loaded, and a warning when the library is loaded later.
 use strict;
 use warnings;
 
@@ -15,7 +15,7 @@ $node->safe_psql('postgres', 'CREATE EXTENSION uuid9562');
 my $node_of_v6 = 'SELECT public.uuid_extract_node(public.uuidv6())';
 my $id_of_v8 = 'SELECT public.uuidv8_node_id(public.uuidv8_node())';
 
-# before the library is loaded, a good value waits for it
+# a valid value that is set before the library is loaded
 is($node->safe_psql('postgres', "SET uuid9562.mac_address = '02:00:5e:10:00:01'; $node_of_v6"),
 	'02:00:5e:10:00:01', 'a value set before the library is loaded is used');
 my ($status, $out, $err) = $node->psql('postgres', "SET uuid9562.mac_address = 'zz'; $node_of_v6");
@@ -35,7 +35,7 @@ $node->reload;
 $node->poll_query_until('postgres', q{SELECT current_setting('uuid9562.node_id', true) = '9'});
 is($node->safe_psql('postgres', $id_of_v8), '9', 'ALTER SYSTEM and a reload');
 
-# the owner of a database, who is no superuser, can once the library is loaded
+# a database owner who is not a superuser can set it once the library is loaded
 $node->safe_psql('postgres', 'CREATE DATABASE shop OWNER importer');
 $node->safe_psql('shop', 'CREATE EXTENSION uuid9562', extra_params => [ '-U', 'importer' ]);
 ($status, $out, $err) = $node->psql('shop', 'ALTER DATABASE shop SET uuid9562.node_id = 10', extra_params => [ '-U', 'importer' ]);
@@ -53,7 +53,7 @@ like($err, qr/ERROR:  invalid value for parameter "uuid9562.mac_address": "zz"/,
 ($status, $out, $err) = $node->psql('postgres', 'SET uuid9562.v7_metod = counter');
 like($err, qr/invalid configuration parameter name "uuid9562.v7_metod"/, 'and so is a misspelt name');
 
-# a bad value in the file: the server keeps the good one it has
+# for an invalid value in the file, the server keeps the previous value
 $node->append_conf('postgresql.conf', "uuid9562.mac_address = 'zz'");
 my $offset = -s $node->logfile;
 $node->reload;
@@ -61,7 +61,7 @@ ok( $node->wait_for_log(qr/invalid value for parameter "uuid9562.mac_address": "
 	'a bad value in postgresql.conf is reported at reload');
 like($node->safe_psql('postgres', $node_of_v6), qr/^[0-9a-f][13579bdf]:/, 'and the server goes on with the value it had');
 
-# also where every error of the postmaster's would end it
+# the same with exit_on_error, with which an error would end the postmaster
 $node->append_conf('postgresql.conf', 'exit_on_error = on');
 $offset = -s $node->logfile;
 $node->reload;

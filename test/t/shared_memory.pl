@@ -1,5 +1,5 @@
-# The shared memory of the ordered generators: it exists only where they are used, and
-# only they need it.
+# The shared memory of the ordered generators exists only if they are used, and only they
+# need it.
 use strict;
 use warnings;
 
@@ -19,16 +19,16 @@ my ($status, $out, $err);
 
 sub sql { return $node->safe_psql('postgres', join ";\n", @_) }
 
-# What statements print, and their errors with SQLSTATE.
+# Run statements, and store their output and errors with SQLSTATE.
 sub try
 {
 	($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\n" . join(";\n", @_), on_error_stop => 0);
 	return;
 }
 
-# --- where nobody uses it -----------------------------------------------------------
+# --- servers that do not use it -----------------------------------------------------
 
-# The server's shared memory, dynamic too, and its WAL position.
+# Return the number of shared memory segments, static and dynamic, and the WAL position.
 sub state_of
 {
 	return sql(q{SELECT count(*) FILTER (WHERE name ~ 'uuid9562'), (SELECT count(*) FROM pg_ls_dir('pg_dynshmem')), pg_current_wal_insert_lsn() FROM pg_shmem_allocations});
@@ -102,7 +102,7 @@ $session->quit;
 
 # --- a library that was replaced ----------------------------------------------------
 
-# Another version of the library, which a session loads in place of the installed one.
+# A session loads another version of the library instead of the installed one.
 my $source = "$FindBin::Bin/../uuid9562";
 my %other = (
 	layout => [ 's/\bSHARED_LAYOUT\b/(SHARED_LAYOUT + 1)/g', qr/ERROR:  55000: uuid9562 shared memory has layout \d+ instead of \d+\nDETAIL:  Another version of the library created it\.\nHINT:  Restart the server\./ ],

@@ -51,7 +51,7 @@ sub read_on_standby
 	my $reader = { table => 'events' };
 	my $polls = 0;
 
-	# transactions that overlap, each tenth of which rolls back
+	# overlapping transactions, a tenth of which roll back
 	run_pgbench(q{
 		\set wait random(0, 5)
 		\set fate random(1, 10)
@@ -126,7 +126,7 @@ is_reached('a standby reaches the replay target after a page of WAL that is full
 
 # --- cost -----------------------------------------------------------------------
 
-# Not a test, since it depends on the machine.
+# Print the cost, which depends on the machine, without testing it.
 {
 	my $out = run_pgbench('SELECT public.uuidv7_horizon(), lsn, timeline FROM public.uuid_replay_target();', 1, 2000, sub { });
 	my $floor = run_pgbench('SELECT nil_uuid(), lsn, timeline FROM (VALUES (NULL::pg_lsn, 1)) AS t (lsn, timeline);', 1, 2000, sub { });

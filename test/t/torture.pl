@@ -1,10 +1,10 @@
-# Ordered UUIDs and the horizon under whatever happens: sessions generate IDs, write
-# rows and read them incrementally while backends are killed, terminated and canceled,
-# the postmaster is killed, the server is stopped in immediate mode, its library is
-# replaced, and its clock is set forward and back.
+# Ordered UUIDs and the horizon under faults: sessions generate IDs, write rows and read
+# them incrementally.  Meanwhile, backends are killed, terminated and canceled, the
+# postmaster is killed, the server is stopped in immediate mode, its library is replaced,
+# and its clock is set forward and back.
 #
-# Every ID must be greater than each one whose call had returned before its own call
-# began, and none may come twice.  Each reader must get each row once.
+# Every ID must be greater than all IDs whose calls returned before its own call began,
+# and no ID may be repeated.  Each reader must get each row once.
 #
 # TORTURE_SECONDS and TORTURE_SEED; see scripts/torture.
 use strict;
@@ -46,7 +46,7 @@ CONF
 my $node = $world->node;
 my $major = $node->pg_version =~ /(\d+)/ ? $1 : 0;
 
-# Let the functions use a library that can be replaced.
+# Make the functions use a library that can be replaced.
 $node->safe_psql('postgres', "UPDATE pg_proc SET probin = '$library' WHERE probin LIKE '%uuid9562'");
 $node->append_conf('postgresql.conf', "shared_preload_libraries = '$library'\n");
 $node->stop;
@@ -77,7 +77,7 @@ my $end = clock_gettime(CLOCK_MONOTONIC) + $seconds;
 
 # --- processes ----------------------------------------------------------------
 
-# Run a function until the end in a process, again and again.
+# Run a function repeatedly in a process, until the end of the test.
 my @pids;
 sub keep_calling
 {
@@ -97,12 +97,12 @@ sub keep_calling
 		$function->();
 		sleep 0.02;
 	}
-	# without the cleaning up of the test
+	# exit without the cleanup of the test
 	POSIX::_exit(0);
 }
 require POSIX;
 
-# Return what statements print in a connection of its own; undef if they fail.
+# Run statements in a connection of their own.  Return their output; undef if they fail.
 sub ask_of
 {
 	my ($server, @statements) = @_;
@@ -116,8 +116,8 @@ sub ask_of
 
 # --- sessions that generate ---------------------------------------------------
 
-# Generate IDs in one connection as long as it lasts.  Log each with the time when its
-# call began and the time when it had returned.
+# Generate IDs in one connection until it ends.  Log each ID with the times at which its
+# call began and returned.
 sub generate
 {
 	my ($client) = @_;
@@ -157,7 +157,7 @@ foreach my $client (1 .. 8)
 
 # --- writers ------------------------------------------------------------------
 
-# More than 64 subtransactions in some, and rollbacks.
+# Some transactions have more than 64 subtransactions, and some roll back.
 sub write_rows
 {
 	my $count = 1 + int rand 150;
@@ -204,7 +204,7 @@ sub read_page
 keep_calling(200, sub { read_page('primary') });
 keep_calling(201, sub { read_page('standby') });
 
-# Ask for horizons with the snapshot of a logical slot on the standby.
+# Compute horizons with the snapshot of a logical slot on the standby.
 sub use_slot
 {
 	my $printed;
@@ -220,7 +220,7 @@ if ($major >= 16)
 	keep_calling(301, sub { ask_of($node, 'SELECT pg_log_standby_snapshot()'); sleep 0.3 });
 }
 
-# --- what happens to them -----------------------------------------------------
+# --- faults -------------------------------------------------------------------
 
 sub ask { return ask_of($node, $_[0]) // '' }
 
@@ -242,8 +242,8 @@ sub set_clock
 	return;
 }
 
-# Start, with or without preloading where both are possible, and then set the clock,
-# since pg_ctl looks at the time of a start.
+# Start the server, with or without preloading if both are possible.  Then set the clock,
+# since pg_ctl compares the start time with the real clock.
 sub start
 {
 	$node->append_conf('postgresql.conf', "shared_preload_libraries = '" . (rand() < 0.5 ? $library : '') . "'\n") if $major >= 17;
@@ -267,7 +267,7 @@ my %done = map { $_ => 0 } keys %deeds;
 my @next;
 while (clock_gettime(CLOCK_MONOTONIC) < $end)
 {
-	# each of them once before the next round
+	# use each fault once before the next round
 	@next = shuffle(sort keys %deeds) unless @next;
 	my $deed = shift @next;
 

@@ -1,5 +1,5 @@
-# The extension is trusted: the owner of a database creates, uses and drops it without
-# being a superuser; another role does not.
+# The extension is trusted: a database owner who is not a superuser can create, use and
+# drop it.  Other roles cannot.
 use strict;
 use warnings;
 
@@ -44,7 +44,7 @@ works('whoever may insert gets ids', 'guest', q{INSERT INTO orders (item) VALUES
 is_refused('it is not dropped from under a default', 'owner', 'DROP EXTENSION uuid9562', qr/depends on function (public\.)?uuidv7\(\)/);
 works('the owner drops it and creates it again', 'owner', 'DROP TABLE orders; DROP EXTENSION uuid9562; CREATE EXTENSION uuid9562');
 
-# Its script runs as a superuser, in a schema that the owner fills.
+# The script runs as a superuser, in a schema that contains objects of the owner.
 works('the script calls nothing of the schema that it goes into', 'owner', q{
 	DROP EXTENSION uuid9562;
 	CREATE SCHEMA trap;

@@ -1,5 +1,5 @@
-# From each earlier version of the extension to this one: its script with this library,
-# ALTER EXTENSION ... UPDATE, and a dump of either.
+# Test the update from each earlier version of the extension: its script with this
+# library, ALTER EXTENSION ... UPDATE, and dumps before and after.
 use strict;
 use warnings;
 
@@ -20,7 +20,7 @@ $node->start;
 
 sub sql { return $node->safe_psql(@_) }
 
-# Rows of the catalogs that are about the extension, without OIDs.
+# Return the catalog rows of the extension, without OIDs.
 my $catalog = q{
 	SELECT format('%s %s', identity, obj_description(objid, classid::regclass::name)),
 		   (SELECT to_jsonb(p) - '{oid,pronamespace,proowner,prorettype,proargtypes,prosupport}'::text[] || jsonb_build_object(
@@ -40,7 +40,7 @@ sub dump_of
 	my $dump;
 
 	$node->run_log([ 'pg_dump', '-d', $node->connstr($database) ], '>', \$dump);
-	# since its minor versions of August 2025
+	# since the minor releases of August 2025
 	$dump =~ s/^\\(un)?restrict .*\n//mg;
 	return $dump;
 }

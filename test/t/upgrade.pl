@@ -1,6 +1,5 @@
-# pg_upgrade from each earlier PostgreSQL on this machine that has the extension.
-# UPGRADE_FROM names their folders, as in /usr/lib/postgresql/15; scripts/test
-# sets it.
+# Test pg_upgrade from each earlier PostgreSQL on this machine that has the extension.
+# UPGRADE_FROM names their folders, as in /usr/lib/postgresql/15; scripts/test sets it.
 use strict;
 use warnings;
 
@@ -20,7 +19,7 @@ my $conf = "timezone = 'UTC'\nshared_preload_libraries = 'uuid9562'\n";
 # the array type has been a member since PostgreSQL 17
 my $members = q{SELECT string_agg(identity, E'\n' ORDER BY identity COLLATE "C") FROM pg_depend, pg_identify_object(classid, objid, 0)
 	WHERE refobjid = (SELECT oid FROM pg_extension WHERE extname = 'uuid9562') AND deptype = 'e' AND identity <> 'public.uuidv7_period[]'};
-# PostgreSQL has a function of this name itself, from 18 on
+# PostgreSQL has a function of the same name since version 18
 my $default = q{SELECT pronamespace::regnamespace || '.' || proname FROM pg_attrdef
 	JOIN pg_depend ON pg_depend.classid = 'pg_attrdef'::regclass AND objid = pg_attrdef.oid AND refclassid = 'pg_proc'::regclass
 	JOIN pg_proc ON pg_proc.oid = refobjid
@@ -32,7 +31,7 @@ foreach my $prefix (@from)
 	my $new = PostgreSQL::Test::Cluster->new('new');
 	my $how = 'from ' . (split /\./, $old->pg_version)[0];
 
-	# with checksums, which have not always been the default
+	# with checksums, since the default differs between versions
 	$_->init(extra => ['--data-checksums']) foreach $old, $new;
 	$_->append_conf('postgresql.conf', $conf) foreach $old, $new;
 	$old->start;
@@ -44,7 +43,7 @@ foreach my $prefix (@from)
 		ALTER DATABASE shop SET uuid9562.node_id = 3;
 		INSERT INTO unqualified DEFAULT VALUES;
 		CREATE TABLE ordered (id uuid DEFAULT uuidv7_ordered());
-		-- as of a clock that was ahead
+		-- an ID as from a clock that was ahead
 		INSERT INTO ordered VALUES (public.uuidv7_at(clock_timestamp() + '50 s'));
 		INSERT INTO customers DEFAULT VALUES;
 		REFRESH MATERIALIZED VIEW months});
@@ -52,7 +51,7 @@ foreach my $prefix (@from)
 	my $made_of = $old->safe_psql('shop', $members);
 	$old->stop;
 
-	# it leaves a script in the working directory
+	# pg_upgrade leaves a script in the working directory
 	chdir PostgreSQL::Test::Utils::tempdir() or die $!;
 	$new->command_ok(
 		[ 'pg_upgrade', '--no-sync', '--link', '--old-datadir', $old->data_dir, '--new-datadir', $new->data_dir,

@@ -1,18 +1,18 @@
 /*
- * The world as a test wants it: loaded before the server's own libraries,
- * this makes the random source, the clock or the disk do what the file WORLD says,
- * or the one that the environment variable UUID9562_WORLD names:
+ * A library that is loaded before those of the server, and controls its clock,
+ * random source and disk.  The file WORLD has the state.  The environment variable
+ * UUID9562_WORLD can name another file.
  *
  *	random		the random source fails
  *	clock		the clock fails
- *	slow		to bring WAL to disk takes more than two seconds
- *	stalled		to bring WAL to disk takes until this is no longer said
- *	full		there is no room for dynamic shared memory
+ *	slow		flushing WAL takes more than two seconds
+ *	stalled		flushing WAL takes until the state changes
+ *	full		there is no space for dynamic shared memory
  *	SEC NSEC	the clock stands still at that moment
  *	SEC NSEC stalled	both
- *	by SEC		the clock is so many seconds ahead, or behind if it is negative
+ *	by SEC		the clock is SEC seconds ahead, or behind if SEC is negative
  *
- * Without the file, all are as they are.
+ * Without the file, nothing changes.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -83,7 +83,7 @@ clock_gettime(clockid_t clock, struct timespec *now)
 	return 0;
 }
 
-/* now() is of this one: only the clock that runs is for it too */
+/* now() uses this function; it supports only the states in which the clock runs */
 int
 gettimeofday(struct timeval *restrict now, void *restrict zone)
 {
@@ -99,7 +99,7 @@ gettimeofday(struct timeval *restrict now, void *restrict zone)
 	return 0;
 }
 
-/* dynamic_shared_memory_type = posix, as it is by default */
+/* dynamic_shared_memory_type = posix, the default */
 int
 posix_fallocate(int file, off_t offset, off_t length)
 {
@@ -112,7 +112,7 @@ posix_fallocate(int file, off_t offset, off_t length)
 	return real(file, offset, length);
 }
 
-/* wal_sync_method = fdatasync, as it is by default */
+/* wal_sync_method = fdatasync, the default */
 int
 fdatasync(int file)
 {

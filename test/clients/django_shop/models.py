@@ -6,7 +6,7 @@ from django.db.models.lookups import PostgresOperatorLookup
 from django.db.transaction import TransactionManagementError
 
 
-# defaults before Django 5.0, which has db_default
+# default for Django before 5.0, which has no db_default
 def uuidv7_next():
     with connection.cursor() as cursor:
         cursor.execute("SELECT uuidv7_next()")
