@@ -58,7 +58,7 @@ SELECT public.uuidv7_decrypt('919108f7-52d1-4320-0bac-f847db4148a8', 'orders');
 SELECT public.uuidv7_decrypt(public.nil_uuid(), 'orders');
 \echo :SQLSTATE
 
--- the key file is a matter of the configuration file
+-- key_file can be set only in the configuration file
 SET uuid9562.key_file = '/tmp/keys';
 \echo :SQLSTATE
 SELECT set_config('uuid9562.key_file', '/tmp/keys', true);

@@ -231,7 +231,7 @@ SELECT estimates('shared', 'NOT public.uuid_is_v7(id)');
 SELECT estimates('shared', $$id <@ tstzrange(now() - interval '50 days', now() - interval '45 days')$$);
 SELECT estimates('shared', $$id <@ tstzrange(NULL, now() - interval '45 days')$$);
 
--- two periods that both must hold, bounds in OR, an equality
+-- two periods joined by AND, bounds joined by OR, and an equality
 SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '50 days', NULL) AND id <@ tstzrange(NULL, now() - interval '45 days')$$);
 SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '50 days', NULL) AND id <@ tstzrange(now() - interval '2 days', NULL)$$);
 SELECT estimates('mixed', format('public.uuid_is_v7(id) AND (id < %L OR id > %L)', public.uuidv7_floor(now() - interval '60 days'), 'f0000000-0000-4000-8000-000000000000'::uuid));

@@ -28,7 +28,7 @@ sub sql
 	return $self->node->safe_psql('postgres', join ";\n", @statements);
 }
 
-# Run statements, and return what they print, their errors with SQLSTATE, and both.
+# Run statements, and return their output and their errors with SQLSTATE.
 sub try
 {
 	my ($self, @statements) = @_;

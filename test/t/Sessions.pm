@@ -74,8 +74,8 @@ sub is_held_at
 	is($session ? in($session, $query) : sql($query), 't', $name);
 }
 
-# Read the next page: $reader has the node, the table, the position and the IDs that
-# were read.  Return their number.
+# Read the next page of $reader, which has the node, the table, the position and the IDs
+# that were read.  Return the number of rows in the page.
 sub read_on
 {
 	my ($reader) = @_;

@@ -49,8 +49,8 @@ sub new
 
 sub node { return $_[0]{node} }
 
-# Start a server, by default the own node.  Another node has a state of its own after
-# turn() has been called for it.
+# Start a server, by default that of this object.  Another server has a state of its own
+# after turn() has been called for it.
 sub start
 {
 	my ($self, $node) = @_;

@@ -127,7 +127,7 @@ is($standby->safe_psql('postgres', 'SELECT count(*) FROM events'), '500', 'the f
 	is(scalar(@{ $unchecked{ids} }), 1000, 'a reader that keeps the page misses the row of a transaction that was in progress');
 }
 
-# --- the positions afterwards ---------------------------------------------------
+# --- the stored positions after the failover ------------------------------------
 
 read_all($standby) for 1 .. 2;
 is($standby->safe_psql('postgres', q{
