@@ -1,5 +1,5 @@
 /*
- * Hexadecimal digits in a form.
+ * Tests of UUIDs in text: hexadecimal digits with separators, and base32hex.
  */
 #include "support.h"
 

@@ -50,7 +50,7 @@ SELECT in_row_order('partitioned', 1002, 'a partitioned table');
 ALTER TABLE composite ADD COLUMN other uuid NOT NULL DEFAULT public.uuidv7();
 SELECT is(count(DISTINCT other), 1000::bigint, 'ALTER TABLE ... ADD COLUMN gives each row a UUID of its own') FROM composite;
 
--- a rollback does not rewind
+-- a rollback does not rewind the generator
 SELECT public.max(id) AS last FROM plain \gset
 SAVEPOINT before;
 INSERT INTO plain DEFAULT VALUES RETURNING id AS undone \gset

@@ -32,7 +32,7 @@ sub all_greater
 	return scalar(grep { $after->{$_} gt $before->{$_} } @calls) == @calls;
 }
 
-# return the state of a clock that stands still an hour ago
+# return the setting of a clock that stands still at the time of an hour ago
 sub hour_ago { return (time - 3600) . ' 0' }
 
 # --- sessions -----------------------------------------------------------------
