@@ -68,7 +68,7 @@ check_mac_address(char **newval, void **extra, GucSource source)
 		if (!parse_mac_address(*newval, bytes))
 		{
 			GUC_check_errdetail("Value is not a valid MAC address.");
-			GUC_check_errhint("Use a MAC address such as \"02:00:5e:10:00:01\", "
+			GUC_check_errhint("Use a MAC address such as \"00:00:5e:00:53:01\", "
 							  "or an empty string to use a random node in each UUID.");
 			return false;
 		}

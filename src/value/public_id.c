@@ -201,7 +201,9 @@ load_keys(void)
 		ereport(keys != NULL ? LOG : ERROR,
 				(errcode(ERRCODE_CONFIG_FILE_ERROR),
 				 errmsg("could not load key file \"%s\": %s", uuid9562_key_file, reason),
-				 keys != NULL ? errdetail("This session continues to use the keys that it loaded before.") : 0));
+				 keys != NULL ? errdetail("This session continues to use the keys that it loaded before.") : 0,
+				 errhint("Write each key as \"database key_name = \" and 64 hexadecimal digits, end each line with a newline, "
+						 "and let only the operating system user of the server access the file.")));
 	else
 	{
 		MemoryContextSetParent(context, TopMemoryContext);
@@ -228,7 +230,8 @@ find_key(const text *name)
 				 errmsg("key \"%s\" does not exist", text_to_cstring(name)),
 				 uuid9562_key_file[0] == '\0' ? errdetail("Parameter \"uuid9562.key_file\" is not set.") :
 				 errdetail("The key file does not contain this key for the current database."),
-				 errhint("Add a line to the file that \"uuid9562.key_file\" names, and reload the configuration.")));
+				 uuid9562_key_file[0] == '\0' ? errhint("Set it to the absolute path of a key file, and reload the configuration.") :
+				 errhint("Add the key to the file that \"uuid9562.key_file\" names, and reload the configuration.")));
 	return key->aes;
 }
 

@@ -58,7 +58,7 @@ sub is_refused
 
 # --- the setting ----------------------------------------------------------------
 
-is_refused(qr/ERROR:  42704: key "orders" does not exist\nDETAIL:  Parameter "uuid9562.key_file" is not set.\nHINT:  Add a line/, 'no key file');
+is_refused(qr/ERROR:  42704: key "orders" does not exist\nDETAIL:  Parameter "uuid9562.key_file" is not set.\nHINT:  Set it to the absolute path/, 'no key file');
 write_keys("postgres orders = $keys[0]\n");
 foreach my $set ("SET uuid9562.key_file = '$file'", "LOAD 'uuid9562'; SET uuid9562.key_file = '$file'", "LOAD 'uuid9562'; ALTER DATABASE postgres SET uuid9562.key_file = '$file'")
 {
@@ -109,7 +109,7 @@ like($err, qr/ERROR:  (?:must be superuser|permission denied).* to examine "uuid
 
 unlink $file;
 my $refused = qr/ERROR:  F0000: could not load key file "\Q$file\E":/;
-is_refused(qr/$refused No such file or directory\n/, 'a missing file');
+is_refused(qr/$refused No such file or directory\nHINT:  Write each key as "database key_name = " and 64/, 'a missing file');
 symlink "$folder/missing", $file;
 is_refused(qr/$refused No such file or directory\n/, 'a broken symbolic link');
 unlink $file;
@@ -233,7 +233,7 @@ foreach my $name ('order', 'orders ', 'ordersx', 'Orders', '', 'x' x 200)
 	write_keys("postgres orders = $counting\n");
 	my ($out, $err) = call($name);
 	is($out, '', "\"$name\" is another name");
-	like($err, qr/ERROR:  42704: key "\Q$name\E" does not exist\nDETAIL:  The key file does not contain this key for the current database.\nHINT:  Add a line/, "\"$name\": the error");
+	like($err, qr/ERROR:  42704: key "\Q$name\E" does not exist\nDETAIL:  The key file does not contain this key for the current database.\nHINT:  Add the key to the file/, "\"$name\": the error");
 }
 
 # --- databases ------------------------------------------------------------------
