@@ -33,8 +33,9 @@ typedef enum UuidClock
 } UuidClock;
 
 /*
- * A reading of a clock is a millisecond in v7 and a microsecond in the others.
- * n nanoseconds are n * numerator / denominator ticks.
+ * n nanoseconds are n * numerator / denominator ticks.  A timestamp that is read from
+ * a UUID is a multiple of reading_ticks, which are reading_micros: a millisecond in v7
+ * and a microsecond in the others.
  */
 typedef struct UuidClockUnit
 {
@@ -65,7 +66,7 @@ uuid_clock_ticks(UuidClock clock, int64_t sec, uint32_t nsec, uint64_t *ticks)
 	uint64_t	since_epoch = (uint64_t) sec + (uint64_t) unit->epoch_sec;
 	uint64_t	max_sec = clock == UUID_CLOCK_V8 ? INT64_MAX : UUID_TIME_MAX / unit->per_sec;
 
-	if (since_epoch > max_sec)	/* also if it is negative */
+	if (since_epoch > max_sec)	/* in v8, only if it is negative */
 		return false;
 	*ticks = since_epoch * unit->per_sec + (uint64_t) nsec * unit->numerator / unit->denominator;
 	if (clock == UUID_CLOCK_V8)

@@ -48,8 +48,8 @@ v8_algorithm(text *name)
 }
 
 /*
- * Hash namespace and name.  Return the first 16 bytes of the hash, with version and
- * variant replaced.
+ * Hash the namespace, argument 0, and the name.  Return the first 16 bytes of the
+ * hash, with version and variant replaced.
  */
 static Datum
 named_uuid(FunctionCallInfo fcinfo, int version, const char *name, size_t name_bytes)

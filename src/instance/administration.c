@@ -28,10 +28,7 @@ timestamp_of(const UuidKind *kind, uint64 time)
 	return TimestampTzGetDatum(unix_micros_to_timestamptz(uuid_clock_unix_micros(kind->clock, time)));
 }
 
-/*
- * Check whether the current role may see a process, as in pg_stat_activity: that
- * takes the role of the process or pg_read_all_stats.
- */
+/* Check whether the current role may see a process, as in pg_stat_activity. */
 static bool
 is_visible(const PGPROC *proc)
 {

@@ -258,12 +258,12 @@ compute_horizon(const UuidKind *kind, Snapshot snapshot)
  * uuidv7_horizon() returns uuid
  *
  * Return a UUID below which no further values of uuidv7_ordered() can become
- * visible to later statements.  Errors: during recovery, in a parallel worker,
- * without shared memory, if no value has been generated, and because of a
- * transaction that was prepared before startup.
+ * visible to later statements.  Errors: without an active snapshot, during recovery, in
+ * a parallel worker, without shared memory, if no value has been generated, and because
+ * of a snapshot or a prepared transaction from before the first use.
  */
 static Datum
-uuid_horizon(PG_FUNCTION_ARGS, const UuidKind *kind)
+uuid_horizon(FunctionCallInfo fcinfo, const UuidKind *kind)
 {
 	Snapshot	snapshot = statement_snapshot(kind);
 	CachedHorizon *cached = uuid9562_cached_horizon(snapshot);

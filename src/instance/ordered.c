@@ -34,8 +34,8 @@ const UuidKind *const uuid9562_ordered_kinds[UUID_ORDERED_COUNT] = {UUID_V6, UUI
 typedef void (*MarkAction) (const UuidKind *kind, UuidPayload payload);
 
 /*
- * Run an action under the mark's lock, and release the lock also if the action
- * raises an error.  With nowait, do nothing if another session has the lock.
+ * Attach to shared memory, run an action under the mark's lock, and release the lock
+ * also if the action raises an error.  With nowait, do nothing if another session has the lock.
  */
 static void
 with_mark_lock(MarkAction action, const UuidKind *kind, UuidPayload payload, bool nowait)

@@ -14,7 +14,6 @@
 #include "storage/dsm_registry.h"
 #endif
 
-
 #define SHARED_NAME			"uuid9562"
 #define TRANCHE_NAME		"Uuid9562HighWaterMark"
 

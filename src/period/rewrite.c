@@ -217,13 +217,7 @@ within_support(FunctionCallInfo fcinfo, const UuidKind *kind)
 	PG_RETURN_POINTER(NULL);
 }
 
-/*
- * uuidv6_within_support(internal) returns internal
- * uuidv7_within_support(internal) returns internal
- * uuidv8_node_within_support(internal) returns internal
- *
- * Support the functions with that name; uuidv7's also supports those of the operators.
- */
+/* That of uuidv7_within also supports the functions of the operators <@ and @>. */
 SQL_FUNCTION(uuid9562_uuidv6_within_support, within_support, UUID_V6)
 SQL_FUNCTION(uuid9562_uuidv7_within_support, within_support, UUID_V7)
 SQL_FUNCTION(uuid9562_uuidv8_node_within_support, within_support, UUID_V8_NODE)

@@ -67,12 +67,16 @@ typedef struct Side
 	List	   *comparisons;
 } Side;
 
-/* Return the difference between two UUIDs as 128-bit numbers. */
+/* Return the difference of two UUIDs as 128-bit numbers, 0 only if they are equal. */
 static double
 uuid_distance(const uint8 *low, const uint8 *high)
 {
-	return (double) (uuid_layout_load64(high) - uuid_layout_load64(low)) * 18446744073709551616.0 + /* 2^64 */
-		((double) uuid_layout_load64(high + 8) - (double) uuid_layout_load64(low + 8));
+	uint64		low_half = uuid_layout_load64(low + 8);
+	uint64		high_half = uuid_layout_load64(high + 8);
+	uint64		borrow = high_half < low_half;
+
+	return (double) (uuid_layout_load64(high) - uuid_layout_load64(low) - borrow) * 18446744073709551616.0 +	/* 2^64 */
+		(double) (high_half - low_half);
 }
 
 /*

@@ -102,11 +102,6 @@ is_version_support(FunctionCallInfo fcinfo, const UuidKind *kind)
 	PG_RETURN_POINTER(NULL);
 }
 
-/*
- * uuid_is_v6_support(internal) returns internal
- * uuid_is_v7_support(internal) returns internal
- * uuid_is_v8_support(internal) returns internal
- */
 SQL_FUNCTION(uuid9562_uuid_is_v6_support, is_version_support, UUID_V6)
 SQL_FUNCTION(uuid9562_uuid_is_v7_support, is_version_support, UUID_V7)
 SQL_FUNCTION(uuid9562_uuid_is_v8_support, is_version_support, UUID_V8_NODE)

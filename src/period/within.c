@@ -95,8 +95,8 @@ uuid9562_period_bounds(const UuidKind *kind, TypeCacheEntry *typcache, const Ran
  * uuidv7_within(id uuid, period tstzrange) returns boolean
  *
  * Return true if the ID has the version and its timestamp is in the period, and false
- * for any other ID.  The operators <@ and @> call it too, with the ID as the argument
- * of that number.
+ * for any other ID.  The operators <@ and @> call it too.  id_number, 0 or 1, is the
+ * position of the ID in the arguments.
  */
 static Datum
 is_within(FunctionCallInfo fcinfo, const UuidKind *kind, int id_number)

@@ -48,10 +48,7 @@ variant_of(const pg_uuid_t *uuid)
 	return not_null(CStringGetTextDatum(names[uuid_layout_variant(uuid->data)]));
 }
 
-/*
- * Return the timestamp of a UUID of that kind.  The microseconds are those of
- * uuid_clock_v7_unix_micros().
- */
+/* Return the timestamp of a UUID of that kind; with micros, a kind with v7's clock. */
 static pg_attribute_always_inline Datum
 timestamp_of_kind(const pg_uuid_t *uuid, const UuidKind *kind, bool micros)
 {
@@ -150,8 +147,8 @@ SQL_FUNCTION(uuid9562_uuid_extract_node, extract, node_of)
  * uuidv7_timestamp_micros(uuid) returns timestamptz
  * uuidv8_node_timestamp_micros(uuid) returns timestamptz
  *
- * Return microseconds.  The 12 bits after the milliseconds are read as a fraction of
- * a millisecond, as method 3 of RFC 9562, 6.2 and uuidv8_node() write them.
+ * Return the same in microseconds.  The 12 bits after the milliseconds are read as a
+ * fraction of a millisecond, as method 3 of RFC 9562, 6.2 and uuidv8_node() write them.
  */
 static pg_attribute_always_inline Datum
 kind_timestamp(FunctionCallInfo fcinfo, const UuidKind *kind, bool micros)
