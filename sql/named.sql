@@ -1,4 +1,6 @@
 -- Name-based UUIDs: versions 3, 5 and 8.
+\pset format unaligned
+\pset tuples_only
 
 -- each value is the left 128 bits of the hash of namespace and name, with version and
 -- variant replaced; text and bytea names give the same

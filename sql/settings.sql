@@ -1,6 +1,7 @@
 -- The settings and their effect.
-
-SELECT public.nil_uuid();	-- the library is loaded by the first call
+\pset format unaligned
+\pset tuples_only
+SELECT public.nil_uuid();	-- loads the library
 
 SELECT name, setting, vartype, context, min_val, max_val, enumvals, boot_val
 FROM pg_settings WHERE name LIKE 'uuid9562.%' ORDER BY name COLLATE "C";
@@ -13,7 +14,8 @@ FROM (SELECT public.uuid_extract_node(unnest(ARRAY[public.uuidv1(), public.uuidv
 -- or it is set, in all forms that PostgreSQL's manual shows for macaddr
 SELECT form, set_config('uuid9562.mac_address', form, false) AS setting, public.uuid_extract_node(public.uuidv1()) AS v1, public.uuid_extract_node(public.uuidv6()) AS v6
 FROM unnest('{08:00:2b:01:02:03,08-00-2B-01-02-04,08002b:010205,08002b-010206,0800.2b01.0207,0800-2b01-0208,08002B010209}'::text[]) AS form;
--- the clock sequence stays random
+
+-- the clock sequence stays random with a MAC address
 SELECT count(DISTINCT public.uuid_extract_clock_seq(public.uuidv6())) > 500 AS random FROM generate_series(1, 1000);
 -- SET LOCAL ends with the transaction
 BEGIN;
