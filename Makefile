@@ -50,7 +50,7 @@ MANUAL = $(call OWN_FILES,*.md LICENSE doc/*.md managed/*.sql doc/benchmarks/*/*
 
 PG_CPPFLAGS = -I$(SOURCE)/src -DUUID9562_VERSION='"$(EXTVERSION)"'
 
-REGRESS = vectors inspect convert aggregate named time node plans settings errors public_id managed
+REGRESS = vectors inspect convert aggregate named time node plans settings errors managed
 REGRESS_OPTS = --load-extension=$(EXTENSION)
 
 CORE_TESTS = layout clock generator random_buffer text base58 feistel transaction_history horizon
