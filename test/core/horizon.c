@@ -165,8 +165,8 @@ static uint64_t states;
 
 /* --- states that the search has reached --------------------------------------- */
 
-static uint64_t (*met)[2];
-static uint64_t met_size;
+/* Four times as many places as any program here needs. */
+static uint64_t met[1 << 20][2];
 
 /* Return a hash of 128 bits of a state. */
 static void
@@ -190,47 +190,23 @@ hash_state(const State *state, uint64_t hash[2])
 	hash[1] = b | 1;			/* 0 is an unused place */
 }
 
-static void
-met_init(uint64_t size)
-{
-	met_size = size;
-	met = calloc(size, sizeof(*met));
-	assert_non_null(met);
-	states = 0;
-}
-
 /* Check whether the search has reached the state before, and record the state. */
 static bool
 was_met(const State *state)
 {
+	const uint64_t places = sizeof(met) / sizeof(met[0]);
 	uint64_t	hash[2];
-	uint64_t	place;
 
-	if (states > met_size / 4 * 3)
-	{
-		uint64_t	(*old)[2] = met;
-		uint64_t	old_size = met_size;
-
-		met_init(old_size * 4);
-		for (uint64_t i = 0; i < old_size; i++)
-		{
-			if (old[i][1] == 0)
-				continue;
-			for (place = old[i][0]; met[place & (met_size - 1)][1] != 0; place++);
-			memcpy(met[place & (met_size - 1)], old[i], sizeof(*old));
-			states++;
-		}
-		free(old);
-	}
 	hash_state(state, hash);
-	for (place = hash[0];; place++)
+	for (uint64_t place = hash[0];; place++)
 	{
-		uint64_t   *here = met[place & (met_size - 1)];
+		uint64_t   *here = met[place % places];
 
 		if (here[1] == 0)
 		{
 			memcpy(here, hash, sizeof(hash));
 			states++;
+			assert_true(states < places / 4 * 3);
 			return false;
 		}
 		if (here[0] == hash[0] && here[1] == hash[1])
@@ -777,10 +753,9 @@ run(Rule rule, Startup startup, const char *writer_0, const char *writer_1, cons
 	add(&reader, ANSWER, 1);
 	add(&reader, CHECK, 0);
 
-	missed = held = refused = 0;
-	met_init(1 << 16);
+	missed = held = refused = states = 0;
+	memset(met, 0, sizeof(met));
 	explore(&state);
-	free(met);
 	printf("# %s, broken: %s: %" PRIu64 " states; missed rows %" PRIu64 ", held for ever %" PRIu64 ", refused %" PRIu64 "\n",
 		   writer_0, rule_names[rule], states, missed, held, refused);
 }
