@@ -7,7 +7,6 @@ use FindBin;
 use lib $FindBin::Bin;
 use Neighbours;
 use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('partitioning');

@@ -55,10 +55,6 @@ is_above_all('workers that raised an error leave nothing that holds the horizon'
 	leave($leader);
 }
 
-# --- read-only transactions -----------------------------------------------------
-
-like(refusal('BEGIN READ ONLY; SELECT public.uuidv7_ordered()'), qr/ERROR:  25006: cannot execute uuidv7_ordered\(\) in a read-only transaction/, 'a read-only transaction cannot generate');
-
 # --- statistics -----------------------------------------------------------------
 
 {
@@ -93,35 +89,4 @@ is(sql('BEGIN READ ONLY', 'SELECT count(*) FROM public.uuid_replay_target()', 'C
 unlike(slurp_file($node->logfile), qr/TRAP|PANIC/, 'the server has not crashed');
 $node->stop;
 
-# --- without preloading ---------------------------------------------------------
-
-{
-	my $unloaded = use_server(PostgreSQL::Test::Cluster->new('horizon_not_preloaded'));
-
-	$unloaded->init;
-	$unloaded->start;
-	sql('CREATE EXTENSION uuid9562', 'CREATE TABLE events (id uuid PRIMARY KEY DEFAULT public.uuidv7_ordered(), note text)');
-	if ($major < 17)
-	{
-		foreach my $call ('uuidv7_horizon()', 'uuidv7_ordered()', 'uuid_generator_stats()')
-		{
-			like(refusal("SELECT public.$call"), qr/ERROR:  55000: uuid9562 shared memory is not available\nHINT:  Add "uuid9562" to "shared_preload_libraries"/,
-				"$call raises an error without shared memory");
-		}
-	}
-	else
-	{
-		my ($holder, $writer) = (session(), session());
-
-		sql(q{INSERT INTO events (note) VALUES ('first')});
-		is_above_all('shared memory is created at first use');
-		in($holder, 'BEGIN', q{INSERT INTO events (note) VALUES ('held')});
-		in($writer, q{INSERT INTO events (note) VALUES ('after')});
-		is(sql('SELECT note FROM events WHERE id < public.uuidv7_horizon()'), 'first', 'a new session attaches to the shared memory of the others');
-		in($holder, 'COMMIT');
-		is_above_all('COMMIT releases the horizon');
-		leave($holder, $writer);
-	}
-	$unloaded->stop;
-}
 done_testing();

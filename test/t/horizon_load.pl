@@ -9,7 +9,6 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use POSIX qw(_exit);
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Sessions;
 use Test::More;

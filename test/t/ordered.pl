@@ -6,22 +6,20 @@ use warnings;
 
 use FindBin;
 use lib $FindBin::Bin;
-use PostgreSQL::Test::Cluster;
 use Test::More;
 use Ordered;
 
 my @calls = qw(uuidv6_ordered() uuidv7_ordered() uuidv8_node_ordered());
 # slow down the WAL writer, so that it does not flush in place of the server
-my $server = Ordered->new('ordered', "wal_writer_delay = '10 s'\n", allows_streaming => 1) or plan skip_all => World::REASON;
+my $server = Ordered->new('ordered', "wal_writer_delay = '10 s'\n") or plan skip_all => World::REASON;
 my $node = $server->node;
 
 # Return a value of each function.
 sub values_of
 {
-	my ($of) = @_;
 	my %value;
 
-	@value{@calls} = split /\|/, ($of || $node)->safe_psql('postgres', 'SELECT ' . join ', ', map { "public.$_" } @calls);
+	@value{@calls} = split /\|/, $server->sql('SELECT ' . join ', ', map { "public.$_" } @calls);
 	return %value;
 }
 
@@ -157,34 +155,5 @@ ok(all_greater(\%before, \%after), 'values stay in order when the clock goes bac
 cmp_ok($server->statistic('ahead_of_clock'), '>', 0, 'values ahead of a clock that went back are counted');
 $server->turn('normal');
 
-# --- a standby and a backup ---------------------------------------------------
-
-$node->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'base', has_streaming => 1);
-$server->turn('normal', $standby);
-$server->start($standby);
-my $connected = $standby->background_psql('postgres');
-$connected->query_safe('SELECT 1');
-%before = values_of();
-$node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
-$node->stop('immediate');
-$server->turn('by -3600', $standby);
-$standby->promote;
-cmp_ok($connected->query('SELECT public.uuidv7_ordered()') =~ s/\s+//gr, 'gt', $before{'uuidv7_ordered()'},
-	'a session that was connected to the standby continues after the old primary');
-%after = values_of($standby);
-ok(all_greater(\%before, \%after), 'a promoted standby whose clock is an hour behind continues after the old primary');
-$connected->quit;
-$standby->stop;
-
-my $restored = PostgreSQL::Test::Cluster->new('restored');
-$restored->init_from_backup($node, 'base');
-$server->turn('normal', $restored);	# pg_ctl looks at the time of a start
-$server->start($restored);
-$server->turn('by -3600', $restored);
-my $last = $restored->safe_psql('postgres', 'SELECT id FROM chain ORDER BY id DESC LIMIT 1');
-cmp_ok($restored->safe_psql('postgres', 'SELECT public.uuidv7_ordered()'), 'gt', $last, 'a restored backup continues after the values that it contains');
-$restored->stop;
-
+$node->stop;
 done_testing();

@@ -3,7 +3,6 @@ use strict;
 use warnings;
 
 use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use Test::More;
 
 plan skip_all => 'there is no Python' if system('python3 -c "import uuid" 2>/dev/null') != 0;
