@@ -50,11 +50,11 @@ is($? >> 8, 1, 'scripts/test fails where a test does') or diag($printed);
 like($printed, qr/^contract and properties: pgTAP +1 passed +2 failed$/m, 'a test that pgTAP skips has not passed');
 like($printed, qr/^skipped: not here\n(?:.*\n)*failed: test\/pgtap\/one\.sql: not ok 4 - four\nfailed: test\/pgtap\/two\.sql: failed, see its output\n\n\d+ passed, 2 failed\n\z/m,
 	'the summary has the reasons of skipped tests, and the files of failed ones');
-is_deeply(files(@folders, getcwd()), $before, "the checkout is as it was, and PG_CONFIG's PostgreSQL");
+is_deeply(files(@folders, getcwd()), $before, "scripts/test does not change the checkout or PG_CONFIG's PostgreSQL");
 
 $printed = `scripts/demo 2>&1 </dev/null`;
 is($?, 0, 'scripts/demo ends well') or diag($printed);
-is_deeply(files(@folders, getcwd()), $before, 'and leaves all as it was too');
+is_deeply(files(@folders, getcwd()), $before, "scripts/demo does not change the checkout or PG_CONFIG's PostgreSQL");
 
 # A suite that prints that it has begun, and does not end.
 program('prove', "echo begun `pwd` \$\$\nexec sleep 100000");
@@ -71,7 +71,7 @@ kill 'TERM', $pid;
 waitpid $pid, 0;
 alarm 0;
 is($? >> 8, 143, 'SIGTERM ends scripts/test while a suite runs');
-ok(!kill(0, $suite), 'and the suite');
-ok(!-e $folder, 'and what it ran in');
+ok(!kill(0, $suite), 'SIGTERM ends the suite');
+ok(!-e $folder, 'SIGTERM removes the temporary folder');
 
 done_testing();

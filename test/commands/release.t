@@ -72,7 +72,7 @@ edit('README.md', qr/clone REPOSITORY/, 'clone https://example.org/uuid9562');
 is_refused($version, 'git: there are uncommitted changes; see git status', 'what is not committed is refused');
 commit();
 $printed = `$checkout/scripts/release $version 2>&1`;
-ok($? && !-e "$checkout/packages", 'where scripts/matrix fails there is no release');
+ok($? && !-e "$checkout/packages", 'there is no release if scripts/matrix fails');
 
 replace('scripts/matrix', "#!/bin/sh\n");
 commit();

@@ -29,17 +29,17 @@ sub smith
 
 my ($status, $printed) = smith(5, 'psql -Xq "$target" -c "SELECT count(*) FROM orders" >/dev/null && echo "SELECT 1;" && echo . >&2; sleep 1; exit 1');
 is($status, 0, 'a SQLsmith that ends by itself is no failure') or diag($printed);
-like($printed, qr/^(\d+) queries of SQLsmith, \1 of them without an error: no crash, no failed assertion\n\z/m, 'the end says how many queries ran');
-cmp_ok($printed =~ /^(\d+) queries of/m ? $1 : 0, '>', 1, 'since SQLsmith was started again');
+like($printed, qr/^(\d+) queries of SQLsmith, \1 of them without an error: no crash, no failed assertion\n\z/m, 'the last line has the number of queries');
+cmp_ok($printed =~ /^(\d+) queries of/m ? $1 : 0, '>', 1, 'SQLsmith is started again after it ends');
 
 ($status, $printed) = smith(5, 'exit 1');
-is($status, 1, 'without a query it fails');
+is($status, 1, 'scripts/smith fails if no query runs');
 
 ($status, $printed) = smith(5, q{echo "SELECT the_last_query;"
 psql -XAt "$target" -c 'SELECT pg_backend_pid()' -c 'SELECT pg_sleep(100)' 2>/dev/null | { read pid; kill -SEGV $pid; cat; }});
 is($status, 1, 'a server that crashes is a failure');
 like($printed, qr/^SELECT the_last_query;$/m, 'the last queries are printed');
-like($printed, qr/terminated by signal 11.*\n.*SELECT pg_/, 'and the query that crashed');
-like($printed, qr/ the round of seed 1 /, 'and the seed');
+like($printed, qr/terminated by signal 11.*\n.*SELECT pg_/, 'the query that crashed is printed');
+like($printed, qr/ the round of seed 1 /, 'the seed is printed');
 
 done_testing();

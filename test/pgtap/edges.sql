@@ -90,23 +90,23 @@ END
 $$;
 SELECT call_them();
 
-SELECT cmp_ok(count(*), '>', 8000::bigint, 'thousands of calls') FROM calls;
+SELECT cmp_ok(count(*), '>', 8000::bigint, 'there are thousands of calls') FROM calls;
 SELECT is((SELECT count(DISTINCT function) FROM calls),
 	(SELECT count(*) FROM pg_depend AS d JOIN pg_extension AS e ON d.refobjid = e.oid AND d.deptype = 'e'
 		  JOIN pg_proc AS p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
-	 WHERE e.extname = 'uuid9562' AND NOT 'internal'::regtype = ANY (p.proargtypes)), 'of every function');
+	 WHERE e.extname = 'uuid9562' AND NOT 'internal'::regtype = ANY (p.proargtypes)), 'every function is called');
 -- 22008: time outside the field; 22003: field out of range; 22023 and 22P02: invalid
 -- input; 42704: no key; 55000: no node ID, no shared memory or no ordered value yet
 SELECT is_empty(
 	$$SELECT function, call, state FROM calls
 	  WHERE state NOT IN ('00000', '22008', '22003', '22023', '22P02', '42704', '55000')$$,
-	'each gives a value or an error of the manual');
+	'each call returns a value or an error that the manual lists');
 SELECT is_empty(
 	$$SELECT function FROM calls GROUP BY function
 	  HAVING bool_and(state <> '00000')
 		 AND function NOT IN ('uuidv8_node()', 'uuidv8_node_ordered()', 'uuidv8_node_horizon()')
 		 AND (current_setting('server_version_num')::int >= 170000 OR function !~ '(_ordered|_horizon|_stats|_reset)')$$,
-	'every function gives a value for some of them');
+	'every function returns a value for some arguments');
 SELECT is_empty(
 	$$SELECT function, call, state FROM calls
 	  WHERE state <> '00000' AND (SELECT proleakproof FROM pg_proc WHERE oid = function::regprocedure)$$,

@@ -170,9 +170,9 @@ SELECT estimates('steady', 'id <@ three_hours()');
 SELECT estimates('mixed', 'id <@ three_hours()');
 
 -- values newer than the statistics: PostgreSQL reads the end of the index
-SELECT ok(estimated_rows($$SELECT FROM steady WHERE id <@ tstzrange(now() + interval '1 hour', NULL)$$) < 11, 'next to none in the next hours');
+SELECT ok(estimated_rows($$SELECT FROM steady WHERE id <@ tstzrange(now() + interval '1 hour', NULL)$$) < 11, 'few rows are estimated after the last value');
 INSERT INTO steady SELECT public.uuidv7_at(now() + interval '2 hours' + n * interval '1 second') FROM generate_series(1, 288) AS n;
-SELECT ok(estimated_rows($$SELECT FROM steady WHERE id <@ tstzrange(now() + interval '1 hour', NULL)$$) > 50, 'and many when they have come');
+SELECT ok(estimated_rows($$SELECT FROM steady WHERE id <@ tstzrange(now() + interval '1 hour', NULL)$$) > 50, 'many rows are estimated after new values were inserted');
 
 -- a table that has grown since it was analysed: the new rows are the newest
 CREATE TABLE growing AS SELECT id FROM steady WHERE id < public.uuidv7_floor(now() - interval '20 days');

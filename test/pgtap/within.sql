@@ -4,7 +4,7 @@
 -- run.
 
 BEGIN;
-SELECT plan(53);
+SELECT plan(65);
 
 SELECT coalesce(nullif(current_setting('test.seed', true), ''), (random() * 2 - 1)::numeric(10,9)::text) AS seed \gset
 SELECT diag('test.seed=' || :'seed');
@@ -85,7 +85,7 @@ ANALYZE periods;
 SELECT cmp_ok(count(*), '>=', 100000::bigint, 'at least 100,000 pairs of an id and a period') FROM truth;
 SELECT ok(count(*) FILTER (WHERE v7) > 1000 AND count(*) FILTER (WHERE NOT v7) > 1000 AND count(*) FILTER (WHERE v7 IS NULL) > 100
 		  AND count(*) FILTER (WHERE v6) > 1000 AND count(*) FILTER (WHERE v8) > 1000,
-		  'with many of each answer')
+		  'there are many pairs with each result')
 FROM truth;
 
 -- function calls: ID and period come from the same row
@@ -117,35 +117,25 @@ SELECT is_empty(
 	$$SELECT t.id, t.period FROM ids AS i CROSS JOIN periods AS p JOIN truth AS t ON t.id_no = i.no AND t.period_no = p.no
 	  WHERE v7 IS DISTINCT FROM (i.id <@ p.period) OR v6 IS DISTINCT FROM public.uuidv6_within(i.id, p.period)
 			OR v8 IS DISTINCT FROM public.uuidv8_node_within(i.id, p.period)$$,
-	'rewritten: as the definition says');
+	'rewritten in the select list, the result is that of the definition');
 
-PREPARE joined_v7 AS SELECT i.no AS id_no, p.no AS period_no FROM periods AS p JOIN ids AS i ON i.id <@ p.period;
-PREPARE joined_v6 AS SELECT i.no AS id_no, p.no AS period_no FROM periods AS p JOIN ids AS i ON public.uuidv6_within(i.id, p.period);
-PREPARE joined_v8 AS SELECT i.no AS id_no, p.no AS period_no FROM periods AS p JOIN ids AS i ON public.uuidv8_node_within(i.id, p.period);
 PREPARE truth_v7 AS SELECT id_no, period_no FROM truth WHERE v7;
 PREPARE truth_v6 AS SELECT id_no, period_no FROM truth WHERE v6;
 PREPARE truth_v8 AS SELECT id_no, period_no FROM truth WHERE v8;
+CREATE TEMP TABLE conditions (kind, condition) AS
+VALUES ('v7', 'i.id <@ p.period'), ('v7', 'p.period @> i.id'), ('v6', 'public.uuidv6_within(i.id, p.period)'), ('v8', 'public.uuidv8_node_within(i.id, p.period)');
+CREATE FUNCTION joined(condition text) RETURNS text
+RETURN 'SELECT i.no AS id_no, p.no AS period_no FROM periods AS p JOIN ids AS i ON ' || condition;
 
 SET LOCAL enable_indexscan = off;
 SET LOCAL enable_indexonlyscan = off;
 SET LOCAL enable_bitmapscan = off;
-SELECT unalike(plan_of('EXECUTE joined_v7') || plan_of('EXECUTE joined_v6') || plan_of('EXECUTE joined_v8'), '%Index Cond%', 'with scans of the table,');
-SELECT bag_eq('joined_v7', 'truth_v7', 'v7: the pairs of the definition');
-SELECT bag_eq('joined_v6', 'truth_v6', 'v6: the pairs of the definition');
-SELECT bag_eq('joined_v8', 'truth_v8', 'v8 with a node id: the pairs of the definition');
-
-DEALLOCATE joined_v7;
-DEALLOCATE joined_v6;
-DEALLOCATE joined_v8;
-PREPARE joined_v7 AS SELECT i.no AS id_no, p.no AS period_no FROM periods AS p JOIN ids AS i ON p.period @> i.id;
-PREPARE joined_v6 AS SELECT i.no AS id_no, p.no AS period_no FROM periods AS p JOIN ids AS i ON public.uuidv6_within(i.id, p.period);
-PREPARE joined_v8 AS SELECT i.no AS id_no, p.no AS period_no FROM periods AS p JOIN ids AS i ON public.uuidv8_node_within(i.id, p.period);
+SELECT unalike(plan_of(joined(condition)), '%Index Cond%', condition || ': the join scans the table') FROM conditions;
+SELECT bag_eq(joined(condition), 'truth_' || kind, condition || ': a scan of the table finds the pairs of the definition') FROM conditions;
 SET LOCAL enable_indexscan = on;
 SET LOCAL enable_seqscan = off;
-SELECT alike(plan_of('EXECUTE joined_v7') || plan_of('EXECUTE joined_v6') || plan_of('EXECUTE joined_v8'), '%Index Cond%Index Cond%Index Cond%', 'with scans of the index,');
-SELECT bag_eq('joined_v7', 'truth_v7', 'v7: the pairs of the definition');
-SELECT bag_eq('joined_v6', 'truth_v6', 'v6: the pairs of the definition');
-SELECT bag_eq('joined_v8', 'truth_v8', 'v8 with a node id: the pairs of the definition');
+SELECT alike(plan_of(joined(condition)), '%Index Cond%', condition || ': the join scans the index') FROM conditions;
+SELECT bag_eq(joined(condition), 'truth_' || kind, condition || ': a scan of the index finds the pairs of the definition') FROM conditions;
 
 -- periods from two times: each bound by itself, from every kind of expression
 SET LOCAL enable_seqscan = on;
@@ -166,12 +156,11 @@ SELECT is(ARRAY[public.uuidv7_lower_bound(NULL, true), public.uuidv7_lower_bound
 				public.uuidv7_upper_bound(NULL, true), public.uuidv7_upper_bound(NULL, false)],
 		  ARRAY['00000000-0000-7000-8000-000000000000', '00000000-0000-7000-8000-000000000000',
 				'ffffffff-ffff-7fff-bfff-ffffffffffff', 'ffffffff-ffff-7fff-bfff-ffffffffffff']::uuid[],
-		  'a time that is NULL is no bound');
+		  'the bound of NULL excludes nothing');
+CREATE TEMP TABLE kinds (kind, name) AS VALUES ('v7', 'uuidv7'), ('v6', 'uuidv6'), ('v8', 'uuidv8_node');
 SELECT is(public.uuidv7_lower_bound(now(), NULL), NULL, 'a lower bound that is neither inclusive nor exclusive is NULL');
 SELECT is(public.uuidv7_upper_bound(now(), NULL), NULL, 'an upper bound that is neither inclusive nor exclusive is NULL');
-SELECT is_empty($$SELECT * FROM wrong_sides('uuidv7')$$, 'v7: each bound has the ids of its side, and no other');
-SELECT is_empty($$SELECT * FROM wrong_sides('uuidv6')$$, 'v6: each bound has the ids of its side, and no other');
-SELECT is_empty($$SELECT * FROM wrong_sides('uuidv8_node')$$, 'v8 with a node id: each bound has the ids of its side, and no other');
+SELECT is_empty(format('SELECT * FROM wrong_sides(%L)', name), name || ': each bound has the IDs of its side, and no other') FROM kinds;
 
 CREATE TEMP TABLE sides AS
 SELECT no, lower(period) AS a, upper(period) AS b,
@@ -181,24 +170,21 @@ CREATE FUNCTION by_sides(kind text) RETURNS text LANGUAGE sql AS $$
 SELECT string_agg(format('SELECT i.no AS id_no, s.no AS period_no FROM sides AS s JOIN ids AS i ON public.%s_within(i.id, tstzrange(s.a, s.b, %L)) WHERE included = %2$L',
 						 kind, included), ' UNION ALL ')
 FROM unnest(ARRAY['[)', '[]', '(]', '()']) AS included$$;
-SELECT unalike(plan_of(by_sides('uuidv7')) || plan_of(by_sides('uuidv6')) || plan_of(by_sides('uuidv8_node')), '%tstzrange%', 'without making a range,');
-SELECT bag_eq(by_sides('uuidv7'), 'SELECT id_no, period_no FROM truth JOIN sides ON no = period_no WHERE v7', 'v7: the pairs of the definition');
-SELECT bag_eq(by_sides('uuidv6'), 'SELECT id_no, period_no FROM truth JOIN sides ON no = period_no WHERE v6', 'v6: the pairs of the definition');
-SELECT bag_eq(by_sides('uuidv8_node'), 'SELECT id_no, period_no FROM truth JOIN sides ON no = period_no WHERE v8', 'v8 with a node id: the pairs of the definition');
-SELECT is_empty('SELECT * FROM sides AS s JOIN ids AS i ON i.id <@ tstzrange(s.b, s.a) WHERE s.a < s.b', 'from a later time to an earlier one: none');
+SELECT unalike(plan_of(by_sides(name)), '%tstzrange%', name || ': the two times are not made a range') FROM kinds;
+SELECT bag_eq(by_sides(name), format('SELECT id_no, period_no FROM truth JOIN sides ON no = period_no WHERE %s', kind),
+			  name || ': two times find the pairs of the definition') FROM kinds;
+SELECT is_empty('SELECT * FROM sides AS s JOIN ids AS i ON i.id <@ tstzrange(s.b, s.a) WHERE s.a < s.b', 'nothing is within a period that ends before it begins');
 SET LOCAL enable_seqscan = off;
 
 -- a period from a subquery is not rewritten, and uses an index
 CREATE FUNCTION by_subquery(kind text) RETURNS text LANGUAGE sql AS $$
 SELECT format('SELECT found.no AS id_no, p.no AS period_no
 			   FROM periods AS p CROSS JOIN LATERAL (SELECT no FROM ids WHERE public.%s_within(id, (SELECT p.period)) OFFSET 0) AS found', kind)$$;
-SELECT alike(plan_of(by_subquery('uuidv7')), '%Index Cond: %Filter: uuidv7_within%', 'with scans of the index, and a look at each row,');
-SELECT bag_eq(by_subquery('uuidv7'), 'truth_v7', 'v7: the pairs of the definition');
-SELECT bag_eq(by_subquery('uuidv6'), 'truth_v6', 'v6: the pairs of the definition');
-SELECT bag_eq(by_subquery('uuidv8_node'), 'truth_v8', 'v8 with a node id: the pairs of the definition');
+SELECT alike(plan_of(by_subquery(name)), format('%%Index Cond: %%Filter: %s_within%%', name), name || ': a period from a subquery uses the index') FROM kinds;
+SELECT bag_eq(by_subquery(name), 'truth_' || kind, name || ': a period from a subquery finds the pairs of the definition') FROM kinds;
 
 -- constants: each period as a literal, with and without NOT
-CREATE FUNCTION counts(way text) RETURNS TABLE (no bigint, v7 bigint, without bigint, v6 bigint, v8 bigint) LANGUAGE plpgsql AS $$
+CREATE FUNCTION counts() RETURNS TABLE (no bigint, v7 bigint, without bigint, v6 bigint, v8 bigint) LANGUAGE plpgsql AS $$
 DECLARE
 	p record;
 BEGIN
@@ -217,12 +203,12 @@ SELECT period_no::bigint AS no, count(*) FILTER (WHERE v7) AS v7, count(*) FILTE
 	   count(*) FILTER (WHERE v8) AS v8
 FROM truth GROUP BY period_no;
 
-SELECT alike(plan_of($$SELECT count(*) FROM ids WHERE id <@ '[2026-01-01,2026-01-02)'$$), '%Index Cond%', 'with scans of the index,');
-SELECT set_eq($$SELECT * FROM counts('index')$$, 'true_counts', 'each period as a constant: the counts of the definition');
+SELECT alike(plan_of($$SELECT count(*) FROM ids WHERE id <@ '[2026-01-01,2026-01-02)'$$), '%Index Cond%', 'a constant period uses the index');
+SELECT set_eq('SELECT * FROM counts()', 'true_counts', 'scans of the index find the counts of the definition in each constant period');
 SET LOCAL enable_seqscan = on;
 SET LOCAL enable_indexscan = off;
-SELECT unalike(plan_of($$SELECT count(*) FROM ids WHERE id <@ '[2026-01-01,2026-01-02)'$$), '%Index Cond%', 'with scans of the table,');
-SELECT set_eq($$SELECT * FROM counts('table')$$, 'true_counts', 'each period as a constant: the counts of the definition');
+SELECT unalike(plan_of($$SELECT count(*) FROM ids WHERE id <@ '[2026-01-01,2026-01-02)'$$), '%Index Cond%', 'a constant period does not need an index');
+SELECT set_eq('SELECT * FROM counts()', 'true_counts', 'scans of the table find the counts of the definition in each constant period');
 
 -- GROUP BY: in grouping sets the condition can be NULL, in whichever form
 SET LOCAL enable_indexscan = on;
@@ -231,53 +217,53 @@ SELECT public.uuidv7_at('2026-03-01'::timestamptz + n * interval '1 hour') AS id
 CREATE INDEX ON hours (id);
 SELECT bag_eq(
 	$$SELECT NOT id <@ '[2026-03-01,2026-03-02)', count(*) FROM hours GROUP BY ROLLUP (id <@ '[2026-03-01,2026-03-02)')$$,
-	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48)$$, 'NOT of a grouped condition: NULL in the total');
+	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48)$$, 'NOT of a grouped condition is NULL in the total');
 SELECT bag_eq(
 	$$SELECT '[2026-03-01,2026-03-02)'::tstzrange @> id AND early, count(*) FROM hours GROUP BY CUBE ('[2026-03-01,2026-03-02)'::tstzrange @> id, early)$$,
 	$$VALUES (true, 3::bigint), (false, 21), (false, 24), (NULL, 24), (false, 24), (NULL, 3), (false, 45), (NULL, 48)$$,
-	'a grouped condition with another: NULL where both are');
+	'a grouped condition AND another is NULL where both are');
 SELECT bag_eq(
 	$$SELECT id <@ tstzrange('2026-03-01', '2026-03-02'), count(*) FROM hours
 	  GROUP BY ROLLUP (id <@ tstzrange('2026-03-01', '2026-03-02')) HAVING id <@ tstzrange('2026-03-01', '2026-03-02')$$,
-	$$VALUES (true, 24::bigint)$$, 'a grouped condition in HAVING');
+	$$VALUES (true, 24::bigint)$$, 'HAVING with a grouped condition removes its total');
 SELECT bag_eq(
 	$$SELECT NOT public.uuidv7_within(period => '[2026-03-01,2026-03-02)', id => id), count(*) FROM hours
 	  GROUP BY GROUPING SETS ((public.uuidv7_within(period => '[2026-03-01,2026-03-02)', id => id)), ())$$,
-	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48)$$, 'by a call with named arguments');
+	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48)$$, 'a call with named arguments can be grouped by');
 -- conditions that PostgreSQL represents differently in one place: a column of a join or
 -- a domain, and a column of another query
 CREATE DOMAIN pg_temp.uuid_domain AS uuid;
 CREATE TEMP TABLE domain_hours AS SELECT id::pg_temp.uuid_domain FROM hours;
 SELECT bag_eq(
 	$$SELECT NOT id <@ '[2026-03-01,2026-03-02)', count(*) FROM hours FULL JOIN hours AS other USING (id) GROUP BY ROLLUP (id <@ '[2026-03-01,2026-03-02)')$$,
-	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48)$$, 'by a condition on a column of a full join');
+	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48)$$, 'a condition on a column of a full join can be grouped by');
 SELECT bag_eq(
 	$$SELECT NOT id <@ '[2026-03-01,2026-03-02)', count(*) FROM domain_hours LEFT JOIN hours USING (id) GROUP BY ROLLUP (id <@ '[2026-03-01,2026-03-02)')
 	  UNION ALL
 	  SELECT NOT id <@ '[2026-03-01,2026-03-02)', count(*) FROM hours RIGHT JOIN domain_hours USING (id) GROUP BY ROLLUP (id <@ '[2026-03-01,2026-03-02)')$$,
-	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48), (false, 24), (true, 24), (NULL, 48)$$, 'on a column that has two types in a join');
+	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48), (false, 24), (true, 24), (NULL, 48)$$, 'a condition on a column that has two types in a join can be grouped by');
 SELECT bag_eq(
 	$$SELECT early, grouped.* FROM (VALUES (true, '[2026-03-01,2026-03-01 03:00)'::tstzrange), (false, '[2026-03-01 03:00,)')) AS part (early, period),
 		LATERAL (SELECT id <@ period AS within, count(*) FROM hours GROUP BY ROLLUP (id <@ period) HAVING id <@ period) AS grouped$$,
-	$$VALUES (true, true, 3::bigint), (false, true, 45)$$, 'on a period of another table in HAVING');
+	$$VALUES (true, true, 3::bigint), (false, true, 45)$$, 'a condition on a period of another table can be grouped by, with HAVING');
 -- different expressions that would be rewritten to the same one
 SELECT bag_eq(
 	$$SELECT NOT id <@ '[2026-03-01,2026-03-02)' AS one, NOT '[2026-03-01,2026-03-02)' @> id AS other, count(*) FROM hours
 	  GROUP BY ROLLUP ((id <@ '[2026-03-01,2026-03-02)'), ('[2026-03-01,2026-03-02)' @> id))$$,
-	$$VALUES (false, false, 24::bigint), (true, true, 24), (false, NULL, 24), (true, NULL, 24), (NULL, NULL, 48)$$, 'by a condition written in two ways');
+	$$VALUES (false, false, 24::bigint), (true, true, 24), (false, NULL, 24), (true, NULL, 24), (NULL, NULL, 48)$$, 'a condition that is written in two ways has two grouping columns');
 SELECT bag_eq(
 	$$SELECT NOT id <@ 'empty' AS one, NOT id <@ '(,1960-01-01)' AS other, count(*) FROM hours GROUP BY ROLLUP ((id <@ 'empty'), (id <@ '(,1960-01-01)'))$$,
-	$$VALUES (true, true, 48::bigint), (true, NULL, 48), (NULL, NULL, 48)$$, 'by two periods that hold nothing');
+	$$VALUES (true, true, 48::bigint), (true, NULL, 48), (NULL, NULL, 48)$$, 'conditions on two periods that contain nothing have two grouping columns');
 SELECT bag_eq(
 	$$SELECT 1 + (id <@ 'empty')::int AS one, 1 + (id <@ '(,1960-01-01)')::int AS other, count(*) FROM hours
 	  GROUP BY ROLLUP ((id <@ 'empty')::int, (id <@ '(,1960-01-01)')::int)$$,
-	$$VALUES (1, 1, 48::bigint), (1, NULL, 48), (NULL, NULL, 48)$$, 'by expressions of two periods that hold nothing');
+	$$VALUES (1, 1, 48::bigint), (1, NULL, 48), (NULL, NULL, 48)$$, 'expressions of such conditions have two grouping columns');
 SELECT bag_eq(
 	$$SELECT within, count(*) FROM (SELECT id <@ '[2026-03-02,)' AS within FROM hours GROUP BY GROUPING SETS ((id), (public.uuid_is_v7(id)))) AS grouped GROUP BY within$$,
-	$$VALUES (false, 24::bigint), (true, 24), (NULL, 1)$$, 'by a part of a condition: the version');
+	$$VALUES (false, 24::bigint), (true, 24), (NULL, 1)$$, 'a condition is NULL in a set that groups by the version');
 SELECT bag_eq(
 	$$SELECT within, count(*) FROM (SELECT id <@ '[2026-03-02,)' AS within FROM hours GROUP BY GROUPING SETS ((id), (id >= public.uuidv7_floor('2026-03-02')))) AS grouped GROUP BY within$$,
-	$$VALUES (false, 24::bigint), (true, 24), (NULL, 2)$$, 'by a part of a condition: a comparison');
+	$$VALUES (false, 24::bigint), (true, 24), (NULL, 2)$$, 'a condition is NULL in a set that groups by a comparison with its bound');
 CREATE FUNCTION pg_temp.defined(id uuid, period tstzrange) RETURNS boolean IMMUTABLE STRICT LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN coalesce(public.uuidv7_timestamp(id) OPERATOR(pg_catalog.<@) period, false);
@@ -285,14 +271,14 @@ END$$;
 CREATE TEMP TABLE spans AS SELECT true AS early, '2026-03-01'::timestamptz AS a, '2026-03-02'::timestamptz AS b, '[2026-03-01,2026-03-02)'::tstzrange AS period;
 SELECT bag_eq(
 	$$SELECT within, count(*) FROM (SELECT id <@ tstzrange(a, b) AS within FROM hours, spans GROUP BY GROUPING SETS ((id, tstzrange(a, b)), (id))) AS grouped GROUP BY within$$,
-	$$VALUES (true, 24::bigint), (false, 24), (NULL, 48)$$, 'by the period: NULL where it is not grouped by');
+	$$VALUES (true, 24::bigint), (false, 24), (NULL, 48)$$, 'a condition is NULL in a set that does not group by its period');
 SELECT bag_eq(
 	$$SELECT within, count(*) FROM (SELECT id <@ period AS within FROM hours, spans GROUP BY GROUPING SETS ((id, period::public.uuidv7_period), (id))) AS grouped GROUP BY within$$,
-	$$VALUES (true, 24::bigint), (false, 24), (NULL, 48)$$, 'by the period in the domain of the operator: NULL where it is not grouped by');
+	$$VALUES (true, 24::bigint), (false, 24), (NULL, 48)$$, 'a condition is NULL in a set that does not group by its period in the domain of the operator');
 SELECT bag_eq(
 	$$SELECT within, count(*) FROM (SELECT id <@ tstzrange(now() - interval '1 day', NULL) AS within FROM hours GROUP BY GROUPING SETS ((id), (now() - interval '1 day'))) AS grouped GROUP BY within$$,
 	$$SELECT within, count(*) FROM (SELECT pg_temp.defined(id, tstzrange(now() - interval '1 day', NULL)) AS within FROM hours GROUP BY GROUPING SETS ((id), (now() - interval '1 day'))) AS grouped GROUP BY within$$,
-	'by a time of the period: as PostgreSQL does with the definition');
+	'a condition in a set that groups by a time of its period has the result of the definition');
 CREATE FUNCTION pg_temp.period_of(early boolean) RETURNS tstzrange STABLE LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN CASE WHEN early THEN '[2026-03-01,2026-03-02)'::tstzrange ELSE '[2026-03-02,)' END;
@@ -301,20 +287,20 @@ SELECT bag_eq(
 	$$SELECT within, count(*) FROM (SELECT id <@ pg_temp.period_of(early) AS within
 									FROM (SELECT id FROM hours UNION ALL VALUES ('019ca700-0000-4000-8000-000000000000'::uuid)) AS ids, spans
 									GROUP BY GROUPING SETS ((id, early), (pg_temp.period_of(early) IS NULL))) AS grouped GROUP BY within$$,
-	$$VALUES (true, 24::bigint), (false, 25), (NULL, 1)$$, 'by "period IS NULL": false for a v4 in a period');
+	$$VALUES (true, 24::bigint), (false, 25), (NULL, 1)$$, 'a condition is false for a v4 ID in a set that groups by "period IS NULL"');
 SELECT bag_eq(
 	$$SELECT within, count(*) FROM (SELECT id <@ tstzrange('2026-03-01', b) AS within FROM hours, spans
 									GROUP BY GROUPING SETS ((id, b), (public.uuidv7_upper_bound(b, false)))) AS grouped GROUP BY within$$,
-	$$VALUES (true, 24::bigint), (false, 24), (NULL, 1)$$, 'by a part of a condition: a bound');
+	$$VALUES (true, 24::bigint), (false, 24), (NULL, 1)$$, 'a condition is NULL in a set that groups by its bound');
 PREPARE grouped (tstzrange) AS SELECT NOT id <@ $1, count(*) FROM hours GROUP BY ROLLUP (id <@ $1);
 SET LOCAL plan_cache_mode = force_generic_plan;
 SELECT bag_eq($$EXECUTE grouped ('[2026-03-01,2026-03-02)')$$,
-	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48)$$, 'with a period that is a parameter');
+	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48)$$, 'a condition on a parameter can be grouped by');
 SET LOCAL enable_seqscan = off;
 SELECT alike(plan_of($$SELECT count(*) FROM hours WHERE id <@ '[2026-03-01,2026-03-02)' GROUP BY ROLLUP (id <@ '[2026-03-01,2026-03-01 12:00)')$$),
-	'%Index Cond%', 'and a condition on another period has its index');
+	'%Index Cond%', 'a grouped condition does not prevent the index scan of another one');
 SELECT unalike(plan_of($$SELECT count(*) FROM hours WHERE id <@ '[2026-03-01,2026-03-02)' GROUP BY ROLLUP (public.uuidv7_timestamp(id), early)$$),
-	'%<@%', 'and is rewritten where the query groups by something else');
+	'%<@%', 'a condition is rewritten if the query groups by something else');
 
 SELECT * FROM finish();
 ROLLBACK;

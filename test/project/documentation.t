@@ -31,7 +31,7 @@ foreach my $setting (sort keys %settings)
 	my %messages = map { s/ *(?:\\"|%).*//r => 1 } map { slurp($_) =~ /\berrmsg\("((?:[^"\\]|\\.)*)"/g } glob 'src/*.[ch] src/*/*.[ch]';
 	delete $messages{''};
 	cmp_ok(scalar(keys %messages), '>', 10, 'the code has messages');
-	is_deeply([ grep { index($page, $_) < 0 } sort keys %messages ], [], 'and the page of errors has each of them');
+	is_deeply([ grep { index($page, $_) < 0 } sort keys %messages ], [], 'the page of errors has each message');
 }
 
 # A test runs each complete statement in a sentence.  test/t/examples.pl runs the blocks.

@@ -34,7 +34,7 @@ like(slurp('managed/README.md'), qr/\(\Q$address\E\)/, 'the README of managed ha
 my ($holder, $terms) = slurp('LICENSE') =~ /^Copyright \(c\) (.*?)\n\n(.*)/ms;
 like($copyright, qr/^Copyright: \Q$holder\E$/m, 'debian/copyright has the copyright of LICENSE');
 my ($repeated) = $copyright =~ /^License: PostgreSQL\n((?: .*\n)+)/m;
-is($repeated =~ s/^ \.?//gmr, $terms, 'and its terms');
+is($repeated =~ s/^ \.?//gmr, $terms, 'the copyright file repeats the terms of the license');
 
 # debian/control is the output of "pg_buildext updatecontrol", for any versions
 my $control = slurp('debian/control');
@@ -42,10 +42,10 @@ my @majors = $control =~ /^Package: postgresql-(\d+)-uuid9562$/mg;
 cmp_ok(scalar(@majors), '>', 0, 'debian/control has packages');
 my ($source, $package) = split /\n\n/, $template;
 is($control =~ s/\n+\z//r, join("\n\n", $source, map { $package =~ s/PGVERSION/$_/gr =~ s/\n+\z//r } @majors),
-	'and is made of debian/control.in');
+	'debian/control is generated from debian/control.in');
 
 my ($least) = slurp('debian/pgversions') =~ /^(\d+)\+$/m;
 is("$least.0.0", $meta->{prereqs}{runtime}{requires}{PostgreSQL}, 'META.json and debian/pgversions have the same least PostgreSQL');
-like(slurp('scripts/common.sh'), qr/"\$major" -ge $least /, 'and so have the scripts');
+like(slurp('scripts/common.sh'), qr/"\$major" -ge $least /, 'the scripts require the same PostgreSQL');
 
 done_testing();

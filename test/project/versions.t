@@ -14,20 +14,20 @@ ok($version, 'the control file has a version of two numbers');
 
 my $meta = decode_json(slurp('META.json'));
 is($meta->{version}, "$version.0", 'META.json has it as a semantic version');
-is($meta->{provides}{uuid9562}{version}, "$version.0", 'and so has what it provides');
+is($meta->{provides}{uuid9562}{version}, "$version.0", 'META.json provides the same version');
 my ($script) = glob "uuid9562--*$version.sql";
 is($meta->{provides}{uuid9562}{file}, $script, 'META.json names the script that ends at that version');
 like(slurp($_), qr{^/\* \Q$_\E \*/}, "$_ names itself") foreach glob 'uuid9562--*.sql';
 my ($newest) = slurp('CHANGELOG.md') =~ /^## (\S+)/m;
 is($newest, $version, 'the changelog begins with that version');
-like(slurp('debian/changelog'), qr/\Auuid9562 \(\Q$version\E-\d+\) /, 'and so does that of the Debian package');
+like(slurp('debian/changelog'), qr/\Auuid9562 \(\Q$version\E-\d+\) /, 'debian/changelog begins with the same version');
 unlike(slurp('Makefile'), qr/\Q$version\E/, 'the Makefile reads the version from the control file');
 unlike(slurp($_), qr/\Q$version\E/, "$_ reads it from META.json, or has no need of it")
   foreach 'scripts/package', 'Dockerfile', 'debian/rules', 'debian/control.in';
 
 my ($in_spec) = slurp('rpm/uuid9562.spec') =~ /^Version:\s*(\S+)$/m;
 is($in_spec, $version, 'the RPM spec has it');
-like(slurp('rpm/uuid9562.spec'), qr/^%changelog\n\* .* - \Q$version\E-\d+PGDG$/m, 'and so does its changelog');
+like(slurp('rpm/uuid9562.spec'), qr/^%changelog\n\* .* - \Q$version\E-\d+PGDG$/m, 'the changelog of the RPM has the same version');
 like(slurp('managed/uuid9562.control'), qr/^default_version = '\Q$version\E\.0'$/m, 'the extension without C has it as three numbers');
 my %in_metadata = map { $_ => 1 } slurp('cloudnativepg/metadata.hcl') =~ /^ +(?:package|sql) += "([\d.]+)/mg;
 is_deeply([ keys %in_metadata ], [$version], 'metadata.hcl has it');

@@ -6,8 +6,6 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use IO::Socket::UNIX;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use Socket qw(SOL_SOCKET SO_RCVBUF);
 use Test::More;
 use Ordered;
@@ -54,7 +52,7 @@ is(time_of_next(), '12', 'after a crash the generator continues two seconds afte
 $server->crash;
 is(time_of_next(), '14', 'a second crash takes the values to the next reservation');
 $server->restart;
-is(time_of_next(), '16', 'so does a clean restart');
+is(time_of_next(), '16', 'after a clean restart the generator continues with the next reservation');
 
 # A session writes nothing when it ends, and the reservation remains.
 clock(20);
@@ -146,7 +144,7 @@ sleep 3;
 $server->turn('slow');
 $first = $server->value;
 like($first, qr/^[0-9a-f]{8}-/, 'a value waits for a disk that takes longer than the reservation lasts');
-cmp_ok($server->value, 'gt', $first, 'so does the next one');
+cmp_ok($server->value, 'gt', $first, 'the next value waits for the disk too');
 $server->turn('normal');
 
 # A disk that stalls delays the session that extends the reservation, like a COMMIT.

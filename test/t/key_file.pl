@@ -245,11 +245,11 @@ foreach my $case ([ 'postgres', 'parts' ], [ 'other', 'orders' ], [ 'postgres', 
 	my ($database, $name) = @$case;
 	like((call($name, $database))[1], qr/ERROR:  42704: key "$name" does not exist/, "database $database has no key $name");
 }
-like((call('parts', 'other'))[0], qr/^[0-9a-f]{8}-/, 'but database other has its own');
+like((call('parts', 'other'))[0], qr/^[0-9a-f]{8}-/, 'database other has a key of its own');
 write_keys("postgres orders = $counting\nother orders = $keys[1]\n");
 isnt((call('orders', 'other'))[0], $public_id{$counting}, 'a name has another key in another database');
 
-# --- vectors, and a permutation -------------------------------------------------
+# --- vectors --------------------------------------------------------------------
 
 is($node->safe_psql('postgres', q{
 	SELECT id, public.uuidv7_encrypt(id, 'orders'), public.uuidv7_decrypt(public.uuidv7_encrypt(id, 'orders'), 'orders') = id
@@ -257,14 +257,6 @@ is($node->safe_psql('postgres', q{
 	"00000000-0000-7000-8000-000000000000|eba6ee56-1adc-4af6-b28d-a6cfbb1a3bde|t
 ffffffff-ffff-7fff-bfff-ffffffffffff|f00c6b93-3b61-417b-8076-1fbf64f89a89|t
 01a2027b-d9c0-771c-9de0-6b9bb85af70d|acc73dab-7dd9-46b8-87a5-8553c1e38c18|t", 'the vectors of the manual');
-is($node->safe_psql('postgres', q{
-	SELECT count(*) FILTER (WHERE public.uuidv7_decrypt(public.uuidv7_encrypt(v7, 'orders'), 'orders') = v7
-							AND public.uuidv7_encrypt(public.uuidv7_decrypt(v4, 'orders'), 'orders') = v4
-							AND public.uuid_extract_version(public.uuidv7_encrypt(v7, 'orders')) = 4
-							AND public.uuid_is_v7(public.uuidv7_decrypt(v4, 'orders'))),
-		   count(DISTINCT public.uuidv7_encrypt(v7, 'orders')), count(DISTINCT public.uuidv7_decrypt(v4, 'orders'))
-	FROM (SELECT public.uuidv7() AS v7, public.uuidv4() AS v4 FROM generate_series(1, 10000)) AS ids}),
-	'10000|10000|10000', 'every ID comes back, from either side');
 
 # --- reload ---------------------------------------------------------------------
 
@@ -286,9 +278,9 @@ sub ask
 }
 is((ask($session, $encrypt))[0], "$public_id{$counting}\n$public_id{$counting}", 'a session uses the key of the file');
 write_keys("postgres orders = $keys[0]\n");
-is((ask($session, $encrypt))[0], "$public_id{$counting}\n$public_id{$counting}", 'and keeps it while nobody reloads');
+is((ask($session, $encrypt))[0], "$public_id{$counting}\n$public_id{$counting}", 'a session keeps its key until a reload');
 reload($session, $late);
-is((ask($session, $encrypt))[0], "$public_id{$keys[0]}\n$public_id{$keys[0]}", 'its prepared generic plans use the new key after a reload');
+is((ask($session, $encrypt))[0], "$public_id{$keys[0]}\n$public_id{$keys[0]}", 'prepared generic plans use the new key after a reload');
 
 foreach my $case (
 	[ 'a malformed line', sub { write_keys("\n\npostgres orders = $half\n") }, 'syntax error in line 3' ],
@@ -311,7 +303,7 @@ foreach my $case (
 write_keys("postgres orders = $counting\n");
 reload($session, $late);
 is((ask($session, $encrypt))[0], "$public_id{$counting}\n$public_id{$counting}", 'a good file is used again after the next reload');
-is((ask($late, "SELECT public.uuidv7_encrypt('$id', 'orders')"))[0], $public_id{$counting}, 'by both sessions');
+is((ask($late, "SELECT public.uuidv7_encrypt('$id', 'orders')"))[0], $public_id{$counting}, 'a session without keys uses it too');
 
 # a session whose database had no key in the file
 write_keys("other orders = $counting\n");
@@ -321,13 +313,13 @@ write_keys("postgres orders = $half\n");
 reload($session, $late);
 like((ask($session, $encrypt))[1], qr/ERROR:  could not load key file "\Q$file\E": syntax error in line 1\n/, 'a session whose file had no key for its database raises the error');
 write_keys("postgres orders = $keys[0]\n");
-like((ask($session, $encrypt))[0], qr/^$public_id{$keys[0]}/, 'until the file is corrected, without another reload');
+like((ask($session, $encrypt))[0], qr/^$public_id{$keys[0]}/, 'that session uses a corrected file without another reload');
 
 # two names, for rotation
 write_keys("postgres orders = $keys[0]\npostgres orders_2 = $counting\n");
 reload($session);
 is((ask($session, "SELECT public.uuidv7_encrypt('$id', 'orders'), public.uuidv7_encrypt('$id', 'orders_2'), public.uuidv7_encrypt('$id', 'orders')"))[0],
-	"$public_id{$keys[0]}|$public_id{$counting}|$public_id{$keys[0]}", 'two keys side by side');
+	"$public_id{$keys[0]}|$public_id{$counting}|$public_id{$keys[0]}", 'a session uses two keys');
 
 # an error or a rollback in between has no effect
 is((ask($session, "BEGIN; SELECT public.uuidv7_encrypt('$id', 'none'); ROLLBACK; SELECT public.uuidv7_encrypt('$id', 'orders')"))[0], $public_id{ $keys[0] },
@@ -372,9 +364,9 @@ my @views = split /\n/, $node->safe_psql('postgres', q{
 cmp_ok(scalar(@views), '>', 100, 'there are catalogs and views');
 ($status, $out, $err) = $node->psql('postgres', "SELECT public.uuidv7_encrypt('$id', 'orders') IS NULL;\n" . join('', map { "SELECT a::text FROM $_ AS a;\n" } @views),
 	extra_params => [ '-U', 'web' ], on_error_stop => 0);
-like($out, qr/\(postgres,/, 'the web role reads them');
-is_deeply(secrets_in($out), [], 'none has a part of a key');
-unlike($out, qr/\Q$file\E/, 'or the path of the file');
+like($out, qr/\(postgres,/, 'the web role reads catalogs and views');
+is_deeply(secrets_in($out), [], 'no catalog or view has a part of a key');
+unlike($out, qr/\Q$file\E/, 'no catalog or view has the path of the file');
 
 $session->quit;
 $late->quit;

@@ -93,12 +93,12 @@ sql('shop', 'CREATE TABLE orders (n bigserial, id uuid PRIMARY KEY DEFAULT gen_r
 	sql('shop', 'ALTER TABLE orders ALTER COLUMN id SET DEFAULT public.uuidv7()');
 	$_->query_safe('SELECT 1') foreach @clients;
 	$_->quit foreach @clients;
-	is(sql('shop', 'SELECT count(*) - count(DISTINCT id), max(n) - count(*) FROM orders'), '0|0', 'a default that changes under three sessions loses no row');
+	is(sql('shop', 'SELECT count(*) - count(DISTINCT id), max(n) - count(*) FROM orders'), '0|0', 'a default that changes while three sessions insert loses no row');
 	sql('shop', 'INSERT INTO orders DEFAULT VALUES');
-	is(sql('shop', 'SELECT count(*) > 0 FROM orders WHERE public.uuid_extract_version(id) = 4'), 't', 'before, keys are random');
-	is(sql('shop', 'SELECT bool_and(public.uuid_is_v7(id)) FROM (SELECT id FROM orders ORDER BY n DESC LIMIT 100) AS last'), 't', 'after, in order of time');
+	is(sql('shop', 'SELECT count(*) > 0 FROM orders WHERE public.uuid_extract_version(id) = 4'), 't', 'keys are random before the change');
+	is(sql('shop', 'SELECT bool_and(public.uuid_is_v7(id)) FROM (SELECT id FROM orders ORDER BY n DESC LIMIT 100) AS last'), 't', 'keys have version 7 after the change');
 	is(sql('shop', q{SELECT count(*) = (SELECT count(*) FROM orders WHERE public.uuid_is_v7(id)) FROM orders WHERE id <@ tstzrange(now() - interval '1 hour', NULL)}),
-		't', 'and a period finds those alone');
+		't', 'a period finds only keys of version 7');
 }
 
 # --- dropped and created ------------------------------------------------------
@@ -106,10 +106,10 @@ sql('shop', 'CREATE TABLE orders (n bigserial, id uuid PRIMARY KEY DEFAULT gen_r
 sql('postgres', 'CREATE DATABASE again');
 is(sql('again', 'CREATE EXTENSION uuid9562', 'CREATE TEMP TABLE ids AS SELECT public.uuidv7() AS id', 'DROP EXTENSION uuid9562',
 		'CREATE EXTENSION uuid9562', 'SELECT public.uuidv7() > id FROM ids'),
-	't', 'dropped and created in one session, the order goes on');
+	't', 'values stay in order if the extension is dropped and created in a session');
 sql('again', 'CREATE TABLE kept (id uuid PRIMARY KEY DEFAULT public.uuidv7(), n int)', 'INSERT INTO kept (n) VALUES (1)', 'DROP EXTENSION uuid9562 CASCADE');
 is(sql('again', 'SELECT count(id), (SELECT column_default IS NULL FROM information_schema.columns WHERE table_name = $$kept$$ AND column_name = $$id$$) FROM kept'),
-	'1|t', 'dropped with CASCADE, the ids stay and the default goes');
+	'1|t', 'DROP EXTENSION CASCADE removes the default and keeps the IDs');
 
 # --- a hostile search path ----------------------------------------------------
 
@@ -143,7 +143,7 @@ is(sql('hostile', $path, q{SELECT public.uuidv1_to_v6('c232ab00-9414-11ec-b3c8-9
 		(public.uuid_inspect('c232ab00-9414-11ec-b3c8-9f6bdeced846')).version, (SELECT pg_catalog.count(*) FROM public.uuidv7_batch(3))}),
 	'1ec9414c-232a-6b00-b3c8-9f6bdeced846|f|2ed6657d-e927-568b-95e1-2665a8aea6a2|1|3', 'a hostile search path: the other functions');
 my ($status, $out, $err) = $node->psql('hostile', "$path; SELECT count(*) FROM public.ids WHERE id = public.uuidv7()");
-like($err, qr/sprung/, 'and the traps do spring');
+like($err, qr/sprung/, 'a function of the hostile schema is called if a query calls it');
 
 $node->stop;
 done_testing();

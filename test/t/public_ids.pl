@@ -40,12 +40,12 @@ foreach my $call ("uuidv7_encrypt(public.uuidv7(), 'orders')", "uuidv7_decrypt(g
 	like($err, $denied, "the owner of a database may not call $call");
 	my ($function) = $call =~ /^(\w+)/;
 	($out, $err) = as('owner', "GRANT EXECUTE ON FUNCTION public.$function(uuid, text) TO owner; SELECT public.$call");
-	like($err, $denied, 'nor grant that');
+	like($err, $denied, "the owner of a database may not grant $function()");
 	($out, $err) = as('owner', "ALTER FUNCTION public.$function(uuid, text) SECURITY DEFINER; ALTER FUNCTION public.$function(uuid, text) OWNER TO owner");
-	like($err, qr/ERROR:  42501: must be owner of function.*ERROR:  42501: must be owner of function/s, 'nor change the function');
+	like($err, qr/ERROR:  42501: must be owner of function.*ERROR:  42501: must be owner of function/s, "the owner of a database may not change $function()");
 }
 ($out, $err) = as('owner', q{CREATE FUNCTION mine(uuid, text) RETURNS uuid LANGUAGE c STABLE STRICT AS '$libdir/uuid9562', 'uuid9562_uuidv7_decrypt'});
-like($err, qr/ERROR:  42501: permission denied for language c/, 'nor create another function from the library');
+like($err, qr/ERROR:  42501: permission denied for language c/, 'the owner of a database may not create another function from the library');
 
 # --- a web role, by view and by look-up -----------------------------------------
 
@@ -67,10 +67,10 @@ is($err, '', 'the owner creates a view and a look-up');
 like($err, $denied, 'the view does not let its owner encrypt');
 is(as('web', "SELECT count(*), count(DISTINCT public_id), bool_and(public.uuid_extract_version(public_id) = 4) FROM public_orders"), '10000|10000|t',
 	'the web role reads public IDs through the view');
-is(as('web', "SELECT f.item FROM (SELECT * FROM public_orders WHERE item = 'item 77') AS v, find_order(v.public_id) AS f"), 'item 77', 'and finds a row by its public ID');
+is(as('web', "SELECT f.item FROM (SELECT * FROM public_orders WHERE item = 'item 77') AS v, find_order(v.public_id) AS f"), 'item 77', 'the web role finds a row by its public ID');
 my $secret = as('postgres', "SELECT public.uuidv7_encrypt(id, 'orders') FROM orders WHERE item = 'secret'");
 like($secret, qr/^\w{8}-/, 'another customer has an order');
-is(as('web', "SELECT count(*) FROM find_order('$secret')"), '0', 'which the look-up does not return');
+is(as('web', "SELECT count(*) FROM find_order('$secret')"), '0', 'the look-up does not return the order of another customer');
 foreach my $statement ('SELECT id FROM orders', "SELECT public.uuidv7_decrypt(public_id, 'orders') FROM public_orders",
 	"SELECT public.uuidv7_decrypt('$secret', 'orders')")
 {
@@ -92,10 +92,10 @@ $node->command_ok([ 'pg_restore', '--exit-on-error', '-d', 'restored', "$folder/
 my $rights = q{SELECT r, p, has_function_privilege(r, 'public.' || p || '(uuid, text)', 'EXECUTE')
 	FROM unnest('{public,web,owner}'::text[]) AS r, unnest('{uuidv7_encrypt,uuidv7_decrypt}'::text[]) AS p ORDER BY 1, 2};
 is(as('postgres', $rights), "owner|uuidv7_decrypt|t\nowner|uuidv7_encrypt|f\npublic|uuidv7_decrypt|f\npublic|uuidv7_encrypt|f\nweb|uuidv7_decrypt|f\nweb|uuidv7_encrypt|t",
-	'the privileges');
+	'each role has its privileges');
 is(as('postgres', $rights, 'restored'), as('postgres', $rights), 'a dump and restore keeps them');
 my $ids = 'SELECT md5(string_agg(public_id::text, $$ $$ ORDER BY item)) FROM public_orders';
-is(as('web', $ids, 'restored'), as('web', $ids), 'and the public IDs, with the same key for the new database');
+is(as('web', $ids, 'restored'), as('web', $ids), 'a dump and restore keeps the public IDs if the new database has the same key');
 
 $node->stop;
 done_testing();

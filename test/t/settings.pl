@@ -4,7 +4,6 @@ use strict;
 use warnings;
 
 use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('settings');
@@ -20,38 +19,38 @@ is($node->safe_psql('postgres', "SET uuid9562.mac_address = '02:00:5e:10:00:01';
 	'02:00:5e:10:00:01', 'a value set before the library is loaded is used');
 my ($status, $out, $err) = $node->psql('postgres', "SET uuid9562.mac_address = 'zz'; $node_of_v6");
 is($status, 0, 'a bad value set before the library is loaded does not stop the call');
-like($err, qr/WARNING:  invalid value for parameter "uuid9562.mac_address": "zz"/, 'but is reported');
-like($err, qr/Use a MAC address such as/, 'with the hint');
-like($out, qr/^[0-9a-f][13579bdf]:/, 'and the default is used: a random node, marked as no MAC address');
+like($err, qr/WARNING:  invalid value for parameter "uuid9562.mac_address": "zz"/, 'a bad value set before the library is loaded is reported');
+like($err, qr/Use a MAC address such as/, 'the report has the hint');
+like($out, qr/^[0-9a-f][13579bdf]:/, 'the default is used instead: a random node with the multicast bit');
 
 # for a role, for a database, for the server
 $node->safe_psql('postgres', 'ALTER DATABASE postgres SET uuid9562.node_id = 7');
-is($node->safe_psql('postgres', $id_of_v8), '7', 'ALTER DATABASE ... SET');
+is($node->safe_psql('postgres', $id_of_v8), '7', 'ALTER DATABASE ... SET sets the node ID');
 $node->safe_psql('postgres', 'CREATE ROLE importer LOGIN; ALTER ROLE importer SET uuid9562.node_id = 8');
-is($node->safe_psql('postgres', $id_of_v8, extra_params => [ '-U', 'importer' ]), '8', 'ALTER ROLE ... SET');
+is($node->safe_psql('postgres', $id_of_v8, extra_params => [ '-U', 'importer' ]), '8', 'ALTER ROLE ... SET sets the node ID');
 $node->safe_psql('postgres', 'ALTER DATABASE postgres RESET uuid9562.node_id');
 $node->safe_psql('postgres', 'SELECT public.nil_uuid(); ALTER SYSTEM SET uuid9562.node_id = 9');
 $node->reload;
 $node->poll_query_until('postgres', q{SELECT current_setting('uuid9562.node_id', true) = '9'});
-is($node->safe_psql('postgres', $id_of_v8), '9', 'ALTER SYSTEM and a reload');
+is($node->safe_psql('postgres', $id_of_v8), '9', 'ALTER SYSTEM and a reload set the node ID');
 
 # a database owner who is not a superuser can set it once the library is loaded
 $node->safe_psql('postgres', 'CREATE DATABASE shop OWNER importer');
 $node->safe_psql('shop', 'CREATE EXTENSION uuid9562', extra_params => [ '-U', 'importer' ]);
 ($status, $out, $err) = $node->psql('shop', 'ALTER DATABASE shop SET uuid9562.node_id = 10', extra_params => [ '-U', 'importer' ]);
-like($err, qr/permission denied to set parameter "uuid9562.node_id"/, 'ALTER DATABASE ... SET by its owner, before the library is loaded');
+like($err, qr/permission denied to set parameter "uuid9562.node_id"/, 'the owner of a database cannot set it with ALTER DATABASE before the library is loaded');
 $node->safe_psql('shop', 'SELECT public.nil_uuid(); ALTER DATABASE shop SET uuid9562.node_id = 10', extra_params => [ '-U', 'importer' ]);
-is($node->safe_psql('shop', "$id_of_v8; RESET uuid9562.node_id; $id_of_v8"), "10\n10", 'and after');
+is($node->safe_psql('shop', "$id_of_v8; RESET uuid9562.node_id; $id_of_v8"), "10\n10", 'the owner of a database can set it once the library is loaded');
 
 # with the library preloaded, every SET is checked at once
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\nuuid9562.v7_method = 'counter'");
 $node->restart;
-is($node->safe_psql('postgres', 'SHOW uuid9562.v7_method'), 'counter', 'postgresql.conf with the library preloaded');
+is($node->safe_psql('postgres', 'SHOW uuid9562.v7_method'), 'counter', 'postgresql.conf sets the method if the library is preloaded');
 ($status, $out, $err) = $node->psql('postgres', "SET uuid9562.mac_address = 'zz'");
 isnt($status, 0, 'a bad value is refused where the library is preloaded');
-like($err, qr/ERROR:  invalid value for parameter "uuid9562.mac_address": "zz"/, 'at once');
+like($err, qr/ERROR:  invalid value for parameter "uuid9562.mac_address": "zz"/, 'the error names the value');
 ($status, $out, $err) = $node->psql('postgres', 'SET uuid9562.v7_metod = counter');
-like($err, qr/invalid configuration parameter name "uuid9562.v7_metod"/, 'and so is a misspelt name');
+like($err, qr/invalid configuration parameter name "uuid9562.v7_metod"/, 'a misspelled name is refused if the library is preloaded');
 
 # for an invalid value in the file, the server keeps the previous value
 $node->append_conf('postgresql.conf', "uuid9562.mac_address = 'zz'");
@@ -59,7 +58,7 @@ my $offset = -s $node->logfile;
 $node->reload;
 ok( $node->wait_for_log(qr/invalid value for parameter "uuid9562.mac_address": "zz"/, $offset),
 	'a bad value in postgresql.conf is reported at reload');
-like($node->safe_psql('postgres', $node_of_v6), qr/^[0-9a-f][13579bdf]:/, 'and the server goes on with the value it had');
+like($node->safe_psql('postgres', $node_of_v6), qr/^[0-9a-f][13579bdf]:/, 'the server keeps the value that it had');
 
 # the same with exit_on_error, with which an error would end the postmaster
 $node->append_conf('postgresql.conf', 'exit_on_error = on');
@@ -71,8 +70,8 @@ $offset = -s $node->logfile;
 $node->append_conf('postgresql.conf', "uuid9562.mac_address = 'zzz'");
 $node->reload;
 ok( $node->wait_for_log(qr/invalid value for parameter "uuid9562.mac_address": "zzz"/, $offset),
-	'and at the next, now that it is on');
-like($node->safe_psql('postgres', $node_of_v6), qr/^[0-9a-f][13579bdf]:/, 'and the server goes on with the value it had');
+	'a bad value is reported at the next reload too');
+like($node->safe_psql('postgres', $node_of_v6), qr/^[0-9a-f][13579bdf]:/, 'the server keeps the value that it had');
 
 $node->stop;
 done_testing();

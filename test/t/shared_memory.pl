@@ -5,7 +5,6 @@ use warnings;
 
 use FindBin;
 use lib $FindBin::Bin;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use World;
@@ -41,9 +40,9 @@ my $all = q{SELECT count(public.uuidv1()), count(public.uuidv4()), count(public.
 	count(public.uuidv8()), count(public.uuidv8_node()), count(public.uuidv8_node(3)), count(public.uuidv7_at(now())) FROM generate_series(1, 1000)};
 is(sql('BEGIN', $all, 'SELECT count(*) FROM public.uuidv7_batch(100)', 'SAVEPOINT s', $all, 'ROLLBACK TO s', 'COMMIT'), join('|', (1000) x 10) . "\n100\n" . join('|', (1000) x 10),
 	'session generators generate');
-ok(!-e $mark, 'they create no file');
-is(state_of(), $before, 'they create no shared memory and write no WAL');
-like($before, qr/^0\|/, 'there is none');
+ok(!-e $mark, 'session generators create no file');
+is(state_of(), $before, 'session generators create no shared memory and write no WAL');
+like($before, qr/^0\|/, 'there is no shared memory');
 
 # --- without preloading -------------------------------------------------------------
 
@@ -55,9 +54,9 @@ if ($version < 17)
 		like($err, qr/ERROR:  55000: uuid9562 shared memory is not available\nHINT:  Add "uuid9562" to "shared_preload_libraries" and restart the server\./, "$function() is an error without preloading");
 	}
 	try(q{SELECT public.uuid_generator_advance('017f22e2-79b0-7cc3-98c4-dc0c0c07398f')});
-	like($err, qr/ERROR:  55000: uuid9562 shared memory is not available/, 'so is uuid_generator_advance()');
+	like($err, qr/ERROR:  55000: uuid9562 shared memory is not available/, 'uuid_generator_advance() is an error without preloading');
 	is(sql('SELECT public.uuidv7() IS NOT NULL'), 't', 'uuidv7() works without preloading');
-	ok(!-e $mark, 'they create no file');
+	ok(!-e $mark, 'functions that raise an error create no file');
 	sql(q{ALTER SYSTEM SET shared_preload_libraries = 'uuid9562'});
 	$node->stop;
 	$world->start;
@@ -69,7 +68,7 @@ if ($version < 17)
 
 sql('SELECT public.uuidv7_ordered()');
 isnt(state_of() =~ s/\|[^|]*$//r, $before =~ s/\|[^|]*$//r, 'an ordered function creates shared memory');
-ok(-f $mark, 'it creates the file');
+ok(-f $mark, 'an ordered function creates the file');
 
 # --- no room ------------------------------------------------------------------------
 
@@ -97,7 +96,7 @@ my $first = $session->query_safe('BEGIN; SELECT public.uuidv7_ordered()') =~ s/\
 sql('SELECT public.uuidv7_ordered()') foreach 1 .. 3;
 cmp_ok(sql('SELECT public.uuidv7_horizon()'), 'le', $first, 'its transaction holds the horizon');
 $session->query_safe('COMMIT');
-cmp_ok(sql('SELECT public.uuidv7_horizon()'), 'gt', $first, 'until it ends');
+cmp_ok(sql('SELECT public.uuidv7_horizon()'), 'gt', $first, 'the end of its transaction releases the horizon');
 $session->quit;
 
 # --- a library that was replaced ----------------------------------------------------
