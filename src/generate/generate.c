@@ -145,7 +145,7 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
  *
  * Generate a UUID for a timestamp as uuidv7_at() does, with a node ID (RFC 9562, 6.4).
  */
-static Datum
+static pg_attribute_always_inline Datum
 uuid_at(FunctionCallInfo fcinfo, const UuidKind *kind, UuidStamp stamp)
 {
 	UuidPayload payload;

@@ -43,7 +43,7 @@ uuid9562_timestamp_ticks(const UuidKind *kind, TimestampTz timestamp)
  * its millisecond in v7 and in v8 with a node ID.  Version 6 supports 1582-10-15 to
  * 5236, and the others support 1970-01-01 to 10889 (RFC 9562, 6.1).
  */
-static Datum
+static pg_attribute_always_inline Datum
 uuid_of_timestamp(FunctionCallInfo fcinfo, const UuidKind *kind, bool smallest)
 {
 	uint64		ticks = uuid9562_timestamp_ticks(kind, PG_GETARG_TIMESTAMPTZ(0));
