@@ -2,8 +2,8 @@
  * compat.h
  *		PostgreSQL's basic headers, and the differences between its versions.
  *
- * A header that PostgreSQL renamed is included here under either name.  A
- * function whose arguments changed gets a wrapper with the newest arguments.
+ * A macro with the newest name stands for what PostgreSQL renamed.  For functions
+ * whose arguments changed, a macro takes the arguments that every version needs.
  */
 #ifndef UUID9562_COMPAT_H
 #define UUID9562_COMPAT_H
@@ -15,7 +15,7 @@
 #include "varatt.h"
 #endif
 
-/* PostgreSQL 18 renamed it and moved it before the declaration. */
+/* PostgreSQL 18 renamed the attribute and moved it before the declaration. */
 #if PG_VERSION_NUM < 180000
 #define pg_noreturn pg_attribute_noreturn()
 #endif
@@ -34,7 +34,7 @@
 #define guc_malloc(elevel, size) malloc(size)
 #endif
 
-/* Features, named where a version test would not say what differs. */
+/* Names of features whose tests would otherwise show only a version number. */
 #if PG_VERSION_NUM >= 180000
 #define HAVE_RTE_GROUP			/* grouped expressions have their own RTE */
 #define HAVE_NOT_ENFORCED		/* CHECK constraints can be NOT ENFORCED */
@@ -43,7 +43,7 @@
 #define HAVE_DSM_INIT_ARG		/* GetNamedDSMSegment() passes an argument */
 #endif
 
-/* PostgreSQL 19 added an argument and made each process know all tranches. */
+/* PostgreSQL 19 changed arguments, and all processes know a new tranche's name. */
 #if PG_VERSION_NUM >= 190000
 #define new_lwlock_tranche(name) LWLockNewTrancheId(name)
 #define register_lwlock_tranche(id, name) ((void) (id))
@@ -66,7 +66,7 @@
 #define realpath(path, resolved) _fullpath(resolved, path, _MAX_PATH)
 #endif
 
-/* in libpq/libpq.h, which may include headers of GSSAPI that are not installed */
+/* declared in libpq/libpq.h, which may include headers of GSSAPI that are missing */
 extern bool check_ssl_key_file_permissions(const char *ssl_key_file, bool isServerStart);
 
 #endif							/* UUID9562_COMPAT_H */

@@ -37,9 +37,9 @@ static const char *const mac_address_forms[] = {
 };
 
 /*
- * Read a MAC address.  Return false if it has none of the forms.  A check hook
- * cannot call macaddr_in: with exit_on_error, an error ends the postmaster even
- * if it is caught.
+ * Read a MAC address.  Return false if it has none of the forms.  A check hook must
+ * not call macaddr_in: with exit_on_error, its error would be FATAL even inside
+ * PG_TRY, and would end the postmaster.
  */
 static bool
 parse_mac_address(const char *string, uint8 *bytes)
@@ -100,7 +100,7 @@ uuid9562_own_node_id(void)
 	return uuid9562_node_id;
 }
 
-/* Define the settings, and refuse any other name under our prefix. */
+/* Define the settings, and refuse other settings with their prefix. */
 void
 uuid9562_define_settings(void)
 {

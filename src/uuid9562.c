@@ -13,7 +13,7 @@ void		_PG_init(void);
 
 /*
  * Prepare a process that loads the library.  This raises no error, since with
- * session_preload_libraries an error would refuse every connection.
+ * session_preload_libraries an error would make every connection fail.
  */
 void
 _PG_init(void)

@@ -16,7 +16,7 @@
 #define UUID_BASE58_ALPHABET	"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 #define UUID_BASE58_FIVE_DIGITS	656356768	/* 58^5 */
 
-/* Write 16 bytes as 22 characters, without a NUL behind. */
+/* Write 16 bytes as 22 characters, without a terminating NUL. */
 static inline void
 uuid_base58_write(const uint8_t *bytes, char *string)
 {
@@ -43,7 +43,7 @@ uuid_base58_write(const uint8_t *bytes, char *string)
 	}
 }
 
-/* Read 16 bytes.  Return NULL, or a sentence that says why the string is invalid. */
+/* Read 16 bytes from 22 characters.  Return NULL, or why the string is invalid. */
 static inline const char *
 uuid_base58_read(const char *string, size_t length, uint8_t *bytes)
 {

@@ -12,7 +12,7 @@
  * number.  Times outside the field are reported and never wrap around, except in
  * v8, where appendix B.1 keeps the least significant bits.
  *
- * Plain C11: no PostgreSQL, no I/O, no static state.
+ * Plain C11 without PostgreSQL, I/O and static state.
  */
 #ifndef UUID9562_CORE_CLOCK_H
 #define UUID9562_CORE_CLOCK_H
@@ -33,9 +33,9 @@ typedef enum UuidClock
 } UuidClock;
 
 /*
- * n nanoseconds are n * numerator / denominator ticks.  A timestamp that is read from
- * a UUID is a multiple of reading_ticks, which are reading_micros: a millisecond in v7
- * and a microsecond in the others.
+ * n nanoseconds are n * numerator / denominator ticks.  Timestamps that are read from
+ * UUIDs are rounded down to reading_ticks, which last reading_micros: a millisecond in
+ * v7 and a microsecond in other versions.
  */
 typedef struct UuidClockUnit
 {
@@ -47,7 +47,7 @@ typedef struct UuidClockUnit
 	int64_t		epoch_sec;		/* from the epoch to 1970-01-01 */
 } UuidClockUnit;
 
-/* In a header, so that the compiler knows the row of a constant clock. */
+/* In a header, so that the compiler knows the fields of a constant clock. */
 static const UuidClockUnit uuid_clock_units[] = {
 	[UUID_CLOCK_GREGORIAN] = {10000000, 1, 100, 10, 1, INT64_C(141427) * 86400},
 	[UUID_CLOCK_V7] = {4096000, 64, 15625, UUID_CLOCK_V7_PER_MS, UUID_CLOCK_US_PER_MS, 0},
@@ -56,8 +56,8 @@ static const UuidClockUnit uuid_clock_units[] = {
 
 /*
  * Convert seconds since 1970-01-01 and nanoseconds, 0 to 999999999, to a time field.
- * Return false if the time is outside the field.  In v8 that is only a time before
- * 1970, since appendix B.1 keeps the least significant 60 bits (6.1, truncating).
+ * Return false if the time is outside the field: in v8 only before 1970, since appendix
+ * B.1 keeps the least significant 60 bits of a later time (6.1, truncating).
  */
 static inline bool
 uuid_clock_ticks(UuidClock clock, int64_t sec, uint32_t nsec, uint64_t *ticks)
@@ -94,8 +94,8 @@ uuid_clock_micros_ticks(UuidClock clock, int64_t unix_micros, uint64_t *ticks)
 
 /*
  * Convert a time field to microseconds since 1970-01-01, rounded down.  The result
- * for v7 is a whole millisecond, since each generator may choose the meaning of the
- * 12 bits after it (5.7).
+ * for v7 is a whole millisecond, since each implementation may choose the meaning of
+ * the 12 bits after the milliseconds (5.7).
  */
 static inline int64_t
 uuid_clock_unix_micros(UuidClock clock, uint64_t ticks)
@@ -191,9 +191,8 @@ uuid_clock_span(UuidClock clock, int64_t first, int64_t last, uint64_t *smallest
 }
 
 /*
- * Add seconds, at most about a day, to a time field.  Return at most
- * UUID_TIME_MAX + 1, which is outside every field.  In v7, round down to whole
- * milliseconds.
+ * Add seconds to a time field.  Return at most UUID_TIME_MAX + 1, which is outside
+ * every field.  In v7, round down to whole milliseconds.
  */
 static inline uint64_t
 uuid_clock_later(UuidClock clock, uint64_t ticks, uint32_t seconds)

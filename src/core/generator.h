@@ -105,7 +105,7 @@ uuid_generator_is_behind(UuidClock clock, uint64_t time, uint64_t now)
 
 /*
  * Return the state of a generator whose next value has the given time or a later
- * one.  With UUID_METHOD_COUNTER, the time must be a whole millisecond, as
+ * time.  With UUID_METHOD_COUNTER, the time must be a whole millisecond, as
  * uuid_clock_later() returns it.
  */
 static inline UuidPayload
@@ -121,7 +121,7 @@ uuid_generator_from(uint64_t time)
 	return previous;
 }
 
-/* Advance a generator to a payload, unless its previous one is greater. */
+/* Advance a generator to a payload, unless its previous payload is greater. */
 static inline void
 uuid_generator_advance(UuidPayload *previous, UuidPayload payload)
 {
@@ -167,7 +167,7 @@ uuid_generator_next_counter(UuidPayload *previous, uint64_t now, UuidRandom rand
 }
 
 /*
- * Replace the previous payload by the next one, which is greater.
+ * Replace the previous payload by the next payload, which is greater.
  *
  * "now" is the current time, from uuid_clock_ticks().  Methods other than
  * UUID_METHOD_FRACTION are for v7 only.  A zeroed payload is the state of a new
@@ -192,8 +192,8 @@ uuid_generator_next(UuidPayload *previous, uint64_t now, UuidRandom random, Uuid
 
 	/*
 	 * The processor cannot predict whether the clock has ticked.  So compute
-	 * both results, and choose one by a mask instead of a branch.  The mask
-	 * is all ones if the clock is later.  A new tail is never full.
+	 * both tails, and select one of them by a mask instead of a branch.  The
+	 * mask is all ones if the clock is later.  A new tail is never full.
 	 */
 	later = -((previous->time - now) >> 63);
 	tail = stepped ^ ((stepped ^ fresh) & later);

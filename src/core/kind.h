@@ -11,7 +11,7 @@
 
 #include "clock.h"
 
-/* Number of a kind and of its generator */
+/* Number of a kind and of its generator in a session */
 enum UuidKindNumber
 {
 	UUID_KIND_V1,
@@ -37,7 +37,7 @@ typedef struct UuidKind
 								 * UUID_NOT_ORDERED */
 } UuidKind;
 
-/* In a header, so that the compiler knows the row of a constant kind. */
+/* In a header, so that the compiler knows the fields of a constant kind. */
 static const UuidKind uuid_kinds[UUID_KIND_COUNT] = {
 	{UUID_KIND_V1, "uuidv1", 1, UUID_CLOCK_GREGORIAN, UUID_NOT_ORDERED},
 	{UUID_KIND_V6, "uuidv6", 6, UUID_CLOCK_GREGORIAN, 0},

@@ -11,9 +11,9 @@
  *	v6			100 ns since 1582-10-15 (5.6)						clock_seq 14, node 48
  *	v7			unix_ts_ms 48, rand_a 12 (5.7)						rand_b 62
  *	v8			custom_a 48, custom_b 12 (5.8)						custom_c 62
- *	v3, v4, v5	hash or random bits									the same
+ *	v3, v4, v5	hash or random bits									hash or random bits
  *
- * Only v1 has its time in another order, least significant part first (5.1).
+ * Only v1 has another order of its time: the least significant part is first (5.1).
  *
  * Plain C11 without PostgreSQL, I/O and static state.
  */
@@ -75,7 +75,7 @@ typedef struct UuidPayload
 	uint64_t	tail;			/* 62 bits */
 } UuidPayload;
 
-/* Tail bits that replace those of the generator */
+/* Bits that replace bits of a generated tail */
 typedef struct UuidStamp
 {
 	uint64_t	mask;
@@ -132,8 +132,8 @@ uuid_layout_variant(const uint8_t *bytes)
 }
 
 /*
- * Return the version of a UUID, 0 to 15, or -1 if it has another variant, where the
- * field has no meaning (4.2).
+ * Return the version of a UUID, 0 to 15, or -1 if its variant is not that of RFC 9562,
+ * so the field has no meaning (4.2).
  */
 static inline int
 uuid_layout_version(const uint8_t *bytes)
@@ -200,7 +200,7 @@ uuid_layout_last_time(const uint8_t *bytes, int version)
 {
 	uint64_t	time = uuid_layout_unpack(bytes, version).time;
 	int			found = bytes[6] >> 4;
-	bool		before;			/* below all of that version and time */
+	bool		before;			/* less than all UUIDs of version and time? */
 
 	if (found > version)
 		return time | UUID_SUBTIME_MAX;

@@ -9,7 +9,7 @@
 
 #include "layout.h"
 
-/* Text form of a UUID (RFC 9562, 4) */
+/* Form of a UUID for uuid_text_read() (RFC 9562, 4) */
 #define UUID_TEXT_HEX_AND_DASH	"xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 
 /* Return the value of a digit in a base of at most 36, or -1 for another character. */
@@ -29,8 +29,8 @@ uuid_text_digit(char c, int base)
 
 /*
  * Read a string that has a given form.  In the form, each x stands for a hexadecimal
- * digit, and other characters for themselves.  Two digits are a byte.  If the string
- * has another form, return false; some bytes may already be written.
+ * digit, and other characters for themselves.  Two digits are a byte.  Return false if
+ * the string does not have the form; some bytes may already be written.
  */
 static inline bool
 uuid_text_read(const char *form, const char *string, uint8_t *bytes)
@@ -60,9 +60,9 @@ uuid_text_read(const char *form, const char *string, uint8_t *bytes)
 }
 
 /*
- * base32hex (RFC 4648, 7) has 5 bits in a character, the most significant first, and
- * zeros after the 128th bit.  The alphabet is in the order of its values, so the text
- * sorts in the order of the bytes.
+ * In base32hex (RFC 4648, 7) each character stands for 5 bits, the most significant
+ * first, with zeros after the 128th bit.  The alphabet is in ascending order, so the
+ * text sorts in the order of the bytes.
  */
 #define UUID_TEXT_BASE32HEX_LENGTH	26
 #define UUID_TEXT_BASE32HEX_ALPHABET	"0123456789abcdefghijklmnopqrstuv"

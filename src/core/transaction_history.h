@@ -4,17 +4,17 @@
  *
  * A reader whose snapshot sees a transaction as in progress needs the smallest
  * value that the transaction generated.  The history cannot keep every
- * transaction, so it merges older ones in pairs.  A merged entry has the smaller
- * value of both and the transaction ID of the newer one.  If a snapshot sees
- * either transaction as in progress, it finds the merged entry, and the result is
- * smaller than necessary but never too great.
+ * transaction, so it merges older transactions in pairs.  A merged entry has the
+ * smaller of both values and the ID of the newer transaction.  If a snapshot sees
+ * either transaction as in progress, the reader uses the merged entry.  Its value can
+ * be smaller than necessary but is never too great.
  *
- * Level n holds one or two entries of 2^n transactions each.  An entry that
- * finished t transactions ago covers at most t + 1 transactions, so the result
- * for a snapshot is at most about twice as old as the snapshot.  The last entry
+ * Level n holds up to two entries of 2^n transactions each.  If the newest transaction
+ * of an entry finished t transactions ago, the entry covers at most t + 1.  So the
+ * result for a snapshot is at most about twice as old as the snapshot.  The last entry
  * covers all older transactions.
  *
- * Plain C11: no PostgreSQL, no I/O, no static state.
+ * Plain C11 without PostgreSQL, I/O and static state.
  */
 #ifndef UUID9562_CORE_TRANSACTION_HISTORY_H
 #define UUID9562_CORE_TRANSACTION_HISTORY_H
@@ -24,18 +24,18 @@
 
 #include "kind.h"
 
-/* 2^24 transactions: half an hour at 10,000 transactions a second */
+/* All entries but the last cover 2^24 transactions: half an hour at 10,000 a second. */
 #ifndef UUID_HISTORY_LEVELS
 #define UUID_HISTORY_LEVELS	24
 #endif
 #define UUID_HISTORY_ON_LEVEL	2
 
-/* First values are time fields plus one, so that 0 can mean "none" elsewhere. */
+/* First values are time fields plus one, since 0 means "none" in a transaction slot. */
 #define UUID_FIRST_NONE		UINT64_MAX
 
 typedef struct UuidHistoryEntry
 {
-	uint64_t	xid;			/* full transaction ID of the newest one */
+	uint64_t	xid;			/* full ID of the newest transaction */
 	uint64_t	first[UUID_ORDERED_COUNT];	/* smallest value by generator */
 } UuidHistoryEntry;
 

@@ -3,9 +3,9 @@
  *		uuidv7_batch(): generation of many version 7 UUIDs, for applications that
  *		fetch IDs in advance.
  *
- * Each call returns one value.  So a batch of any size needs no memory, can be
- * canceled, and is in ascending order with values that uuidv7() generates at the
- * same time.
+ * The function generates each value when the executor fetches its row.  So a batch of
+ * any size needs no memory and can be canceled, and values that the session generates
+ * with uuidv7() in between keep the ascending order.
  */
 #include "compat.h"
 

@@ -19,7 +19,7 @@ PG_FUNCTION_INFO_V1(uuid9562_uuidv8_custom_bytes);
 
 UuidPayload uuid9562_previous[UUID_KIND_COUNT];
 
-/* Return a node ID that is an argument, after checking it. */
+/* Check a node ID that is an argument, and return it. */
 static uint32
 given_node_id(int32 node_id)
 {
@@ -55,7 +55,7 @@ given_node_id(int32 node_id)
  *
  * Generate a UUID from the time and counter of v7, a node ID and 42 random bits (RFC
  * 9562, 6.4).  The method is always fraction: the node ID can change between two
- * values, so the bits after it cannot be part of a counter.
+ * values, so the bits after the node ID cannot be part of a counter.
  */
 static pg_attribute_always_inline Datum
 generated_uuid(FunctionCallInfo fcinfo, const UuidKind *kind, UuidStamp stamp)
@@ -196,7 +196,7 @@ uuid9562_uuidv8_custom_fields(PG_FUNCTION_ARGS)
  * uuidv8_custom(octets bytea) returns uuid
  *
  * Return the first 16 bytes as a UUID, with version and variant replaced (RFC 9562,
- * 5.8).  This serves for hashes that the caller computes.
+ * 5.8).  It is meant for hashes that the caller computes.
  */
 Datum
 uuid9562_uuidv8_custom_bytes(PG_FUNCTION_ARGS)

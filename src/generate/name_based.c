@@ -29,7 +29,7 @@ static const HashAlgorithm v8_algorithms[] = {
 	{"sha512", PG_SHA512, PG_SHA512_DIGEST_LENGTH},
 };
 
-/* Find the algorithm of version 8 with that name, which is not case-sensitive. */
+/* Find an algorithm of version 8 by its name, which is not case-sensitive. */
 static const HashAlgorithm *
 v8_algorithm(text *name)
 {
@@ -69,7 +69,7 @@ named_uuid(FunctionCallInfo fcinfo, int version, const char *name, size_t name_b
 		pg_cryptohash_update(context, (const uint8 *) name, name_bytes) < 0 ||
 		pg_cryptohash_final(context, digest, algorithm->digest_bytes) < 0)
 	{
-		/* the reason is a constant, or the library owns it */
+		/* the string is a constant of PostgreSQL or of OpenSSL */
 		const char *reason = pg_cryptohash_error(context);
 
 		pg_cryptohash_free(context);
@@ -110,7 +110,7 @@ SQL_FUNCTION(uuid9562_uuidv3_text, text_named_uuid, 3)
 SQL_FUNCTION(uuid9562_uuidv5_text, text_named_uuid, 5)
 SQL_FUNCTION(uuid9562_uuidv8_name_text, text_named_uuid, 8)
 
-/* The same with name bytea, whose bytes are hashed unchanged. */
+/* Return the UUID of a name of type bytea, whose bytes are hashed unchanged. */
 static Datum
 bytea_named_uuid(FunctionCallInfo fcinfo, int version)
 {

@@ -2,7 +2,7 @@
  * session_generator.h
  *		The generators of this session.
  *
- * Each value of a kind is greater than the one before it in the same process
+ * Each value of a kind is greater than the previous value of the kind in this process
  * (RFC 9562, 6.2).  A rollback does not rewind a generator.
  */
 #ifndef UUID9562_SESSION_GENERATOR_H
@@ -10,14 +10,14 @@
 
 #include "runtime/runtime.h"
 
-/* The previous value by kind; all zeros before the first one. */
+/* The previous value by kind; all zeros before the first value. */
 extern UuidPayload uuid9562_previous[UUID_KIND_COUNT];
 
 /*
  * Return the next value of a generator.
  *
  * This is inlined into each caller, where the kind is a constant.  The clock is
- * read first: the processor can do all the rest while that takes its time.
+ * read first: the processor can do the rest while it waits for the clock.
  */
 static pg_attribute_always_inline UuidPayload
 next_payload(const UuidKind *kind, UuidMethod method)
@@ -33,8 +33,8 @@ next_payload(const UuidKind *kind, UuidMethod method)
 }
 
 /*
- * Generate the next value at the time of the previous one, without reading the
- * clock.  Return false if the counter at that time is full.
+ * Generate the next value at the time of the previous value, without reading the
+ * clock.  Return false if the counter is full.
  */
 static pg_attribute_always_inline bool
 next_payload_of_tick(const UuidKind *kind, UuidMethod method, UuidPayload *payload)

@@ -48,7 +48,7 @@ put_row(ReturnSetInfo *result, const UuidKind *kind)
 	bool		nulls[8] = {false};
 
 	values[0] = CStringGetTextDatum(psprintf("%s_ordered", kind->name));
-	/* NULL if nothing has been generated since startup or reset */
+	/* NULL before the first value since startup, and after a reset */
 	nulls[1] = state.generated == 0 || state.previous.time == 0;
 	values[1] = timestamp_of(kind, state.previous.time);
 	values[2] = Int64GetDatum(state.generated);
@@ -56,7 +56,7 @@ put_row(ReturnSetInfo *result, const UuidKind *kind)
 	values[4] = Int64GetDatum(pg_atomic_read_u64(&uuid9562_shared->mark_writes));
 	nulls[5] = holder < 0;
 	values[5] = holder < 0 ? 0 : timestamp_of(kind, held_time);
-	/* a holder that finished after the snapshot holds only this statement */
+	/* no pid if the transaction has finished since the snapshot was taken */
 	nulls[6] = holder < 0 || prepared || !is_visible(proc) ||
 		pg_atomic_read_u64(&slot_of(proc)->first[kind->ordered]) == 0;
 	values[6] = Int32GetDatum(proc->pid);
@@ -83,8 +83,8 @@ uuid9562_uuid_generator_stats(PG_FUNCTION_ARGS)
 /*
  * uuid_generator_reset() returns void
  *
- * Restart the ordered generators at the current time.  Their order with earlier
- * values is lost.
+ * Restart the ordered generators at the current time.  New values can be less than
+ * earlier ones.
  */
 Datum
 uuid9562_uuid_generator_reset(PG_FUNCTION_ARGS)
@@ -94,7 +94,7 @@ uuid9562_uuid_generator_reset(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* Return the kind of a UUID, by its version. */
+/* Return the ordered kind with the version of a UUID. */
 static const UuidKind *
 ordered_kind(const pg_uuid_t *uuid)
 {
@@ -113,8 +113,8 @@ ordered_kind(const pg_uuid_t *uuid)
 /*
  * uuid_generator_advance(id uuid, force boolean) returns void
  *
- * Make the generator of such values continue after this one.  Refuse one that is
- * further ahead of the clock than uuid9562.max_ahead, unless forced.
+ * Make the ordered generator of the ID's version continue after the ID.  Refuse an ID
+ * that is further ahead of the clock than uuid9562.max_ahead, unless force is true.
  */
 Datum
 uuid9562_uuid_generator_advance(PG_FUNCTION_ARGS)

@@ -11,9 +11,9 @@
  * The record is flushed before the new range is used.  Any row with a value of
  * that range has a later WAL position, so a server that has the row has the mark.
  *
- * A missing file is that of a server that never generated an ordered value.  An
- * existing file without a valid page is corrupted.  A crash or an error in the very
- * first use, such as a full disk, can leave such a file too.
+ * If there is no file, the server has never generated an ordered value.  An existing
+ * file without a valid page is corrupted.  A crash or an error in the very first use,
+ * such as a full disk, can leave such a file too.
  *
  * The caller holds the mark's lock, and recovery is not in progress.
  */
@@ -29,7 +29,7 @@
 #include "storage/fd.h"
 #include "storage/smgr.h"
 
-/* In pg_global.  PostgreSQL releases never assign OIDs from 8000 to 9999. */
+/* A file in pg_global.  PostgreSQL releases never assign OIDs from 8000 to 9999. */
 #define MARK_FOLDER		"global"
 #define MARK_PATH		MARK_FOLDER "/9562"
 
@@ -70,7 +70,7 @@ report_corruption(void)
 					 "and uuid_generator_advance() to continue after the greatest existing UUID.")));
 }
 
-/* Add the hint to PostgreSQL's own errors, such as that of a checksum. */
+/* Add the hint to errors of PostgreSQL, such as an invalid page checksum. */
 static void
 add_hint(void *arg)
 {
@@ -107,8 +107,8 @@ uuid9562_read_mark(void)
 }
 
 /*
- * Replace the mark, and create the file if necessary.  The mark is on disk, in
- * WAL, when this returns.
+ * Replace the mark, and create the file if necessary.  The WAL record of the mark is
+ * flushed when this function returns.
  */
 void
 uuid9562_write_mark(const HighWaterMark *mark)

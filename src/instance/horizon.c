@@ -8,28 +8,28 @@
  *
  * Each process has a slot with the smallest value of its transaction in progress
  * and a history of its finished transactions.  A transaction in progress holds the
- * horizon at its smallest value.  So does a finished one that the snapshot sees as
- * in progress.  Otherwise the horizon follows the last value of the generator.
+ * horizon at its smallest value.  So does a finished transaction that the snapshot
+ * sees as in progress.  Otherwise the horizon follows the generator's last value.
  *
  * Proof.  Let transaction T generate a value and commit, and let the snapshot not
- * see T.  If the value is greater than the last one that the reader reads, it is
- * above the horizon.  Otherwise T's slot had its smallest value before the reader
- * looked, because values are generated and the last one is read under the
+ * see T.  If the value is greater than the generator's last value L that the reader
+ * reads, it is above the horizon.  Otherwise T's slot had T's smallest value before
+ * the reader read the slot, because values are recorded and L is read under the
  * generator's lock (1).  If the reader finds the slot empty, T is already in the
- * history (2), and the reader looks there after the slot (3).  Older entries of
- * the history finished before T started, and the snapshot does not see newer ones
- * either.  So the reader can stop at the newest entry that it sees (4).  A reader
- * that meets a change of the history reads it again (5).
+ * history (2), and the reader reads the history after the slot (3).  Older entries
+ * of the history finished before T started, and the snapshot does not see newer
+ * entries either.  So the reader can stop at the newest entry that the snapshot sees
+ * (4).  If the history changes meanwhile, the reader reads it again (5).
  *
- * A transaction that is prepared moves to a slot of its own, before it leaves the
- * slot of its process (2).  The slots of prepared transactions are read last (6).
- * Nobody can finish such a transaction before it is there, so the entries of one
- * slot follow each other as those of a process do.
+ * PREPARE TRANSACTION copies the values to a slot of the prepared transaction, and
+ * then clears the slot of the process (2).  The slots of prepared transactions are
+ * read last (6).  The copy precedes the end of the transaction in any session, so the
+ * entries of one slot follow each other as those of a process do.
  *
- * The last value of a generator never exceeds what the high-water mark in WAL
- * reserves, so a crash does not take it back.
+ * The last value of a generator is below the high-water mark in WAL, so the horizon
+ * does not decrease after a crash.
  *
- * test/core/horizon.c has a model that fails if one of these orders is broken.
+ * The model in test/core/horizon.c fails if one of the steps (1) to (6) is broken.
  */
 #include "instance/instance.h"
 
@@ -48,7 +48,7 @@
 
 PG_FUNCTION_INFO_V1(uuid9562_uuid_replay_target);
 
-/* Return the statement's snapshot.  Raise an error if it cannot have a horizon. */
+/* Return the statement's snapshot.  Raise an error if it cannot be used for a horizon. */
 static Snapshot
 statement_snapshot(const UuidKind *kind)
 {
@@ -90,7 +90,7 @@ full_snapshot(Snapshot snapshot)
 	return full;
 }
 
-/* Check whether the snapshot takes a top-level transaction to be finished. */
+/* Check whether the snapshot sees a top-level transaction as finished. */
 static bool
 snapshot_sees(const FullSnapshot *full, uint64 xid)
 {
@@ -107,9 +107,8 @@ snapshot_sees(const FullSnapshot *full, uint64 xid)
 }
 
 /*
- * Refuse a snapshot that takes a transaction to be in progress whose values are
- * unknown.  See transaction_slot.c.  Its xmin does not tell, since any transaction
- * in progress in any database lowers it.
+ * Refuse a snapshot if it sees a transaction as in progress whose values are unknown;
+ * see transaction_slot.c.
  */
 static void
 check_known(const UuidKind *kind, const FullSnapshot *full)
@@ -129,9 +128,9 @@ check_known(const UuidKind *kind, const FullSnapshot *full)
 }
 
 /*
- * Return the smallest value of the transactions in a history that the snapshot
- * takes to be in progress (4).  The history can change meanwhile, but the counts
- * stay within its bounds.
+ * Return the smallest value of the transactions in a history that the snapshot sees
+ * as in progress (4).  The history can change meanwhile, but its counts always stay
+ * within the array.
  */
 static uint64
 smallest_in_history(const volatile UuidHistory *history, const UuidKind *kind, const FullSnapshot *full)
@@ -153,8 +152,8 @@ smallest_in_history(const volatile UuidHistory *history, const UuidKind *kind, c
 }
 
 /*
- * Return the same for a slot, whose process can add to the history meanwhile (5).
- * The history is consistent if the changecount is even and stays the same.
+ * Return the smallest value in the history of a slot.  Retry if a process changes the
+ * history meanwhile: if the changecount is odd or has changed (5).
  */
 static uint64
 smallest_finished(TransactionSlot *slot, const UuidKind *kind, const FullSnapshot *full)
@@ -175,8 +174,8 @@ smallest_finished(TransactionSlot *slot, const UuidKind *kind, const FullSnapsho
 }
 
 /*
- * Return the smallest value of the kind that is not finished for the snapshot, as
- * its time plus one.  Set *holder to the number of its slot.
+ * Return the time, plus one, of the smallest value of the transactions in progress and
+ * of those that the snapshot sees as in progress.  Set *holder to the slot's number.
  */
 static uint64
 smallest_unfinished(const UuidKind *kind, const FullSnapshot *full, int *holder)
@@ -184,8 +183,7 @@ smallest_unfinished(const UuidKind *kind, const FullSnapshot *full, int *holder)
 	uint64		smallest = UUID_FIRST_NONE;
 
 	/*
-	 * (6): in the order of the PGPROCs, those of prepared transactions come
-	 * last
+	 * (6): the PGPROCs of prepared transactions have the greatest numbers
 	 */
 	for (int i = 0; i < slot_count(); i++)
 	{
@@ -211,8 +209,8 @@ smallest_unfinished(const UuidKind *kind, const FullSnapshot *full, int *holder)
  * Return a time greater than that of every value generated before, and make the
  * generator continue at that time.
  *
- * The rest of the current tick is given up.  The horizon can so be the first UUID
- * of the next tick, which has no random bits of a generated value.
+ * The rest of the current tick is not used.  The horizon can therefore be the first
+ * UUID of the next tick, which has no random bits of a generated value.
  */
 static uint64
 close_tick(const UuidKind *kind)
@@ -247,7 +245,7 @@ compute_horizon(const UuidKind *kind, Snapshot snapshot)
 
 	uuid9562_prepare_generators();
 	check_known(kind, &full);
-	/* (1): before the slots */
+	/* (1): read the last value before the slots */
 	horizon.time = close_tick(kind);
 	smallest = smallest_unfinished(kind, &full, &holder);
 	horizon.time = Min(horizon.time, smallest - 1);
@@ -259,8 +257,9 @@ compute_horizon(const UuidKind *kind, Snapshot snapshot)
  *
  * Return a UUID below which no further values of uuidv7_ordered() can become
  * visible to later statements.  Errors: without an active snapshot, during recovery, in
- * a parallel worker, without shared memory, if no value has been generated, and because
- * of a snapshot or a prepared transaction from before the first use.
+ * a parallel worker, without shared memory, if no value has been generated, if the
+ * snapshot or a prepared transaction is from before the first use, at the end of the
+ * time field, and after too many snapshots in one transaction.
  */
 static Datum
 uuid_horizon(FunctionCallInfo fcinfo, const UuidKind *kind)
@@ -282,8 +281,8 @@ SQL_FUNCTION(uuid9562_uuidv7_horizon, uuid_horizon, UUID_V7)
 SQL_FUNCTION(uuid9562_uuidv8_node_horizon, uuid_horizon, UUID_V8_NODE)
 
 /*
- * Return the number of the slot that holds back the horizon of a kind, and the time
- * of its value.  Return -1 if there is none.
+ * Return the number of the slot that holds back the horizon of a kind, or -1 if there
+ * is none.  Set *time to the time of the slot's value.
  */
 int
 uuid9562_find_holder(const UuidKind *kind, uint64 *time)
@@ -304,8 +303,9 @@ uuid9562_find_holder(const UuidKind *kind, uint64 *time)
  * Return the WAL position that a standby must have replayed to show all rows that
  * the calling statement's snapshot sees, and the timeline of that position.
  *
- * Every commit that the snapshot sees has its record before the insert position.
- * Replay reports the end of a record, which is never just after a page header.
+ * The WAL records of all commits that the snapshot sees are before the insert position.
+ * If that is just after a page header, return the start of the page: a standby reports
+ * the end of a record as its replay position, which is then before the header.
  */
 Datum
 uuid9562_uuid_replay_target(PG_FUNCTION_ARGS)
@@ -324,7 +324,7 @@ uuid9562_uuid_replay_target(PG_FUNCTION_ARGS)
 		lsn -= SizeOfXLogLongPHD;
 	else if (lsn % XLOG_BLCKSZ == SizeOfXLogShortPHD)
 		lsn -= SizeOfXLogShortPHD;
-	/* let the WAL writer flush it, as after an asynchronous commit */
+	/* make the WAL writer flush up to lsn, as after an asynchronous commit */
 	XLogSetAsyncXactLSN(lsn);
 
 	values[0] = LSNGetDatum(lsn);

@@ -2,12 +2,12 @@
  * horizon_cache.c
  *		The horizons that the current transaction has computed, by snapshot.
  *
- * A statement can call the function again for each row, partition and FETCH.  If
- * the result grew in between, rows would be missed, so the same snapshot gets the
- * same horizon until the transaction ends.
+ * A statement can call uuidv7_horizon() again for each row, partition and FETCH.  If
+ * the horizon advanced in between, the reader would miss rows.  So the same snapshot
+ * has the same horizon until the transaction ends.
  *
- * The cache keeps the most recently used snapshots.  It refuses an older snapshot
- * that it may have removed, since a smaller horizon than before would be wrong too.
+ * The cache keeps the most recently used snapshots.  It refuses a snapshot that it may
+ * have removed, since a second computation could return another horizon.
  */
 #include "instance/instance.h"
 
@@ -28,12 +28,12 @@ typedef struct CacheEntry
 
 /* A child of TopTransactionContext. */
 static MemoryContext cache_context;
-static dlist_head entries;		/* the last used one first */
+static dlist_head entries;		/* most recently used first */
 static int	entry_count = -1;	/* -1 if the transaction has no cache */
 static uint64 removed_xmax;		/* the greatest xmax of a removed entry; 0:
 								 * none */
 
-/* Forget the entries, whose memory is freed by the end of the transaction. */
+/* Forget the entries.  The end of the transaction frees their memory. */
 static void
 forget_entries(void *arg)
 {
@@ -54,7 +54,7 @@ create_cache(void)
 	removed_xmax = 0;
 }
 
-/* Check whether two snapshots see the same top-level transactions. */
+/* Check whether an entry is for a snapshot with the same top-level transactions. */
 static bool
 is_for_snapshot(const CacheEntry *entry, Snapshot snapshot)
 {
@@ -62,7 +62,7 @@ is_for_snapshot(const CacheEntry *entry, Snapshot snapshot)
 		(entry->xcnt == 0 || memcmp(entry->xip, snapshot->xip, entry->xcnt * sizeof(TransactionId)) == 0);
 }
 
-/* Remove the entry that has not been used for the longest time. */
+/* Remove the least recently used entry. */
 static void
 remove_oldest(FullTransactionId next)
 {
@@ -75,7 +75,7 @@ remove_oldest(FullTransactionId next)
 }
 
 /*
- * Return the cache entry of a snapshot; a new one knows no horizon yet.  The
+ * Return the cache entry of a snapshot; a new entry has no horizon yet.  The
  * snapshot is an MVCC snapshot that was not taken during recovery.
  */
 CachedHorizon *

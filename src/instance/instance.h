@@ -19,13 +19,13 @@
 
 #include "core/transaction_history.h"
 
-/* For each generator, a time field greater than all its values; 0: unused. */
+/* For each generator, a time greater than those of its values; 0 if it is unused. */
 typedef struct HighWaterMark
 {
 	uint64		reserved_until[UUID_ORDERED_COUNT];
 } HighWaterMark;
 
-/* The horizon of each kind for one snapshot, as far as it is known. */
+/* The horizons for one snapshot, and whether they have been computed. */
 typedef struct CachedHorizon
 {
 	bool		known[UUID_ORDERED_COUNT];
@@ -37,24 +37,23 @@ typedef struct OrderedGenerator
 {
 	slock_t		lock;			/* protects all fields below */
 	UuidPayload previous;		/* the last value; all zeros before the first */
-	uint64		reserved_until; /* only smaller times may be generated; 0:
-								 * none */
+	uint64		reserved_until; /* values must have smaller times */
 	uint64		extend_at;		/* from this time on, extend the reservation */
-	uint64		generated;		/* number of values */
+	uint64		generated;		/* number of values since startup */
 	uint64		ahead_of_clock; /* number of values ahead of the clock */
-	uint64		reported;		/* time last reported as ahead of the clock */
+	uint64		reported;		/* time of the last value that raised a
+								 * warning */
 } OrderedGenerator;
 
 /*
- * What a process or a prepared transaction holds the horizon with.  Only that
- * process writes its slot.  The process that prepares a transaction writes the
- * slot of the prepared transaction.
+ * The smallest values of the transactions of a process, or of a prepared transaction.
+ * A process writes its own slot, and the slots of the transactions that it prepares.
  */
 typedef struct TransactionSlot
 {
 	/*
-	 * Time, plus one, of the smallest value that the transaction in progress
-	 * generated; 0 for none.  Set under the lock of the generator.
+	 * Time, plus one, of the smallest value of the transaction in progress; 0
+	 * if it has no value.  Set under the lock of the generator.
 	 */
 	pg_atomic_uint64 first[UUID_ORDERED_COUNT];
 	pg_atomic_uint64 changecount;	/* of the history; odd during a change */
@@ -81,8 +80,8 @@ typedef struct SharedState
 {
 	uint32		layout;			/* SHARED_LAYOUT; must be first */
 	int			tranche;
-	LWLock		mark_lock;		/* protects the high-water mark and the fields
-								 * up to the generators */
+	LWLock		mark_lock;		/* protects the high-water mark, loaded and
+								 * first_known_xid */
 	bool		loaded;			/* has the mark been read since startup or
 								 * promotion? */
 	uint64		first_known_xid;	/* see transaction_slot.c */
@@ -91,7 +90,7 @@ typedef struct SharedState
 	PaddedSlot	slots[FLEXIBLE_ARRAY_MEMBER];	/* by PGPROC number */
 } SharedState;
 
-/* shared_memory.c: the shared memory, once this process has attached to it */
+/* shared_memory.c: the shared memory; NULL until this process has attached to it */
 extern SharedState *uuid9562_shared;
 extern void uuid9562_instance_init(void);
 extern void uuid9562_attach_shared(void);
@@ -119,16 +118,16 @@ extern void uuid9562_take_slot(void);
 extern uint64 uuid9562_find_first_known_xid(void);
 
 /*
- * Record in the slot of this process that a value of that time is generated.  The
- * caller holds the generator's lock.  The first value of a transaction is the
- * smallest one, unless the generators were reset in between.
+ * Record in the slot of this process the time of a value that is being generated.  The
+ * caller holds the generator's lock.  The first value of a transaction is its smallest
+ * value, unless the generators were reset in between.
  */
 static inline void
 record_value(const UuidKind *kind, uint64 time)
 {
 	pg_atomic_uint64 *first = &uuid9562_own_slot->first[kind->ordered];
 
-	/* zero, for none, wraps to the greatest number */
+	/* 0 means that there is no value; 0 - 1 is the greatest number */
 	if (pg_atomic_read_u64(first) - 1 > time)
 		pg_atomic_write_u64(first, time + 1);
 }

@@ -3,16 +3,16 @@
  *		Generators whose values increase across all sessions of the server:
  *		uuidv6_ordered(), uuidv7_ordered() and uuidv8_node_ordered() (RFC 9562, 6.3).
  *
- * Each generator takes a step under its own spinlock.  The clock and random bits
- * are read before, so the lock is held for a few nanoseconds.
+ * Each generator has a spinlock.  A session reads the clock and random bits before it
+ * acquires the spinlock, and holds it for a few nanoseconds.
  *
  * The high-water mark outlives the server.  A generator returns only values below
- * it: those of the range that the mark reserves.  When less than one second of the
- * range is left, a session extends it to two seconds, while the others go on.  If
- * none is left, they wait.  Startup continues from the mark, as after a crash.
+ * it, in the range that the mark reserves.  When less than one second of the range is
+ * left, a session extends it to two seconds.  Other sessions continue meanwhile, and
+ * wait when nothing is left.  After every startup, values continue from the mark.
  *
  * The mark's lock is released before an error is reported, because reporting can
- * wait for a client.  Other locks are released by the abort of the transaction.
+ * wait for a client.  Transaction abort releases other locks, such as those of buffers.
  */
 #include "instance/instance.h"
 
@@ -23,7 +23,7 @@
 #include "settings.h"
 #include "value/value.h"
 
-/* How much to reserve, and how much of that may be left before it is extended. */
+/* Reserve two seconds, and extend the reservation when one second of it is left. */
 #define RESERVED_SECONDS	2
 #define EXTEND_SECONDS		1
 
@@ -35,7 +35,7 @@ typedef void (*MarkAction) (const UuidKind *kind, UuidPayload payload);
 
 /*
  * Attach to shared memory, run an action under the mark's lock, and release the lock
- * also if the action raises an error.  With nowait, do nothing if another session has the lock.
+ * also if the action raises an error.  With nowait, do nothing if another session holds it.
  */
 static void
 with_mark_lock(MarkAction action, const UuidKind *kind, UuidPayload payload, bool nowait)
@@ -62,7 +62,7 @@ with_mark_lock(MarkAction action, const UuidKind *kind, UuidPayload payload, boo
 	LWLockRelease(lock);
 }
 
-/* Make a generator continue after a payload, if it is not there yet. */
+/* Make a generator continue after a payload, unless its previous one is greater. */
 static void
 advance(const UuidKind *kind, UuidPayload payload)
 {
@@ -73,7 +73,10 @@ advance(const UuidKind *kind, UuidPayload payload)
 	SpinLockRelease(&generator->lock);
 }
 
-/* Reserve values of smaller times than one; extend that from another on. */
+/*
+ * Reserve the values with times below reserved_until.  A session that generates a value
+ * with time extend_at or a later one extends the reservation.
+ */
 static void
 set_reserved(int number, uint64 reserved_until, uint64 extend_at)
 {
@@ -98,7 +101,7 @@ uuid9562_generator_state(const UuidKind *kind)
 	return state;
 }
 
-/* Record that the generators have reached the mark, before any value is reserved. */
+/* Record that the mark has been read or reset, before any value is reserved. */
 static void
 set_loaded(void)
 {
@@ -119,7 +122,7 @@ load_mark(void)
 	{
 		const UuidKind *kind = uuid9562_ordered_kinds[i];
 
-		/* true at first only, unless something else has written the page */
+		/* usually true only until the generator has reserved values */
 		if (mark.reserved_until[i] > uuid9562_generator_state(kind).reserved_until)
 			advance(kind, uuid_generator_from(mark.reserved_until[i]));
 	}
@@ -134,9 +137,9 @@ load(const UuidKind *kind, UuidPayload payload)
 }
 
 /*
- * Reserve values up to two seconds after the previous value of a generator and
- * after the payload.  Extend the other generators in use as well, each from its
- * own previous value, so that one write serves all of them.
+ * Reserve values up to two seconds after a generator's previous value and after the
+ * payload.  Extend the reservations of the other generators in use too, each from the
+ * generator's own previous value, so that one write serves all of them.
  */
 static void
 extend(const UuidKind *kind, UuidPayload payload)
@@ -155,7 +158,7 @@ extend(const UuidKind *kind, UuidPayload payload)
 		else if (state.reserved_until == 0)
 			continue;
 		extend_at[i] = uuid_clock_later(clock, from, EXTEND_SECONDS);
-		/* never lower it, since other sessions use the range meanwhile */
+		/* never lower the mark, since other sessions are using the range */
 		mark.reserved_until[i] = Max(mark.reserved_until[i], uuid_clock_later(clock, from, RESERVED_SECONDS));
 	}
 	uuid9562_write_mark(&mark);
@@ -178,11 +181,11 @@ extend_if_due(const UuidKind *kind, UuidPayload now)
 		extend(kind, now);
 }
 
-/* Continue after a payload, also after a crash. */
+/* Reserve values after a payload, and make a generator continue after it. */
 static void
 advance_and_extend(const UuidKind *kind, UuidPayload payload)
 {
-	/* a horizon must not show the payload before it is in WAL */
+	/* flush the mark before a horizon can be greater than the payload */
 	extend(kind, payload);
 	advance(kind, payload);
 }
@@ -193,12 +196,12 @@ reset(const UuidKind *kind, UuidPayload payload)
 {
 	const HighWaterMark none = {{0}};
 
-	/* generate nothing until the mark has been extended again */
+	/* no session can generate a value until the mark is extended again */
 	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
 		set_reserved(i, 0, 0);
 	uuid9562_write_mark(&none);
 
-	/* if that failed, the previous values still stand */
+	/* not reached if that failed, so the previous values remain */
 	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
 	{
 		OrderedGenerator *generator = &uuid9562_shared->generators[i].generator;
@@ -215,7 +218,7 @@ reset(const UuidKind *kind, UuidPayload payload)
 
 static const UuidPayload no_payload = {0, 0};
 
-/* Attach to the generators, and advance them to the mark after a start. */
+/* Attach to shared memory, and advance the generators to the mark after startup. */
 void
 uuid9562_prepare_generators(void)
 {
@@ -228,21 +231,21 @@ uuid9562_prepare_generators(void)
 		with_mark_lock(load, NULL, no_payload, false);
 }
 
-/* Make a generator continue after a payload, also after a crash. */
+/* Make a generator continue after a payload, even if the server crashes. */
 void
 uuid9562_advance_generator(const UuidKind *kind, UuidPayload payload)
 {
 	with_mark_lock(advance_and_extend, kind, payload, false);
 }
 
-/* Restart all generators at the current time; their order is lost. */
+/* Restart all generators at the current time.  New values can be less than earlier ones. */
 void
 uuid9562_reset_generators(void)
 {
 	with_mark_lock(reset, NULL, no_payload, false);
 }
 
-/* Return the difference of two time fields in seconds, rounded toward zero. */
+/* Return by how many seconds a time is later than now, rounded toward zero. */
 int64
 uuid9562_seconds_ahead(const UuidKind *kind, uint64 time, uint64 now)
 {
@@ -252,11 +255,10 @@ uuid9562_seconds_ahead(const UuidKind *kind, uint64 time, uint64 now)
 /* --- generating ---------------------------------------------------------------- */
 
 /*
- * Count a value that is ahead of the clock.  If it is far ahead, warn once until the
- * clock has caught up and is behind a later value.
+ * Count a value that is ahead of the clock.  Warn if it is more than max_ahead seconds
+ * ahead.  Do not warn again until a value is more than max_ahead later than that value.
  *
- * Other sessions may have generated values since this one read the clock, so only a
- * new reading can tell.
+ * Read the clock again: other sessions may have generated later values in between.
  */
 static void
 check_clock(const UuidKind *kind, uint64 time)
@@ -286,8 +288,8 @@ check_clock(const UuidKind *kind, uint64 time)
 }
 
 /*
- * Take one step of a generator; return false if its value is not reserved.  The
- * value is then in *payload all the same.
+ * Generate the next value.  Return false if it is not reserved; *payload is set in
+ * either case.
  */
 static inline bool
 step(const UuidKind *kind, uint64 now, UuidRandom random, UuidPayload *payload, uint64 *extend_at)
@@ -303,7 +305,7 @@ step(const UuidKind *kind, uint64 now, UuidRandom random, UuidPayload *payload, 
 	reserved = next != UUID_NEXT_EXHAUSTED && payload->time < generator->reserved_until;
 	if (likely(reserved))
 	{
-		/* (1): before another session can see the value */
+		/* step (1) of horizon.c: before another session can see the value */
 		record_value(kind, payload->time);
 		generator->previous = *payload;
 		generator->generated++;
@@ -314,7 +316,7 @@ step(const UuidKind *kind, uint64 now, UuidRandom random, UuidPayload *payload, 
 	return reserved;
 }
 
-/* Report a statement that cannot generate ordered values. */
+/* Report why this transaction or process cannot generate ordered values. */
 pg_noreturn static pg_noinline void
 refuse(const UuidKind *kind)
 {
@@ -352,7 +354,7 @@ next_ordered(const UuidKind *kind)
 	now.time = clock_ticks(kind);
 	random = random_for(UUID_METHOD_FRACTION);
 
-	/* pass the clock and not the payload, which a reset would make obsolete */
+	/* pass the current time, since a reset makes the payload obsolete */
 	while (unlikely(!step(kind, now.time, random, &payload, &extend_at)))
 		with_mark_lock(extend_if_due, kind, now, false);
 	if (unlikely(uuid_generator_is_behind(kind->clock, payload.time, now.time)))

@@ -2,9 +2,9 @@
  * shared_memory.c
  *		The shared memory of ordered UUIDs.
  *
- * With shared_preload_libraries it is part of the server's shared memory.
- * Otherwise PostgreSQL 17 and later create it at first use, in the registry of
- * dynamic shared memory segments.  Earlier versions need the preloading.
+ * If the library is preloaded, the memory is part of the server's shared memory.  Otherwise
+ * PostgreSQL 17 and later create it at first use, in the registry of dynamic shared
+ * memory segments.  Earlier versions need shared_preload_libraries.
  */
 #include "instance/instance.h"
 
@@ -50,7 +50,7 @@ init_shared(void *memory)
 	shared->layout = SHARED_LAYOUT;
 }
 
-/* Use the shared memory in this process from now on. */
+/* Attach this process to initialized shared memory. */
 static void
 use_shared(SharedState *shared)
 {
@@ -90,7 +90,7 @@ start_shared(void)
 	use_shared(shared);
 }
 
-/* Ask for shared memory if the library is being preloaded. */
+/* Request shared memory if the library is being preloaded. */
 void
 uuid9562_instance_init(void)
 {
@@ -117,12 +117,12 @@ init_segment(void *segment, void *arg)
 #define get_segment(found) GetNamedDSMSegment(SHARED_NAME, shared_size(), init_shared, found)
 #endif
 
-/* Add context to PostgreSQL's own errors. */
+/* Add context to errors of PostgreSQL. */
 static void
 add_context(void *arg)
 {
 	errcontext("while attaching to uuid9562 shared memory");
-	/* another version of the library asked for another size */
+	/* the size differs if another version of the library created the segment */
 	if (geterrcode() == ERRCODE_INTERNAL_ERROR)
 		errhint("If the library was updated, restart the server.");
 }

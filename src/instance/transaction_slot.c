@@ -2,15 +2,15 @@
  * transaction_slot.c
  *		The smallest ordered value of each transaction, in shared memory.
  *
- * Each process has a slot, and so has each prepared transaction.  Readers combine
- * the slots to a horizon.  horizon.c proves that this is correct, and numbers the
+ * Each process has a slot, and so has each prepared transaction.  A reader computes a
+ * horizon from all slots.  horizon.c proves that this is correct, and numbers the
  * steps (1) to (6) whose order matters.
  *
  * The slots know every transaction that generated a value since the first use after
- * startup or promotion.  Older transactions have finished, except prepared ones.  The first
- * known transaction ID separates the two: every transaction that can generate a
- * value has that ID or a later one.  A snapshot that takes an earlier ID to be in
- * progress cannot be given a horizon.
+ * startup or promotion.  Older transactions have finished, except prepared ones.  The
+ * first known transaction ID separates older from known transactions: every transaction
+ * that can still generate a value has that ID or a later one.  If a snapshot sees an
+ * earlier ID as in progress, its horizon is unknown.
  */
 #include "instance/instance.h"
 
@@ -39,9 +39,9 @@ add_to_history(TransactionSlot *slot, UuidHistoryEntry entry)
  *
  * PostgreSQL has already removed the transaction from the list of those in
  * progress.  A later snapshot sees a committed transaction as finished, and a
- * prepared one as in progress in a PGPROC of its own.  Earlier snapshots need the
- * history.  A transaction without a transaction ID wrote no rows, and an aborted
- * one has no rows that become visible.
+ * prepared transaction as in progress, in a PGPROC of its own.  Earlier snapshots need
+ * the history.  Aborted transactions and those without a transaction ID are not added,
+ * since none of their rows become visible.
  */
 static void
 finish_transaction(XactEvent event, void *arg)
@@ -75,15 +75,15 @@ finish_transaction(XactEvent event, void *arg)
 	else if (event == XACT_EVENT_COMMIT && FullTransactionIdIsValid(xid))
 		add_to_history(slot, entry);
 
-	/* (2): the history has the values before the slot loses them */
+	/* (2): add the values to the history before the slot is cleared */
 	pg_write_barrier();
 	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
 		pg_atomic_write_u64(&slot->first[i], 0);
 }
 
 /*
- * Take the slot of this process, before its first ordered value.  From then on the
- * end of each of its transactions is recorded.
+ * Start to use the slot of this process, before its first ordered value.  Register
+ * finish_transaction() for the end of each transaction.
  */
 void
 uuid9562_take_slot(void)
@@ -93,8 +93,8 @@ uuid9562_take_slot(void)
 }
 
 /*
- * Return the first known transaction ID: the smallest one of the transactions in
- * progress that are not prepared, or else the next one to be assigned.
+ * Return the first known transaction ID: the smallest ID of the transactions in
+ * progress that are not prepared, or else the next ID to be assigned.
  *
  * The next ID is read first, under XidGenLock.  PostgreSQL stores an ID in the PGPROC
  * of its transaction before it releases that lock, so no transaction is missed.

@@ -9,9 +9,9 @@
  *		tstzrange(a, b)		uuidv7_lower_bound(a, true), uuidv7_upper_bound(b, false)
  *		any other			uuidv7_lower_bound(period), uuidv7_upper_bound(period)
  *
- * Each time of tstzrange is evaluated in one bound only.  The functions for one side
- * map NULL to a bound that excludes nothing, since tstzrange maps NULL to an unbounded
- * side.
+ * Each argument of tstzrange is evaluated in one bound only.  For NULL, which means an
+ * unbounded side in tstzrange, the functions return a bound that excludes no UUID of
+ * the kind.
  */
 #include "period/period.h"
 
@@ -29,10 +29,9 @@
 #define MAX_COPIED_NODES	50
 
 /*
- * Make a call of the function of this extension that has the name and takes the
- * arguments.  The extension can be moved, so look in the schema of another one of
- * its functions.  Return NULL if the schema lacks the function, as it may before
- * ALTER EXTENSION UPDATE.
+ * Make a call of a function of this extension, by its name and its arguments.  Look it
+ * up in the schema of call->funcid, since the extension can be moved.  Return NULL if
+ * the schema lacks the function, as it may before ALTER EXTENSION UPDATE.
  */
 Expr *
 uuid9562_make_call(const WithinCall *call, const char *name, Oid result, List *args)
@@ -53,7 +52,7 @@ uuid9562_make_call(const WithinCall *call, const char *name, Oid result, List *a
 	{
 		Form_pg_proc function = (Form_pg_proc) GETSTRUCT(tuple);
 
-		/* only a superuser can have created a C function of another extension */
+		/* only a superuser can create another C function with this name */
 		if (function->prolang == ClanguageId)
 			made = (Expr *) makeFuncExpr(function->oid, result, copyObject(args),
 										 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
@@ -68,7 +67,7 @@ make_uuid_constant(pg_uuid_t uuid)
 	return (Expr *) makeConst(UUIDOID, -1, InvalidOid, UUID_LEN, return_copy(uuid), false, false);
 }
 
-/* Return the call of the function with these arguments, in the order (id, period). */
+/* Return the ID and the period of a call, which can have them in either order. */
 WithinCall
 uuid9562_within_call(Oid funcid, List *args, const UuidKind *kind)
 {
@@ -79,7 +78,7 @@ uuid9562_within_call(Oid funcid, List *args, const UuidKind *kind)
 		call.id = lsecond(args);
 		call.period = linitial(args);
 	}
-	/* the operators take a domain over tstzrange */
+	/* the operators also accept a domain over tstzrange */
 	while (IsA(call.period, RelabelType) && exprType(call.period) != TSTZRANGEOID)
 		call.period = (Node *) ((RelabelType *) call.period)->arg;
 	if (exprType(call.period) != TSTZRANGEOID)
@@ -128,8 +127,8 @@ make_bound_call(const WithinCall *call, bool is_lower, List *args)
 }
 
 /*
- * Make the bound of one side of a period from its time.  Set *bound to NULL for a
- * constant NULL, which is no bound.  Return false if the function does not exist.
+ * Make the bound of one side of a period from its time.  Set *bound to NULL if the time
+ * is a constant NULL.  Return false if the function does not exist.
  */
 static bool
 make_side_bound(const WithinCall *call, Node *time, bool is_lower, bool inclusive, Expr **bound)
@@ -156,7 +155,7 @@ exceeds_size(Node *node, void *nodes_left)
 
 /*
  * Check whether an expression is small enough to occur several times in the result.
- * Otherwise calls that contain each other would grow the plan exponentially.
+ * Without this limit, the plan of nested calls would grow exponentially.
  */
 bool
 uuid9562_is_small(Node *expression)
@@ -166,7 +165,7 @@ uuid9562_is_small(Node *expression)
 	return !exceeds_size(expression, &nodes_left);
 }
 
-/* Check whether the ID and the period have columns of one range table entry. */
+/* Check whether the ID and the period have columns of the same range table entry. */
 static bool
 is_same_row(const WithinCall *call)
 {
@@ -187,13 +186,13 @@ is_same_row(const WithinCall *call)
 }
 
 /*
- * Make the bounds of the period of a call; NULL for a side without one.  Return
- * false if the call should stay as it is.
+ * Make the bounds of the period of a call; NULL for an unbounded side.  Return false
+ * if the call should stay as it is.
  *
- * A period that is not taken apart occurs in both bounds, so both evaluations must
- * give the same value.  A subquery may not, even if it is not volatile (LIMIT without
- * ORDER BY), and should not run twice.  If the period is in the row of the ID, no
- * index can use the bounds, and they cost more than the call.
+ * A period other than a constant or tstzrange() occurs in both bounds, so both
+ * evaluations must give the same value.  A subquery can return two values, even if it is
+ * not volatile (LIMIT without ORDER BY), and should not run twice.  If the period depends
+ * on the row of the ID, no index can use the bounds, and they cost more than the call.
  */
 bool
 uuid9562_make_bounds(const WithinCall *call, Expr **lower, Expr **upper)

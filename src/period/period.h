@@ -22,7 +22,7 @@ typedef struct UuidBounds
 	bool		has_upper;
 } UuidBounds;
 
-/* A call of within, its arguments in the order of uuidv7_within. */
+/* A call of uuidv7_within() or of a similar function or operator. */
 typedef struct WithinCall
 {
 	Oid			funcid;
@@ -54,7 +54,7 @@ uuid9562_btree_family(void)
 	return lookup_type_cache(UUIDOID, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 }
 
-/* Return the comparison operator of uuid with that btree strategy. */
+/* Return the comparison operator of uuid with a btree strategy. */
 static inline Oid
 uuid9562_operator(int strategy)
 {

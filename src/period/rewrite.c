@@ -2,26 +2,25 @@
  * rewrite.c
  *		Planner support of uuidv7_within, <@ and @>, and of the other kinds.
  *
- * The planner cannot use an index for "id <@ period".  It can for comparisons of a
- * column with a value, and it can prune partitions and match partial indexes and
- * constraints with them.  So "within" is rewritten to
+ * The planner cannot use an index for "id <@ period".  It can use an index for
+ * comparisons of a column with a value.  It also prunes partitions and matches partial
+ * indexes and constraints by comparisons.  So "within" is rewritten to
  *
  *		uuid_is_v7(id) AND id >= lower bound AND id <= upper bound
  *
  * with the comparison operators of PostgreSQL.  uuid_is_v7 makes the condition exact,
  * since UUIDs of other versions can be between the bounds.  See bounds.c for the bounds.
  *
- * The result is NULL if the period is.  So if the period may be NULL, the first
+ * If the period is NULL, so is the result.  So if the period may be NULL, the first
  * condition is "uuid_is_v7(id) OR period IS NULL": otherwise the result for a v4 ID
  * would be false.
  *
- * A call that stays as it is still provides the comparisons as index conditions, which
- * the planner requests later.  The executor rechecks it for each row of the index scan.
+ * A call that is not rewritten still provides the comparisons as index conditions, which
+ * the planner requests later.  The executor rechecks the call for each row of the scan.
  *
- * The request for simplification gives an expression, and the PlannerInfo may be that
- * of an outer query: up to PostgreSQL 18, convert_EXISTS_to_ANY simplifies the WHERE
- * clause of a sublink with its parent's.  So nothing here looks up a varno in a range
- * table.
+ * In a SupportRequestSimplify, the PlannerInfo may be that of an outer query: up to
+ * PostgreSQL 18, convert_EXISTS_to_ANY simplifies the WHERE clause of a sublink with
+ * the parent's PlannerInfo.  So nothing here looks up a varno in a range table.
  */
 #include "period/period.h"
 
@@ -57,7 +56,7 @@ make_comparisons(const WithinCall *call, Expr *lower, Expr *upper)
 	return comparisons;
 }
 
-/* Check whether the function has that support function. */
+/* Check whether a function has the given support function. */
 static bool
 is_supported_by(Oid funcid, void *support)
 {
@@ -92,8 +91,8 @@ grouped_expressions(Query *query)
 }
 
 /*
- * Check whether the rewrite can create or destroy expressions like this one.  It
- * destroys calls of tstzrange.  Creating a tree matters with grouping sets only.
+ * Check whether the rewrite could destroy an expression, a call of tstzrange, or create
+ * an equal one, a condition or a bound.  The latter matters with grouping sets only.
  */
 static bool
 is_like_rewritten(const Query *query, const Node *expression)
@@ -107,17 +106,17 @@ is_like_rewritten(const Query *query, const Node *expression)
 /*
  * Check whether rewriting a call could change what the query groups by.
  *
- * PostgreSQL recognizes a grouped expression by its tree.  Where it finds that tree,
- * it puts the grouped value, which is NULL in some of the grouping sets.  So the
- * rewrite must not destroy the tree of a grouped expression, nor create one.
+ * PostgreSQL recognizes a grouped expression by its tree.  Where it finds an equal tree,
+ * it uses the grouped value, which is NULL in some of the grouping sets.  So the
+ * rewrite must not destroy the tree of a grouped expression, nor create an equal tree.
  *
- * A grouped call would be destroyed by NOT, and two different calls can become the same
- * tree.  Beyond that, the rewrite creates conditions and bounds, and destroys a call
- * of tstzrange.  These are trees of three types, and none is a plain column.
+ * If a grouped call were rewritten, NOT would change its tree, and the trees of two
+ * different calls could become equal.  The rewrite also creates conditions and bounds,
+ * and destroys a call of tstzrange: trees of three types, none of them a plain column.
  *
- * The WHERE clause of a sublink that is simplified with the PlannerInfo of its parent
- * (see above) has no grouping.  It is simplified again with its own, so it does not
- * matter if the parent's grouping stops the rewrite the first time.
+ * The WHERE clause of a sublink may be simplified with its parent's PlannerInfo (see
+ * above), and then again with its own.  So it does not matter if the parent's grouping
+ * prevents the rewrite the first time.
  */
 static bool
 meets_grouping(PlannerInfo *root, Oid funcid)
@@ -156,7 +155,7 @@ rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
 
 	/*
 	 * The ID occurs in every condition, so each evaluation must give the same
-	 * value. Without a column of this query it has no index.
+	 * value. An ID without a column of this query has no index.
 	 */
 	if (contain_volatile_functions(call.id) || expression_returns_set(call.id) ||
 		contain_subplans(call.id) || !contain_var_clause(call.id) || !uuid9562_is_small(call.id) ||
@@ -167,7 +166,7 @@ rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
 	condition = uuid9562_make_call(&call, psprintf("uuid_is_v%d", kind->version), BOOLOID, list_make1(call.id));
 	if (condition == NULL)
 		return NULL;
-	/* a constant is not NULL, since the function is strict */
+	/* the planner has simplified calls with a constant NULL, by strictness */
 	if (!IsA(call.period, Const) && !uuid9562_is_constructed(call.period))
 	{
 		NullTest   *is_null = makeNode(NullTest);
@@ -184,9 +183,9 @@ rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
 }
 
 /*
- * Return the same comparisons as conditions of an index on the ID, for a call that
- * stays as it is and a period that is the same for all rows of the scan.  The call
- * remains as a filter.
+ * Return the comparisons with the bounds as conditions of an index on the ID, for a
+ * call that is not rewritten.  The period must be the same for all rows of the scan.
+ * The executor rechecks the call.
  */
 static List *
 within_as_index_condition(SupportRequestIndexCondition *request, const UuidKind *kind)
@@ -217,7 +216,7 @@ within_support(FunctionCallInfo fcinfo, const UuidKind *kind)
 	PG_RETURN_POINTER(NULL);
 }
 
-/* That of uuidv7_within also supports the functions of the operators <@ and @>. */
+/* uuidv7_within_support also supports the functions of the operators <@ and @>. */
 SQL_FUNCTION(uuid9562_uuidv6_within_support, within_support, UUID_V6)
 SQL_FUNCTION(uuid9562_uuidv7_within_support, within_support, UUID_V7)
 SQL_FUNCTION(uuid9562_uuidv8_node_within_support, within_support, UUID_V8_NODE)

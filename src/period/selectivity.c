@@ -2,17 +2,17 @@
  * selectivity.c
  *		Row estimates of "is within a period".
  *
- * PostgreSQL's estimate takes a uuid to be in the middle of its histogram bin.  Two
- * bounds in one bin, such as an hour in statistics of a year, would give one row.
- * A UUID with a time has a place in its bin, so this file interpolates.
+ * PostgreSQL assumes that a uuid is in the middle of its histogram bin.  If both bounds
+ * are in one bin, such as an hour in statistics of a year, PostgreSQL estimates one row.
+ * The time of a UUID gives its place in the bin, so this file interpolates.
  *
- * The planner asks the operator of a comparison for its selectivity, and the
- * operators are PostgreSQL's.  A support function of uuid_is_v7 cannot correct their
- * estimates, since no selectivity is greater than 1.  But the planner caches each
- * selectivity in norm_selec of the RestrictInfo, and it asks for that of uuid_is_v7
- * before those of the bounds, which rewrite.c puts after it.  So the selectivities of
- * the bounds are set here.  A selectivity that is set already stays: if the planner
- * asks in another order, PostgreSQL's own estimates apply.
+ * The comparisons have PostgreSQL's operators, which estimate their selectivity.  The
+ * support function of uuid_is_v7 cannot correct these estimates by its own result,
+ * since no selectivity is greater than 1.  But the planner caches each selectivity in
+ * norm_selec of the RestrictInfo, and asks for that of uuid_is_v7 first, since rewrite.c
+ * puts it before the comparisons.  So the support function sets norm_selec of the
+ * comparisons, unless it is set already: if the planner asks in another order,
+ * PostgreSQL's own estimates apply.
  */
 #include "period/period.h"
 
@@ -28,7 +28,7 @@
 #include "utils/syscache.h"
 
 #define UNKNOWN_SHARE	0.5		/* share of the version without statistics */
-#define DENSITY_BINS	4		/* bins that give the density beyond them */
+#define DENSITY_BINS	4		/* bins that give the density at an end */
 #define SAMPLED_ROW		(1.0 / 300) /* bins per row of ANALYZE's sample */
 
 static const uint8 nil[UUID_LEN] = {0};
@@ -36,7 +36,7 @@ static const uint8 max[UUID_LEN] = {
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff
 };
 
-/* A UUID and the bins of rows below it. */
+/* A UUID and the number of histogram bins below it. */
 typedef struct Boundary
 {
 	const uint8 *uuid;
@@ -53,11 +53,12 @@ typedef struct UuidStatistics
 	const UuidKind *kind;		/* its version is "the version" below */
 	Boundary   *boundaries;		/* nil, those of the version, now, max */
 	int			count;
-	int			last;			/* the last one of the version, from 1 */
-	double		bin;			/* share of all rows; 0 without a histogram */
+	int			last;			/* last boundary of the version; 0 if none */
+	double		bin;			/* a bin's share of all rows; 0 if no
+								 * histogram */
 	double		nulls;			/* share of all rows */
 	double		newer;			/* bins of rows added since ANALYZE */
-	uint8		now[UUID_LEN];	/* smallest UUID of the version and this time */
+	uint8		now[UUID_LEN];	/* smallest UUID of the version at this time */
 } UuidStatistics;
 
 /* One side of a period and the comparisons with its bound. */
@@ -81,7 +82,7 @@ uuid_distance(const uint8 *low, const uint8 *high)
 
 /*
  * Return how many bins fit between two UUIDs, at the density of the first bins of the
- * version, or of the last ones.
+ * version, or with as_last of its last bins.
  */
 static double
 bins_between(const UuidStatistics *statistics, bool as_last, const uint8 *low, const uint8 *high)
@@ -94,7 +95,7 @@ bins_between(const UuidStatistics *statistics, bool as_last, const uint8 *low, c
 	return bins > 0 ? bins * uuid_distance(low, high) / uuid_distance(from[0].uuid, from[bins].uuid) : 0.5;
 }
 
-/* Set the smallest UUID of this time by the clock of a kind. */
+/* Set statistics->now by the clock of a kind. */
 static void
 set_now(UuidStatistics *statistics, const UuidKind *kind)
 {
@@ -131,11 +132,12 @@ add_boundary(UuidStatistics *statistics, const uint8 *uuid, double all, double o
 }
 
 /*
- * Take the boundaries of the version from PostgreSQL's histogram.  Each stands for a
- * bin of rows of its own version, between it and the previous one.  Boundaries of other
- * versions stand for rows around them.  After the last one, up to now, are the rows
- * added since ANALYZE.  If other values are above, there are up to as many rows as the
- * density of the last bins gives, but at most a bin.
+ * Take the boundaries of the version from PostgreSQL's histogram.  Each stands for a bin
+ * of rows of the version, between it and the previous boundary.  Boundaries of other
+ * versions stand for rows around them.  The rows added since ANALYZE are between the
+ * last boundary of the version and now.  If the histogram continues with other versions,
+ * add the rows that the density of the last bins gives for that interval, but at most
+ * one bin.
  */
 static void
 split_histogram(PlannerInfo *root, UuidStatistics *statistics)
@@ -164,7 +166,7 @@ split_histogram(PlannerInfo *root, UuidStatistics *statistics)
 	last = &statistics->boundaries[statistics->last];
 
 	set_now(statistics, statistics->kind);
-	/* uuid_is_v8 accepts UUIDs of uuidv8() too, whose clock is far above */
+	/* uuid_is_v8 accepts UUIDs of uuidv8() too, whose times are much greater */
 	if (statistics->kind->number == UUID_KIND_V8_NODE && memcmp(last->uuid, statistics->now, UUID_LEN) > 0)
 		set_now(statistics, UUID_V8);
 	if (statistics->last > 0 && memcmp(last->uuid, statistics->now, UUID_LEN) < 0)
@@ -177,7 +179,7 @@ split_histogram(PlannerInfo *root, UuidStatistics *statistics)
 	add_boundary(statistics, max, all + after_last, of_version + after_last);
 }
 
-/* Return the share of the rows below a UUID, of all rows or of those of the version. */
+/* Return the share of rows below a UUID, of any version or of the version only. */
 static double
 share_below(const UuidStatistics *statistics, const uint8 *uuid, bool of_version)
 {
@@ -210,7 +212,7 @@ share_below(const UuidStatistics *statistics, const uint8 *uuid, bool of_version
 									   low->all + part * (high->all - low->all));
 }
 
-/* Load the statistics of an expression.  Return false if there are none to see. */
+/* Load the statistics of an expression.  Return false if none can be used. */
 static bool
 open_statistics(PlannerInfo *root, Node *id, const UuidKind *kind, UuidStatistics *statistics)
 {
@@ -235,7 +237,7 @@ open_statistics(PlannerInfo *root, Node *id, const UuidKind *kind, UuidStatistic
 						 uuid9562_operator(BTLessStrategyNumber), ATTSTATSSLOT_VALUES))
 	{
 		split_histogram(root, statistics);
-		/* while bin is 0, share_below counts the common values only */
+		/* while bin is 0, share_below() returns the share of common values */
 		statistics->bin = (1 - statistics->nulls - share_below(statistics, max, false)) /
 			Max(statistics->boundaries[statistics->count - 1].all, 1);
 	}
@@ -243,8 +245,8 @@ open_statistics(PlannerInfo *root, Node *id, const UuidKind *kind, UuidStatistic
 }
 
 /*
- * Free the statistics.  A plan of many partitions loads those of each, with 24 bytes for
- * each boundary, in the memory context of the planner.
+ * Free the statistics.  For a table with many partitions, the planner loads statistics
+ * of each, with 24 bytes for each boundary, in one memory context.
  */
 static void
 close_statistics(UuidStatistics *statistics)
@@ -258,10 +260,11 @@ close_statistics(UuidStatistics *statistics)
 
 /*
  * Set the selectivity of the comparisons of one side of a period: the rows above its
- * lower bound, or below its upper bound.  At the end of the statistics PostgreSQL
- * looks whether the index goes on.  There, assume the density of that end, up to now.
- * Before the histogram and after now, assume no more rows than were added since ANALYZE
- * or can have escaped the sample.
+ * lower bound, or below its upper bound.  Beyond the histogram, PostgreSQL checks
+ * whether the index has further entries.  Use at most its estimate.  From the last
+ * boundary up to now, assume the density of the last bins, but at most one bin.  Before
+ * the histogram and after now, assume no more rows than were added since ANALYZE or
+ * than its sample can have missed.
  */
 static void
 set_side_selectivity(PlannerInfo *root, const UuidStatistics *statistics, const Side *lower, const Side *upper, bool above)
@@ -291,7 +294,7 @@ set_side_selectivity(PlannerInfo *root, const UuidStatistics *statistics, const 
 	}
 }
 
-/* Add a comparison to its side of the period, if it is one with a known value. */
+/* Add a comparison to its side of the period, if its value is known. */
 static void
 add_comparison(PlannerInfo *root, RestrictInfo *condition, Side *lower, Side *upper)
 {

@@ -16,8 +16,8 @@
 /* --- within a period -------------------------------------------------------- */
 
 /*
- * Return the first microsecond since 1970-01-01 after a lower bound.  Timestamps are
- * whole microseconds, so an exclusive bound is equivalent to the next microsecond,
+ * Return the first microsecond since 1970-01-01 that a lower bound includes.  Timestamps
+ * are whole microseconds, so an exclusive bound is equivalent to the next microsecond,
  * inclusive.  An infinite bound is beyond the time field of every kind.
  */
 static int64
@@ -28,11 +28,11 @@ first_micros(TimestampTz lower, bool inclusive)
 	return inclusive || first == PG_INT64_MAX ? first : first + 1;
 }
 
-/* Return the last microsecond since 1970-01-01 before an upper bound. */
+/* Return the last microsecond since 1970-01-01 that an upper bound includes. */
 static int64
 last_micros(TimestampTz upper, bool inclusive)
 {
-	/* the conversion never returns the smallest int64 */
+	/* no overflow, since the conversion never returns the smallest int64 */
 	return timestamptz_to_unix_micros(upper) - (inclusive ? 0 : 1);
 }
 
@@ -85,7 +85,7 @@ uuid9562_period_bounds(const UuidKind *kind, TypeCacheEntry *typcache, const Ran
 	}
 	uuid_layout_pack(bounds.lower.data, kind->version, lower);
 	uuid_layout_pack(bounds.upper.data, kind->version, upper);
-	/* both are true for a period that contains none */
+	/* both are true for a period that contains no UUID of the kind */
 	bounds.has_lower = lower.time > 0;
 	bounds.has_upper = upper.time < UUID_TIME_MAX;
 	return bounds;
@@ -127,7 +127,7 @@ SQL_FUNCTION(uuid9562_period_contains_uuidv7, is_within, UUID_V7, 1)
  * uuidv7_upper_bound(period tstzrange) returns uuid
  *
  * Return the smallest or the greatest UUID in the period.  If there is none, return
- * the greatest UUID of the kind as the lower bound, and the smallest as the upper one.
+ * the greatest UUID of the kind as the lower bound, and the smallest as the upper bound.
  */
 static Datum
 period_bound(FunctionCallInfo fcinfo, const UuidKind *kind, bool is_lower)
@@ -149,10 +149,10 @@ SQL_FUNCTION(uuid9562_uuidv8_node_upper_bound_tstzrange, period_bound, UUID_V8_N
 
 /*
  * Return the smallest UUID of the kind whose timestamp is at the given time or later,
- * or the greatest one whose timestamp is at that time or earlier.  If the bound is
- * exclusive, the time itself does not count.  If there is no such UUID, return a lower
- * bound greater than every UUID of the kind, or an upper bound less than every one, by
- * its variant (RFC 9562, 4.1).
+ * or the greatest UUID of the kind whose timestamp is at that time or earlier.  If the
+ * bound is exclusive, exclude that time.  If there is no UUID, return a lower bound
+ * greater than every UUID of the kind, or an upper bound less than every UUID of the
+ * kind.  Its variant is not that of RFC 9562 (4.1).
  */
 pg_uuid_t
 uuid9562_side_bound(const UuidKind *kind, bool is_lower, TimestampTz time, bool inclusive)
@@ -176,8 +176,8 @@ uuid9562_side_bound(const UuidKind *kind, bool is_lower, TimestampTz time, bool 
  * uuidv7_upper_bound(bound timestamptz, inclusive boolean) returns uuid
  *
  * Return the lower bound of tstzrange(bound, NULL), or the upper bound of
- * tstzrange(NULL, bound).  NULL is no bound, as in the range, so the result then
- * excludes no UUID of the kind.  The time may be outside the field, or infinite.
+ * tstzrange(NULL, bound).  NULL means an unbounded side, as in tstzrange(), so the
+ * result excludes no UUID of the kind.  The time may be outside the field, or infinite.
  */
 static Datum
 side_bound(FunctionCallInfo fcinfo, const UuidKind *kind, bool is_lower)

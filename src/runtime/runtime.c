@@ -1,6 +1,6 @@
 /*
  * runtime.c
- *		The errors of a generator.
+ *		The buffer of random bits, and the errors of a generator.
  */
 #include "runtime/runtime.h"
 

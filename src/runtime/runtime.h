@@ -2,9 +2,9 @@
  * runtime.h
  *		The system clock and random bits, and the errors of a generator.
  *
- * A generator never falls back to weaker random bits, and never wraps or repeats
- * a time.  It raises an error before it generates a value.  The functions are
- * inline because every generated value needs them.
+ * If the clock or the random source fails, an error is raised.  A generator never uses
+ * weaker random bits or another time instead.  The functions are inline because every
+ * generated value needs them.
  */
 #ifndef UUID9562_RUNTIME_H
 #define UUID9562_RUNTIME_H
@@ -26,7 +26,7 @@ pg_noreturn extern void uuid9562_clock_failed(void);
 pg_noreturn extern void uuid9562_clock_out_of_range(const UuidKind *kind, int64 sec);
 pg_noreturn extern void uuid9562_time_exhausted(const UuidKind *kind, const char *hint);
 
-/* Return 64 bits of PostgreSQL's secure random source (RFC 9562, 6.9). */
+/* Return 64 bits from PostgreSQL's secure random source (RFC 9562, 6.9). */
 static inline uint64
 random_bits(void)
 {

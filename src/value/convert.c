@@ -21,7 +21,7 @@ PG_FUNCTION_INFO_V1(uuid9562_uuid_from_base58);
 #define URN_PREFIX			"urn:uuid:"
 #define URN_PREFIX_LENGTH	(sizeof(URN_PREFIX) - 1)
 
-/* Report that a UUID does not have version "from".  Its version is -1 if it has none. */
+/* Report a UUID whose version is not "from"; -1 means that it has no version. */
 pg_noreturn static pg_noinline void
 wrong_version(int version, int from, int to)
 {
@@ -37,8 +37,8 @@ wrong_version(int version, int from, int to)
  * uuidv1_to_v6(uuid) returns uuid
  * uuidv6_to_v1(uuid) returns uuid
  *
- * Return the UUID of the other version with the same timestamp, clock sequence and
- * node (RFC 9562, 5.6).
+ * Convert between versions 1 and 6, with the same timestamp, clock sequence and node
+ * (RFC 9562, 5.6).
  */
 static pg_attribute_always_inline Datum
 convert_version(FunctionCallInfo fcinfo, int from)
@@ -137,7 +137,7 @@ uuid9562_uuid_to_base58(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(string, UUID_BASE58_LENGTH));
 }
 
-/* uuid_from_base58(base58 text) returns uuid: the inverse; an error for anything else. */
+/* uuid_from_base58(base58 text) returns uuid: the inverse of uuid_to_base58(). */
 Datum
 uuid9562_uuid_from_base58(PG_FUNCTION_ARGS)
 {

@@ -2,8 +2,8 @@
  * inspect.c
  *		Extraction of the fields of a UUID.
  *
- * The functions accept any UUID.  They return NULL if its version does not have
- * the field.  Functions of a uuid never raise an error, so they are leakproof.
+ * The functions accept any UUID.  They return NULL if its version does not have the
+ * field.  Functions with a uuid argument never raise an error, so they are leakproof.
  */
 #include "value/value.h"
 
@@ -48,7 +48,7 @@ variant_of(const pg_uuid_t *uuid)
 	return not_null(CStringGetTextDatum(names[uuid_layout_variant(uuid->data)]));
 }
 
-/* Return the timestamp of a UUID of that kind; with micros, a kind with v7's clock. */
+/* Return the timestamp of a UUID of a kind; micros requires a kind with v7's clock. */
 static pg_attribute_always_inline Datum
 timestamp_of_kind(const pg_uuid_t *uuid, const UuidKind *kind, bool micros)
 {
@@ -147,8 +147,8 @@ SQL_FUNCTION(uuid9562_uuid_extract_node, extract, node_of)
  * uuidv7_timestamp_micros(uuid) returns timestamptz
  * uuidv8_node_timestamp_micros(uuid) returns timestamptz
  *
- * Return the same in microseconds.  The 12 bits after the milliseconds are read as a
- * fraction of a millisecond, as method 3 of RFC 9562, 6.2 and uuidv8_node() write them.
+ * Return the timestamp in microseconds.  The 12 bits after the milliseconds are read as
+ * a fraction of a millisecond, as method 3 (RFC 9562, 6.2) and uuidv8_node() write them.
  */
 static pg_attribute_always_inline Datum
 kind_timestamp(FunctionCallInfo fcinfo, const UuidKind *kind, bool micros)
@@ -173,12 +173,11 @@ SQL_FUNCTION(uuid9562_uuidv8_node_timestamp_micros, kind_timestamp, UUID_V8_NODE
  * uuidv7_timestamp_from_text(text) returns timestamptz
  * uuidv8_node_timestamp_from_text(text) returns timestamptz
  *
- * Return the timestamp of a UUID's position in the order of one kind.  This is
- * the timestamp of the greatest UUID of that kind that is not greater, or of the
- * smallest one if there is none.  So a UUID of the kind has its own timestamp, every
- * other UUID has one too, and timestamps never decrease as UUIDs increase.
- * Partition managers call these functions with the bounds of partitions, which
- * they know as text.
+ * Return the timestamp of the greatest UUID of the kind that is not greater than the
+ * argument, or of the smallest UUID of the kind if there is none.  So the result for a
+ * UUID of the kind is its own timestamp, every other UUID has a result too, and results
+ * never decrease as UUIDs increase.  Partition managers call these functions with the
+ * bounds of partitions, which they read as text.
  */
 static Datum
 kind_timestamp_from_text(FunctionCallInfo fcinfo, const UuidKind *kind)
@@ -199,9 +198,8 @@ SQL_FUNCTION(uuid9562_uuidv8_node_timestamp_from_text, kind_timestamp_from_text,
  * uuid_is_v7(uuid) returns boolean
  * uuid_is_v8(uuid) returns boolean
  *
- * Check whether the UUID has the version.  Period conditions need this check
- * besides the comparisons with the bounds, since UUIDs of other versions can lie
- * between them.
+ * Check whether the UUID has the version.  Period conditions need this check, since
+ * UUIDs of other versions can be between the bounds.
  */
 static Datum
 uuid_is_version(FunctionCallInfo fcinfo, const UuidKind *kind)

@@ -51,7 +51,7 @@ static MemoryContext keys_context;	/* NULL if no file has been loaded */
 static Key *keys;
 static TimestampTz keys_reload_time;	/* PgReloadTime when they were loaded */
 
-/* Read the file; return NULL, or why it cannot be used. */
+/* Read the key file; return NULL, or why it cannot be used. */
 static const char *
 read_file(Contents *contents)
 {
@@ -85,7 +85,7 @@ read_file(Contents *contents)
 	return NULL;
 }
 
-/* Split "database key_name = digits" at its last spaces; return false on a syntax error. */
+/* Split "database key_name = digits", from its end; return false on a syntax error. */
 static bool
 parse_line(char *line, char **name, uint8 *key)
 {
@@ -102,7 +102,7 @@ parse_line(char *line, char **name, uint8 *key)
 	return true;
 }
 
-/* Return the key of that name; NULL if there is none. */
+/* Return the key with a name, or NULL if there is none. */
 static Key *
 find_in(Key *list, const char *name, size_t length)
 {
@@ -134,7 +134,7 @@ new_key(const char *name, const uint8 *bytes)
 	return key;
 }
 
-/* Add the keys of this database to a list; return NULL, or what is wrong in the file. */
+/* Add the keys of this database to a list; return NULL, or why the file is invalid. */
 static const char *
 parse_file(Contents *contents, Key **list)
 {
@@ -215,7 +215,7 @@ load_keys(void)
 	keys_reload_time = PgReloadTime;
 }
 
-/* Return the key of that name in this database, expanded; an error if there is none. */
+/* Return the expanded key with a name, or raise an error if there is none. */
 static void *
 find_key(const text *name)
 {
@@ -255,7 +255,7 @@ find_key(const text *name)
 #define encrypt_block	NULL
 #endif
 
-/* Encrypt or decrypt the first argument with the key that the second one names. */
+/* Encrypt or decrypt the first argument with the key that the second argument names. */
 static Datum
 permute(FunctionCallInfo fcinfo, bool encrypt)
 {
@@ -263,7 +263,7 @@ permute(FunctionCallInfo fcinfo, bool encrypt)
 	pg_uuid_t  *uuid = new_uuid();
 	void	   *key;
 
-	/* no ID in the message: the caller may be allowed to see only public IDs */
+	/* do not show an ID to encrypt: the caller may see only public IDs */
 	if (unlikely(uuid_layout_version(given->data) != (encrypt ? 7 : 4)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -73,7 +73,7 @@ return_copy(pg_uuid_t uuid)
 	return UUIDPGetDatum(copy);
 }
 
-/* Return the UUID of that version and payload. */
+/* Return the UUID with a version and a payload. */
 static inline Datum
 return_uuid(int version, UuidPayload payload)
 {
