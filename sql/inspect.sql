@@ -21,7 +21,8 @@ FROM (SELECT n, overlay('1ec9414c-232a-6b00-b3c8-9f6bdeced846' PLACING n::text F
 			 (13, '1ec9414c-232a-6b00-bfff-ffffffffffff')) AS ids (n, id),
 	 LATERAL public.uuid_inspect(id) AS inspected ORDER BY n;
 
--- each timestamp function reads its own version only, from the first to the last time
+-- the functions named after a version return NULL for other versions; first and last
+-- timestamp of each version
 SELECT version, public.uuid_extract_timestamp(id), public.uuidv1_timestamp(id) AS v1, public.uuidv6_timestamp(id) AS v6,
 	   public.uuidv7_timestamp(id) AS v7, public.uuidv7_timestamp_micros(id) AS v7_micros, public.uuidv8_timestamp(id) AS v8,
 	   public.uuidv8_node_timestamp(id) AS v8_node, public.uuidv8_node_timestamp_micros(id) AS v8_node_micros

@@ -7,9 +7,10 @@ SET enable_bitmapscan = off;
 \pset format unaligned
 \pset tuples_only
 -- Fill a schema with traps: functions, operators and types with the names that the file
--- uses.  A trap has the arguments of PostgreSQL's own function or operator, or any one or
--- two of the types below.  The latter match calls like mod(bigint, integer) better than
--- PostgreSQL's own function does, even after pg_catalog in the search path.
+-- uses.  A trap has the arguments of PostgreSQL's own function or operator, or one or two
+-- arguments of the types below.  A trap of the second kind matches a call like
+-- mod(bigint, integer) better than PostgreSQL's own function does, even if pg_catalog is
+-- first in the search path.
 SELECT current_database() AS database \gset
 CREATE SCHEMA trap;
 \set ECHO none
@@ -96,8 +97,7 @@ FROM pg_proc AS p LEFT JOIN pg_proc AS c
 WHERE p.pronamespace = 'uuid9562'::regnamespace
 	  AND obj_description(p.oid, 'pg_proc') IS DISTINCT FROM obj_description(c.oid, 'pg_proc');
 
--- 100,000 IDs: of every version and variant, near both ends of each field, and random
--- ones
+-- 100,000 IDs: of every version and variant, near both ends of each field, and random IDs
 CREATE TABLE ids AS
 SELECT CASE n % 5
 	   WHEN 0 THEN id
@@ -109,7 +109,8 @@ SELECT CASE n % 5
 									PLACING substr('167', n % 3 + 1, 1) FROM 15) PLACING 'a' FROM 20)::uuid
 	   END AS id, n
 FROM (SELECT n, md5(n::text)::uuid AS id FROM generate_series(1, 100000) AS n) AS random;
--- Return calls that differ between the file and the extension, with the first such row.
+-- Return each call whose results differ between the file and the extension, with one
+-- argument row for which they differ.
 CREATE FUNCTION different(calls text[], rows text = 'ids') RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	call text;

@@ -3,7 +3,7 @@
 \pset tuples_only
 
 -- each value is the left 128 bits of the hash of namespace and name, with version and
--- variant replaced; text and bytea names give the same
+-- variant replaced; text and bytea names give the same UUID
 SELECT algorithm, made, made = of_text AS same_of_text,
 	   encode(overlay(overlay(uuid_send(made) PLACING '\x00' FROM 7) PLACING '\x00' FROM 9), 'hex') =
 	   encode(overlay(overlay(substr(hash, 1, 16) PLACING '\x00' FROM 7) PLACING '\x00' FROM 9), 'hex') AS is_the_hash
@@ -16,7 +16,7 @@ FROM (SELECT public.uuid_namespace('url'), 'https://www.example.com/', 'https://
 		('sha512', public.uuidv8_name(namespace, name, 'sha512'), public.uuidv8_name(namespace, text, 'sha512'), sha512(uuid_send(namespace) || name))
 	 ) AS hashes (algorithm, made, of_text, hash);
 
--- any UUID is a namespace, and any bytes are a name: no bytes, a zero byte
+-- any UUID can be a namespace, and any bytes can be a name: no bytes, zero bytes
 SELECT public.uuidv5(public.nil_uuid(), '') AS v5, public.uuidv3(public.nil_uuid(), ''::bytea) AS v3, public.uuidv8_name(public.nil_uuid(), '') AS v8;
 SELECT public.uuidv5(public.max_uuid(), '\x00'::bytea), public.uuidv5(public.max_uuid(), '\x0000'::bytea);
 

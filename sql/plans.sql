@@ -49,20 +49,20 @@ EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '(,2026-01-02)';
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '(,)';
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ 'empty';
 
--- a period that is known during execution: one comparison for each side
+-- a period that is known only during execution has a comparison for each bounded side
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', NULL);
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(NULL, now());
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE tstzrange(now() - interval '1 day', now(), '[]') @> id;
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', now(), '()');
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE public.uuidv6_within(id, tstzrange(now() - interval '1 day', now(), '(]'));
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE public.uuidv8_node_within(id, tstzrange(now() - interval '1 day', now()));
--- a bound that can be NULL during execution
+-- a time that can be NULL during execution
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC', CURRENT_TIMESTAMP);
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(pg_conf_load_time(), NULL);
--- a side that is a constant
+-- if one time is a constant, its bound is a constant
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('2026-01-10', now());
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now(), '2026-01-10', '(]');
--- bounds after the last time of version 7, and before the first
+-- a lower bound after the last time of version 7, and an upper bound before its first time
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('20000-01-01', now());
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now(), '1970-01-01');
 -- the third argument of tstzrange is unknown during planning, NULL, or invalid
@@ -133,12 +133,12 @@ SELECT plan($$SELECT name, days FROM shift, LATERAL (SELECT count(*) AS days FRO
 SELECT name, (SELECT count(*) FROM event WHERE id <@ tstzrange(lower(period), upper(period))),
 	   (SELECT count(*) FROM event WHERE id <@ (SELECT other.period FROM shift AS other WHERE other.name = shift.name))
 FROM shift ORDER BY name;
--- a subquery that depends on the row of the ID does not use the index, and is evaluated
--- once for each row
+-- if a subquery in the period depends on the row of the ID, the condition does not use
+-- the index, and the subquery runs once for each row
 SELECT plan($$SELECT n FROM event WHERE id <@ tstzrange((SELECT last_run - n * interval '1 hour' FROM sync_state), NULL)$$);
 DROP TABLE sync_state;
 
--- a time from the row of the ID; a constant on the other side uses the index
+-- a time from the row of the ID; a constant time on the other side uses the index
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('2026-03-11 10:38', '2026-01-01'::timestamptz + n * interval '1 minute', '[]');
 SELECT n FROM event WHERE id <@ tstzrange('2026-03-11 10:38', '2026-01-01'::timestamptz + n * interval '1 minute', '[]');
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('2026-01-01'::timestamptz + n * interval '1 minute', '2026-01-01 00:01', '[]');
@@ -162,7 +162,7 @@ SELECT c.id, CASE WHEN c.vip THEN 'vip' ELSE EXISTS (
 	SELECT FROM contract AS k JOIN customer AS o ON o.id = k.customer FULL JOIN purchase AS p USING (customer)
 	WHERE p.customer = c.id AND NOT p.valid @> p.id)::text END AS late
 FROM customer AS c ORDER BY 1;
--- the same, with grouping in one of the two queries
+-- sublinks of several tables, with grouping in the outer query or in the sublink
 SELECT vip, count(*), EXISTS (
 	SELECT FROM contract JOIN purchase AS p USING (customer) WHERE p.customer = min(c.id) AND p.id <@ tstzrange(p.valid_from, p.valid_to)) AS early
 FROM customer AS c GROUP BY ROLLUP (vip, c.id > 2) ORDER BY 1, 2;
@@ -171,7 +171,7 @@ SELECT c.id FROM customer AS c WHERE c.vip OR EXISTS (
 	GROUP BY ROLLUP (p.id <@ p.valid) HAVING NOT p.id <@ p.valid) ORDER BY 1;
 DROP TABLE customer, contract, purchase;
 
--- negation and NULL
+-- a negated condition, and a period that is NULL
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE NOT (id <@ '[2026-01-10,2026-01-11)');
 SELECT plan($$SELECT n FROM event WHERE id <@ NULL$$);
 PREPARE by_no_period (tstzrange) AS
@@ -269,14 +269,14 @@ EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ counted_period();
 SELECT count(*), nextval('evaluations') - 1 AS evaluations FROM event WHERE n < 10 AND id <@ counted_period();
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(clock_timestamp(), NULL);
 
--- the same for a period from the row of the ID, a set of periods, and an ID that is not
--- a column
+-- not rewritten either: a period from the row of the ID, a set of periods, and an ID that
+-- is not a column
 EXPLAIN (COSTS OFF) SELECT n FROM (SELECT n, id, tstzrange(NULL, now()) AS period FROM event OFFSET 0) AS one_row WHERE id <@ period;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT id <@ unnest(ARRAY['(,)'::tstzrange, 'empty']) FROM event;
 EXPLAIN (COSTS OFF) SELECT name FROM shift WHERE '019ba533-e400-7000-8000-000000000000'::uuid <@ period;
 SELECT name FROM shift WHERE '019ba6f8-0000-7000-8000-000000000000'::uuid <@ period;
 
--- the same for a volatile ID
+-- not rewritten either: a volatile ID
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE CASE WHEN random() < 2 THEN id END <@ '[2026-01-10,2026-01-11)';
 
 -- a period that is NULL during execution
@@ -389,7 +389,7 @@ DROP TABLE shift_times;
 REVOKE ALL ON event, shift FROM uuid9562_reader;
 DROP ROLE uuid9562_reader;
 
--- nested calls do not grow exponentially: a plan of twelve levels is short
+-- the plan of nested calls does not grow exponentially: with twelve levels, it is short
 DO $$
 DECLARE
 	query text := 'SELECT id FROM event';
@@ -405,7 +405,7 @@ BEGIN
 	ASSERT length < 20000, length;
 END$$;
 
--- in PL/pgSQL
+-- conditions with PL/pgSQL variables
 DO $$
 DECLARE
 	period tstzrange := '[2026-01-10,2026-01-11)';

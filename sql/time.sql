@@ -4,8 +4,8 @@ SET DateStyle = 'ISO';
 \pset format unaligned
 \pset tuples_only
 
--- The smallest and greatest v7 of a millisecond, and v6 of a microsecond: for two in a
--- row, and at both ends of each field.
+-- The smallest and greatest v7 of a millisecond, and v6 of a microsecond: for two adjacent
+-- units, and at both ends of each field.
 SELECT t, public.uuidv7_floor(t), public.uuidv7_ceil(t)
 FROM (VALUES ('1970-01-01 00:00:00+00'::timestamptz), ('2022-02-22 19:22:22.000999+00'), ('2022-02-22 19:22:22.001+00'), ('10889-08-02 05:31:50.655999+00')) AS a (t);
 SELECT t, public.uuidv6_floor(t), public.uuidv6_ceil(t)
@@ -23,10 +23,10 @@ SELECT set_config('uuid9562.mac_address', node, false), public.uuid_extract_node
 	   right(public.uuidv7_at(now())::text, 12) = '02005e100001' AS in_v7
 FROM unnest('{02:00:5e:10:00:01,""}'::text[]) AS node;
 
--- These values do not affect the generators, which continue at the current time.
+-- Values for a given time do not affect the generators, which continue at the current time.
 SELECT public.uuidv7_at(t) > public.uuidv7(), public.uuidv6_at(t) > public.uuidv6() FROM (VALUES ('2222-02-22 19:22:22+00'::timestamptz)) AS a (t);
 
--- The time of a bound as text, also of a UUID of another version.
+-- The timestamp of a partition bound as text, also of a UUID of another version.
 SELECT public.uuidv7_timestamp_from_text(id), public.uuidv6_timestamp_from_text(id)
 FROM (VALUES (public.uuidv7_floor('2026-01-01')::text), (public.uuidv6_floor('2026-01-01')::text)) AS ids (id);
 

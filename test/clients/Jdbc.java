@@ -75,7 +75,7 @@ class Jdbc {
 		var plan = column(explain.executeQuery());
 		step(plan.toString().matches(".*(Index (Only )?Scan|Bitmap Index Scan).*"), "period uses the index", plan);
 
-		// java.time.Instant
+		// times of type java.time.Instant
 		try {
 			period.setObject(1, from.toInstant());
 			step(false, "an Instant is refused", "no error");

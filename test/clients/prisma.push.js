@@ -1,11 +1,11 @@
-// What "prisma db push" does.  The command fetches its schema engine as a program; this
-// is the engine as npm has it, which reads the catalogs through the client's adapter.
+// Do the same as "prisma db push", which downloads its schema engine as a program.  Use the
+// engine's npm package instead, which reads the catalogs through the client's adapter.
 import { readFileSync } from 'node:fs';
 import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/driver-adapter-utils';
 import { SchemaEngine } from '@prisma/schema-engine-wasm';
 import pg from 'pg';
 
-// The adapter does not know the catalogs' type "char", OID 18: it gets text, OID 25.
+// The adapter does not know the catalogs' type "char" (OID 18), so report text (OID 25).
 const chars = new Set();
 export const pool = new pg.Pool();
 pool.on('connect', (client) => client.connection.prependListener('rowDescription', ({ fields }) => {
@@ -15,7 +15,7 @@ pool.on('connect', (client) => client.connection.prependListener('rowDescription
 	}
 }));
 
-// And the engine gets a character.
+// Tell the engine that these columns have type "char".
 const labelled = (adapter) => ({
 	...adapter,
 	connect: async () => {
@@ -30,7 +30,7 @@ const labelled = (adapter) => ({
 	}
 });
 
-// How many steps the database lacks to be as the schema is; they are taken.
+// Change the database to match the schema, and return the number of steps.
 export async function push(adapter, path) {
 	const content = readFileSync(path, 'utf8');
 	const engine = await SchemaEngine.new({ datamodels: [[path, content]] }, () => {},

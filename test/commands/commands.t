@@ -24,7 +24,7 @@ sub program
 	chmod 0755, "$programs/$name";
 }
 
-# Return the files of these folders, with their sizes and times of last change.
+# Return the files of the given folders, with their sizes and times of last change.
 sub files
 {
 	my %files;
@@ -56,7 +56,7 @@ $printed = `scripts/demo 2>&1 </dev/null`;
 is($?, 0, 'scripts/demo ends well') or diag($printed);
 is_deeply(files(@folders, getcwd()), $before, "scripts/demo does not change the checkout or PG_CONFIG's PostgreSQL");
 
-# A suite that prints that it has begun, and does not end.
+# Replace prove by a program that prints that it has begun, and does not end.
 program('prove', "echo begun `pwd` \$\$\nexec sleep 100000");
 my $pid = open my $output, '-|', 'exec scripts/test 2>&1 </dev/null' or die $!;
 my ($folder, $suite);

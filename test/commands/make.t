@@ -64,7 +64,7 @@ is_deeply(files("$folder/installed"), [], 'make uninstall leaves nothing behind'
 works('make coretest works in another folder', 'coretest', 'clean');
 is_deeply(files("$folder/built"), [], 'make clean leaves nothing behind');
 
-# installcheck, where it cannot run
+# test the error of installcheck where it cannot run
 SKIP:
 {
 	skip 'there is no server to ask', 1 unless $ENV{PGHOST};

@@ -1,5 +1,5 @@
 # Test what scripts/release refuses, and which files it makes.  Short commands replace
-# the long ones that it runs.
+# the long commands that it runs.
 use strict;
 use warnings;
 

@@ -14,7 +14,7 @@ my $programs = File::Temp->newdir;
 chmod 0755, $programs;
 local $ENV{PATH} = "$programs:$ENV{PATH}";
 
-# Run scripts/smith for some seconds with this program instead of sqlsmith.
+# Run scripts/smith for some seconds with a program instead of sqlsmith.
 sub smith
 {
 	my ($seconds, $program) = @_;

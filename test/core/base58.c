@@ -5,7 +5,7 @@
 
 #include "base58.h"
 
-/* Python's divmod() and Bitcoin's alphabet gave these. */
+/* Vectors, computed in Python with divmod() and Bitcoin's alphabet. */
 static const struct
 {
 	const char *uuid;
@@ -103,7 +103,7 @@ assert_refused(const char *string, size_t length, const char *reason)
 		fail_msg("\"%.*s\": %s", (int) length, string, given == NULL ? "read" : given);
 }
 
-/* Every byte other than the 58 digits, at every position. */
+/* Refuse every byte other than the 58 digits, at every position. */
 static void
 refuses_other_characters(void **state)
 {

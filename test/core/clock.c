@@ -8,7 +8,7 @@
 
 #define RANDOM_ROUNDS 1000000
 
-/* 2022-02-22 19:22:22 UTC, the moment of RFC 9562's examples */
+/* 2022-02-22 19:22:22 UTC, the time of RFC 9562's examples */
 #define EXAMPLE_SEC INT64_C(1645557742)
 
 static uint64_t
@@ -43,7 +43,7 @@ static void
 gives_the_times_of_the_vectors(void **state)
 {
 	(void) state;
-	/* A.1, A.5, A.6, B.1 */
+	/* vectors of RFC 9562, A.1, A.5, A.6 and B.1 */
 	assert_true(ticks_of(UUID_CLOCK_GREGORIAN, EXAMPLE_SEC, 0) == UINT64_C(0x1ec9414c232ab00));
 	assert_true(ticks_of(UUID_CLOCK_V7, EXAMPLE_SEC, 0) == UINT64_C(0x017f22e279b0000));
 	assert_true(ticks_of(UUID_CLOCK_V8, EXAMPLE_SEC, 0) == UINT64_C(0x2489e9ad2ee2e00));
@@ -52,7 +52,7 @@ gives_the_times_of_the_vectors(void **state)
 	assert_true(uuid_clock_unix_micros(UUID_CLOCK_V8, UINT64_C(0x2489e9ad2ee2e00)) == EXAMPLE_SEC * 1000000);
 }
 
-/* floor(nanoseconds of the millisecond * 4096 / 1000000), for any nanosecond */
+/* The fraction is floor(nanoseconds of the millisecond * 4096 / 1000000). */
 static void
 fraction_is_as_the_rfc_defines_it(void **state)
 {
@@ -69,7 +69,7 @@ fraction_is_as_the_rfc_defines_it(void **state)
 	}
 }
 
-/* First and last moment of each field, and the ones outside (6.1). */
+/* Convert the first and the last time of each field, and refuse those outside (6.1). */
 static void
 refuses_a_time_outside_the_field(void **state)
 {
@@ -99,7 +99,7 @@ refuses_a_time_outside_the_field(void **state)
 	assert_true(refuses(UUID_CLOCK_V8, INT64_MIN, 0));
 }
 
-/* RFC 9562, 6.1, truncating: the least significant 60 bits are kept. */
+/* v8 keeps the least significant 60 bits (RFC 9562, 6.1, truncating). */
 static void
 v8_keeps_the_least_significant_bits(void **state)
 {
@@ -113,7 +113,7 @@ v8_keeps_the_least_significant_bits(void **state)
 	assert_true(ticks_of(UUID_CLOCK_V8, 3 * round, 205409280 + 420) == 42);
 }
 
-/* A whole microsecond anywhere in the field, and the field's edges. */
+/* Convert whole microseconds, also at both ends of the field, in both directions. */
 static void
 reads_back_every_whole_microsecond(void **state)
 {
@@ -148,7 +148,7 @@ reads_back_every_whole_microsecond(void **state)
 	}
 }
 
-/* All 4096 fractions increase, stay inside the millisecond, and are less than 1 us off. */
+/* The microseconds of the 4096 fractions increase, and are less than 1 us off. */
 static void
 v7_microseconds_stay_in_their_millisecond(void **state)
 {
@@ -167,7 +167,7 @@ v7_microseconds_stay_in_their_millisecond(void **state)
 	assert_int_equal(previous, 999);
 }
 
-/* A time of 2022, shifted by simple distances, is exact to the tick. */
+/* A shifted time is exact to the tick. */
 static void
 shifts_by_the_distance(void **state)
 {
@@ -211,7 +211,7 @@ a_shift_out_of_the_field_is_refused(void **state)
 	assert_false(uuid_clock_v7_shift(UUID_TIME_MAX, INT64_MIN, false, &shifted));
 }
 
-/* The same distance shifts every value by the same number of ticks. */
+/* Shifting by the same distance keeps the order of values. */
 static void
 a_shift_keeps_the_order(void **state)
 {
@@ -265,7 +265,7 @@ a_span_holds_what_is_asked(void **state)
 	(void) state;
 	assert_true(uuid_clock_span(UUID_CLOCK_V7, 5000, 6000, &lowest, &highest));
 	assert_true(lowest == 5 * 4096 && highest == 7 * 4096 - 1);
-	/* from the next millisecond, to the one before */
+	/* from the next whole millisecond to the previous one */
 	assert_true(uuid_clock_span(UUID_CLOCK_V7, 5001, 6999, &lowest, &highest));
 	assert_true(lowest == 6 * 4096 && highest == 7 * 4096 - 1);
 	assert_false(uuid_clock_span(UUID_CLOCK_V7, 5001, 5999, &lowest, &highest));
@@ -284,7 +284,7 @@ a_span_holds_what_is_asked(void **state)
 		assert_false(uuid_clock_span(clock, INT64_MIN, INT64_MIN, &lowest, &highest));
 	}
 
-	/* at the ends of the field, and just outside */
+	/* periods at the ends of the field, and just outside */
 	assert_true(uuid_clock_span(UUID_CLOCK_V7, -5, 0, &lowest, &highest));
 	assert_true(lowest == 0 && highest == 4095);
 	assert_false(uuid_clock_span(UUID_CLOCK_V7, -5, -1, &lowest, &highest));
@@ -297,7 +297,7 @@ a_span_holds_what_is_asked(void **state)
 	assert_false(uuid_clock_span(UUID_CLOCK_GREGORIAN, INT64_C(103072857660684698), INT64_MAX, &lowest, &highest));
 }
 
-/* The times of both ends are inside the span, and those of the adjacent ticks are outside. */
+/* The first and the last tick of a span are in the period, and adjacent ticks are not. */
 static void
 a_span_is_as_the_readings_say(void **state)
 {
@@ -316,7 +316,7 @@ a_span_is_as_the_readings_say(void **state)
 		{
 			uint64_t	ticks;
 
-			/* no time of the field is inside */
+			/* no time of the field is in the period */
 			assert_false(uuid_clock_micros_ticks(clock, last, &ticks) &&
 						 uuid_clock_unix_micros(clock, ticks) >= first);
 			continue;
@@ -331,7 +331,7 @@ a_span_is_as_the_readings_say(void **state)
 	assert_true(spans > RANDOM_ROUNDS / 10);
 }
 
-/* Add seconds; round to milliseconds in v7; stop one tick after the end of the field. */
+/* Add seconds, round v7 to milliseconds, and stop one tick after the end of the field. */
 static void
 goes_on_by_seconds(void **state)
 {

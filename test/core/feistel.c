@@ -1,14 +1,14 @@
 /*
- * The Feistel network of public IDs.  AES is replaced by its recorded results, or by a
- * function for tests.  test/t/key_file.pl tests the network with AES itself.
+ * Tests of the Feistel network of public IDs, with recorded results of AES, or with
+ * another function instead of AES.  test/t/key_file.pl tests the network with AES.
  */
 #include "support.h"
 
 #include "feistel.h"
 
 /*
- * The ten rounds of a vector of the manual: the half that is encrypted, and the first 8
- * bytes of the result of AES-256 with the key 00 01 ... 1f, by OpenSSL.
+ * The ten rounds of a vector of the manual, computed by OpenSSL: the half that AES-256
+ * encrypts with the key 00 01 ... 1f, and the first 8 bytes of the result.
  */
 static const uint64_t aes[UUID_FEISTEL_ROUNDS][2] = {
 	{UINT64_C(0x1de06b9bb85af70d), UINT64_C(0x64f035a96cfabfdf)},
@@ -86,7 +86,7 @@ assert_permuted(uint64_t key, UuidPayload payload)
 	assert_memory_equal(back, public_id, UUID_BYTES);
 }
 
-/* Random keys and random payloads, all bits zero, all bits one, and each single bit. */
+/* Encrypt and decrypt random payloads, all bits zero, all bits one, and single bits. */
 static void
 is_a_permutation_in_both_directions(void **state)
 {
@@ -115,7 +115,7 @@ is_a_permutation_in_both_directions(void **state)
 	}
 }
 
-/* A cipher that fails at the given call. */
+/* A UuidBlockCipher that fails at the given call. */
 static bool
 fail_at(void *key, uint8_t *block)
 {

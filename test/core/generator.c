@@ -1,13 +1,13 @@
 /*
- * Tests of the generator: the next value is greater, for any clock, random
- * source and method.
+ * Tests of the generator: the next value is greater, whatever the clock shows,
+ * with every random source and method.
  */
 #include "support.h"
 
 #include "clock.h"
 #include "generator.h"
 
-/* Steps of each long run. */
+/* Number of values in each long run. */
 #define STEPS 1000000
 
 #define FULL_COUNTER	(UINT64_C(0xf) << 58)
@@ -20,7 +20,7 @@ static const UuidMethod methods[] = {
 };
 static const char *const method_names[] = {"fraction", "counter", "random"};
 
-/* Random sources: only zeros, only ones, and a good one. */
+/* Random sources: all bits zero, all bits one, and pseudorandom bits. */
 
 static uint64_t
 zeros(void)
@@ -115,8 +115,8 @@ greater(UuidPayload a, UuidPayload b)
 }
 
 /*
- * Each of a million values is greater than the one before, also as bytes, for
- * every method, clock and source.
+ * Each of a million values, as bytes, is greater than the previous value, for every
+ * method, clock and source.
  */
 static void
 every_value_exceeds_the_one_before(void **state)
@@ -169,7 +169,7 @@ a_change_of_method_keeps_the_order(void **state)
 	}
 }
 
-/* With method fraction, the low 58 bits do not belong to the counter. */
+/* Method fraction keeps the order if a stamp replaces the low 58 bits of the tail. */
 static void
 a_stamp_below_the_counter_keeps_the_order(void **state)
 {
@@ -281,7 +281,7 @@ random_grows_by_one_to_two_to_the_32(void **state)
 	assert_true(generator.time == START);
 }
 
-/* A full tail leads to the next tick, with a new seed of the counter (6.2). */
+/* If the tail is full, the next value has the next tick and a new tail (6.2). */
 static void
 rollover_takes_the_next_tick(void **state)
 {
@@ -312,7 +312,7 @@ rollover_takes_the_next_tick(void **state)
 	assert_true(generator.time == START + 4096 + 0x7ff);
 	assert_true(generator.tail == UUID_TAIL_MAX);
 
-	/* the last step that fits does not lead to the next tick */
+	/* a step that fills the tail does not lead to the next tick */
 	generator = generator_at(START, UUID_TAIL_MAX - 1);
 	assert_int_equal(uuid_generator_next(&generator, START, random_from(zeros), UUID_METHOD_RANDOM),
 					 UUID_NEXT_STEPPED);
@@ -342,7 +342,7 @@ a_tick_gives_as_many_values_as_its_counter_allows(void **state)
 	assert_int_equal(values_per_tick(UUID_METHOD_COUNTER, ones), 32769);
 }
 
-/* The last tick of the field is used. */
+/* The generator uses the last tick of the field. */
 static void
 the_last_tick_of_the_field_is_taken(void **state)
 {
@@ -358,7 +358,7 @@ the_last_tick_of_the_field_is_taken(void **state)
 	}
 }
 
-/* At the end of the field there is no next value, and the generator does not change. */
+/* At the end of the field, there is no next value, and the state does not change. */
 static void
 at_the_end_of_the_field_there_is_no_next(void **state)
 {
@@ -377,7 +377,7 @@ at_the_end_of_the_field_there_is_no_next(void **state)
 	}
 }
 
-/* Every value has 58 new random bits, and a seed has 3 or 15. */
+/* The random bits are in the documented places of the value. */
 static void
 the_random_bits_reach_the_value(void **state)
 {
@@ -404,8 +404,8 @@ the_random_bits_reach_the_value(void **state)
 }
 
 /*
- * Count the random bits that change the next value.  doc/collisions.md uses
- * these numbers.
+ * Return the number of random bits that affect the next value.  doc/collisions.md
+ * uses these numbers.
  */
 static int
 bits_that_count(UuidMethod method, UuidStamp stamp, UuidPayload before, uint64_t now)
@@ -459,7 +459,7 @@ no_random_bit_is_lost(void **state)
 	}
 }
 
-/* The next value does not have an earlier time, for any time of the clock. */
+/* The next value does not have an earlier time, whatever the clock shows. */
 static void
 goes_on_from_a_time(void **state)
 {
@@ -482,7 +482,7 @@ goes_on_from_a_time(void **state)
 	assert_true(uuid_generator_from(0).time == 0 && uuid_generator_from(0).tail == 0);
 }
 
-/* A generator that is advanced to a payload continues above it, and never goes back. */
+/* A generator continues after the payload to which it is advanced, and never decreases. */
 static void
 goes_on_above_what_it_is_lifted_to(void **state)
 {

@@ -18,7 +18,7 @@
 
 #include "transaction_history.h"
 
-/* The rules that can be broken. */
+/* The rules, each of which a test breaks. */
 typedef enum Rule
 {
 	NO_RULE,
@@ -64,7 +64,7 @@ static const char *const rule_names[RULES] = {
 enum
 {
 	WRITERS = 3,
-	SLOTS = WRITERS + 1,		/* and one for a prepared transaction */
+	SLOTS = WRITERS + 1,		/* the last is for a prepared transaction */
 	PREPARED = WRITERS,
 	ROWS = 10,
 	STEPS = 40,
@@ -76,8 +76,8 @@ typedef enum Step
 {
 	DONE,
 	/* of a writer */
-	ASSIGN,						/* a transaction ID */
-	GENERATE,					/* a value, and a row */
+	ASSIGN,						/* assign a transaction ID */
+	GENERATE,					/* generate a value, and insert a row */
 	SET_SLOT,
 	END,
 	HISTORY_BEGIN,
@@ -92,7 +92,7 @@ typedef enum Step
 	LOAD_END,
 	/* of the reader */
 	SNAPSHOT,
-	OLD_SNAPSHOT,				/* from before startup */
+	OLD_SNAPSHOT,				/* take a snapshot from before startup */
 	CHECK_KNOWN,
 	CLOSE_TICK,
 	READ_SLOT,
@@ -118,16 +118,17 @@ typedef struct State
 {
 	uint8_t		at[WRITERS];
 	uint8_t		reader_at;
-	uint8_t		last;			/* value; 0 before the first */
-	uint8_t		next_xid;		/* to be assigned */
+	uint8_t		last;			/* last value; 0 before the first */
+	uint8_t		next_xid;		/* next transaction ID to be assigned */
 	uint8_t		latest_ended;
 	uint8_t		prepared;		/* xid in the slot of a prepared transaction */
-	uint8_t		may_finish;		/* has its session detached from it? */
-	uint16_t	running;		/* bit of each xid */
+	uint8_t		may_finish;		/* has the session that prepared it detached,
+								 * so that others may finish it? */
+	uint16_t	running;		/* bits of the xids in progress */
 	uint8_t		xid[WRITERS];
-	uint8_t		ended[WRITERS]; /* the next value is of another transaction */
-	uint8_t		slot[WRITERS];	/* tick plus one; 0 for none */
-	uint8_t		cleared[WRITERS];	/* the slot's value, if it is cleared too early */
+	uint8_t		ended[WRITERS]; /* does the next value begin a transaction? */
+	uint8_t		slot[WRITERS];	/* smallest tick plus one; 0 if there is none */
+	uint8_t		cleared[WRITERS];	/* the slot before it was cleared too early */
 	uint8_t		count[SLOTS][UUID_HISTORY_LEVELS];
 	uint8_t		history_xid[SLOTS][ENTRIES];
 	uint8_t		history_first[SLOTS][ENTRIES];
@@ -145,12 +146,13 @@ typedef struct State
 	uint16_t	seen_running;
 	uint8_t		seen_xmax;
 	uint8_t		seen_loaded;	/* was the snapshot taken after the mark was read? */
-	uint8_t		next_tick;		/* 0 if no value has been generated */
+	uint8_t		next_tick;		/* 0 if no value was generated */
 	uint8_t		seen_changes;
 	uint8_t		smallest;
 	uint8_t		history_smallest;
 	uint8_t		history_over;
-	uint8_t		horizon[2];		/* tick, for the two halves of a statement */
+	uint8_t		horizon[2];		/* tick, for the partition that the statement
+								 * reads first and for the other partition */
 	uint8_t		reset_meanwhile;
 } State;
 
@@ -160,12 +162,12 @@ static Program reader;
 
 static uint64_t missed;			/* states in which a row is missed */
 static uint64_t held;			/* states in which a finished transaction holds the horizon */
-static uint64_t refused;		/* states in which a reader is refused without need */
+static uint64_t refused;		/* states in which a reader is refused needlessly */
 static uint64_t states;
 
 /* --- states that the search has reached --------------------------------------- */
 
-/* Four times as many places as any program here needs. */
+/* A hash table with four times as many places as any program here needs. */
 static uint64_t met[1 << 20][2];
 
 /* Return a hash of 128 bits of a state. */
@@ -239,7 +241,7 @@ assign(State *state, int writer)
 	state->ended[writer] = 0;
 }
 
-/* Generate a value for a transaction, and a row with it. */
+/* Generate a value in a transaction, and insert a row with the value. */
 static void
 generate(State *state, int writer, bool aborts)
 {
@@ -257,7 +259,7 @@ generate(State *state, int writer, bool aborts)
 	state->rows++;
 }
 
-/* Add to the history of a slot, by the server's function. */
+/* Add a transaction to the history of a slot, by the server's function. */
 static void
 add_to_history(State *state, int slot, uint8_t xid, uint8_t first)
 {
@@ -381,7 +383,7 @@ sees(const State *state, uint8_t xid)
 	return xid < state->seen_xmax && !(state->seen_running & 1 << xid);
 }
 
-/* Check whether a reader that continues from the greatest value that it got misses a row. */
+/* Check whether a reader misses a row if it continues after the greatest value it read. */
 static bool
 misses(const State *state)
 {
@@ -403,7 +405,7 @@ misses(const State *state)
 
 		if (state->row_aborts[i])
 			continue;
-		/* the promise */
+		/* a row below the horizon becomes visible later */
 		if (!sees(state, state->row_xid[i]) && (tick < state->horizon[0] || tick < state->horizon[1]))
 			return true;
 		if (sees(state, state->row_xid[i]) && tick >= state->horizon[first ? 0 : 1] &&
@@ -413,7 +415,10 @@ misses(const State *state)
 	return false;
 }
 
-/* Check whether the snapshot takes a transaction to be in progress that the slots do not know. */
+/*
+ * Check whether the snapshot is older than the first known transaction, or sees as in
+ * progress a transaction that the slots do not know.
+ */
 static bool
 is_unknown(const State *state)
 {
@@ -447,7 +452,10 @@ read_step(State *state)
 			}
 			if (is_unknown(state))
 			{
-				/* xid 1 may be prepared before startup */
+				/*
+				 * refusal is necessary only if xid 1, which may have been
+				 * prepared before startup, is in progress
+				 */
 				if (state->seen_loaded && !(state->seen_running & 1 << 1))
 					refused++;
 				state->reader_at = reader.length;
@@ -477,7 +485,7 @@ read_step(State *state)
 				int			level = of % UUID_HISTORY_LEVELS;
 				int			count = state->count[slot][level];
 
-				/* the worst result of reading during a change */
+				/* during a change, the reader finds no entry in the worst case */
 				if (state->changes[slot] % 2 != 0)
 					count = 0;
 				for (int i = 0; i < count && !state->history_over; i++)
@@ -495,7 +503,7 @@ read_step(State *state)
 		case READ_HISTORY_END:
 			if (state->changes[of] != state->seen_changes && broken != HISTORY_IS_CONSISTENT)
 			{
-				/* again */
+				/* read the history again */
 				while (reader.steps[state->reader_at].step != READ_HISTORY ||
 					   reader.steps[state->reader_at].of != of)
 					state->reader_at--;
@@ -513,7 +521,7 @@ read_step(State *state)
 			state->smallest = 0;
 			break;
 		case CHECK:
-			/* values have no order with those from before a reset during the read */
+			/* a reset during the read makes new values less than earlier ones */
 			if (misses(state) && !state->reset_meanwhile)
 				missed++;
 			break;
@@ -521,7 +529,7 @@ read_step(State *state)
 	return true;
 }
 
-/* Explore everything that can happen after a state. */
+/* Explore all interleavings of further steps after a state. */
 static void
 explore(const State *state)
 {
@@ -665,7 +673,7 @@ add_writer(int writer, const char *transactions)
 	}
 }
 
-/* Add the computation of a horizon from the slots of so many writers. */
+/* Add the computation of a horizon from the slots of a number of writers. */
 static void
 add_horizon(int slots)
 {
@@ -691,12 +699,12 @@ add_horizon(int slots)
 		add(&reader, CLOSE_TICK, 0);
 }
 
-/* How a server starts. */
+/* States of a server at the beginning. */
 typedef enum Startup
 {
 	IN_USE,						/* the mark has been read */
-	WITH_PREPARED,				/* with a prepared transaction from before */
-	WITH_OLD_SNAPSHOT			/* with a snapshot of another transaction from before */
+	WITH_PREPARED,				/* a transaction was prepared before startup */
+	WITH_OLD_SNAPSHOT			/* the reader's snapshot is from before startup */
 } Startup;
 
 /* Return the state after startup.  Transaction 1 has a row, and began before startup. */
@@ -726,7 +734,7 @@ start(Startup startup)
 	return state;
 }
 
-/* Explore up to three writers. */
+/* Explore up to three writers with one broken rule, or with none. */
 static void
 run(Rule rule, Startup startup, const char *writer_0, const char *writer_1, const char *writer_2)
 {

@@ -54,7 +54,7 @@ packs_and_unpacks_the_vectors(void **state)
 	}
 }
 
-/* Given bytes, and the UUID with version and variant replaced. */
+/* Version and variant are replaced, and all other bits are kept. */
 static void
 sets_version_and_variant_over_given_bytes(void **state)
 {
@@ -68,9 +68,9 @@ sets_version_and_variant_over_given_bytes(void **state)
 		{"5df418813aed051548a72f4a814cf09e", 3, "5df41881-3aed-3515-88a7-2f4a814cf09e"},
 		/* A.3 */
 		{"919108f752d133205bacf847db4148a8", 4, "919108f7-52d1-4320-9bac-f847db4148a8"},
-		/* A.4: SHA-1 of the same, left 128 bits */
+		/* A.4: SHA-1 of the same name, left 128 bits */
 		{"2ed6657de927468b55e12665a8aea6a2", 5, "2ed6657d-e927-568b-95e1-2665a8aea6a2"},
-		/* B.2: SHA-256 of the same, left 128 bits */
+		/* B.2: SHA-256 of the same name, left 128 bits */
 		{"5c146b143c524afd938a375d0df1fbf6", 8, "5c146b14-3c52-8afd-938a-375d0df1fbf6"},
 		{"00000000000000000000000000000000", 8, "00000000-0000-8000-8000-000000000000"},
 		{"ffffffffffffffffffffffffffffffff", 8, "ffffffff-ffff-8fff-bfff-ffffffffffff"},
@@ -88,7 +88,7 @@ sets_version_and_variant_over_given_bytes(void **state)
 	}
 }
 
-/* RFC 9562, 4.1, table 1: byte 8 from 0x0_ to 0xf_. */
+/* Byte 8 from 0x0_ to 0xf_ has the variant of RFC 9562, 4.1, table 1. */
 static void
 names_the_variant_of_any_bytes(void **state)
 {
@@ -126,7 +126,7 @@ names_the_version_only_under_the_variant_of_the_rfc(void **state)
 	}
 }
 
-/* Edges of both fields and random values, in every version. */
+/* Test the ends of both fields and random values, in every version. */
 static void
 unpack_is_the_inverse_of_pack(void **state)
 {
@@ -151,7 +151,7 @@ unpack_is_the_inverse_of_pack(void **state)
 	}
 }
 
-/* RFC 9562, 5.6: conversion of any v1 to v6 and back. */
+/* Converting any v1 to v6 and back returns the same UUID (RFC 9562, 5.6). */
 static void
 v1_to_v6_to_v1_is_the_identity(void **state)
 {
@@ -270,8 +270,8 @@ any_bytes_have_a_place_in_the_order_of_times(void **state)
 			memset(bytes, round % 10 ? 0xff : 0, 6);
 
 		/*
-		 * the UUID is not below the first one of its time, and is below the
-		 * first one of the next
+		 * the UUID is at least the first UUID of the resulting time, and less
+		 * than the first UUID of the next time
 		 */
 		payload.tail = 0;
 		payload.time = uuid_layout_last_time(bytes, version);

@@ -70,7 +70,7 @@ asks_the_source_once_per_16384_bytes(void **state)
 	assert_int_equal(source_calls, 11);
 }
 
-/* The buffer returns the bytes of the source, each of them once. */
+/* The buffer returns each byte of the source once. */
 static void
 hands_out_every_byte_once(void **state)
 {
@@ -118,7 +118,7 @@ hands_out_nothing_when_the_source_fails(void **state)
 		assert_erased(pool.words, 0, UUID_RANDOM_BUFFER_WORDS);
 		assert_int_equal(source_calls, i);
 	}
-	/* the buffer works again when the source does */
+	/* the buffer works again when the source works again */
 	assert_true(uuid_random_buffer_take(&pool, OWNER, recording_source, &word));
 	assert_true(word != 42);
 }
@@ -137,7 +137,7 @@ another_owner_gets_no_byte_of_the_pool(void **state)
 	for (size_t i = 0; i < UUID_RANDOM_BUFFER_WORDS; i++)
 		assert_true(left[i] != word);
 
-	/* also if the source fails at that moment */
+	/* if the source fails for the new owner, all bytes are erased */
 	word = 42;
 	assert_false(uuid_random_buffer_take(&pool, OWNER, failing_source, &word));
 	assert_true(word == 42);

@@ -18,7 +18,7 @@ reads_each_digit_in_upper_and_lower_case(void **state)
 	assert_memory_equal(bytes, expected, sizeof(expected));
 }
 
-/* Every byte other than the 22 digits, instead of a digit. */
+/* Refuse every byte other than the 22 digits, at the place of a digit. */
 static void
 refuses_what_is_no_digit(void **state)
 {
@@ -63,7 +63,7 @@ reads_a_uuid(void **state)
 static void
 base32hex_is_that_of_the_rfc(void **state)
 {
-	/* Python's base64.b32hexencode returns the same, with padding */
+	/* vectors of Python's base64.b32hexencode, without padding */
 	static const struct
 	{
 		const char *uuid;
@@ -87,7 +87,7 @@ base32hex_is_that_of_the_rfc(void **state)
 	}
 }
 
-/* Two UUIDs have the order of their texts, and each text is read in upper and lower case. */
+/* UUIDs sort as their texts, which are read in upper and lower case. */
 static void
 base32hex_sorts_and_is_read_back(void **state)
 {

@@ -6,7 +6,7 @@
 
 #include "transaction_history.h"
 
-/* Return the smallest value of the transactions that a snapshot with this xmax takes to be in progress. */
+/* Return the smallest value of the transactions that a snapshot with an xmax does not see. */
 static uint64_t
 smallest_unseen(const UuidHistory *history, uint64_t xmax, int generator)
 {
@@ -36,7 +36,7 @@ transaction(uint64_t xid, uint64_t first)
 	return entry;
 }
 
-/* Transactions finish one after the other, each with a greater smallest value. */
+/* Finish transactions one after the other, with increasing values. */
 static void
 result_is_at_most_twice_as_old(void **state)
 {
@@ -49,7 +49,7 @@ result_is_at_most_twice_as_old(void **state)
 		uuid_history_add(&history, transaction(xid, xid));
 		if (xid % 997 != 0 && xid > 600)
 			continue;
-		/* a snapshot from before the last so many transactions finished */
+		/* take snapshots that do not see the last "age" transactions */
 		for (uint64_t age = 0; age <= xid; age += age / 7 + 1)
 		{
 			uint64_t	exact = age == 0 ? UUID_FIRST_NONE : xid - age + 1;
@@ -63,7 +63,7 @@ result_is_at_most_twice_as_old(void **state)
 	}
 }
 
-/* Values in any order, as after a reset, and transactions that used only some generators. */
+/* Test values in any order, as after a reset, and transactions without some values. */
 static void
 result_is_never_too_great(void **state)
 {

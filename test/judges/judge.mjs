@@ -1,6 +1,6 @@
-// Compares public IDs with Node's crypto, and base58 with bs58 and short-uuid.  Reads
-// tab-separated lines of scripts/judges: v7, key, public ID, the public ID in base58.  Ends
-// with an error if one differs.
+// Compare public IDs with Node's crypto, and base58 with bs58 and short-uuid.  Read
+// tab-separated lines of scripts/judges: v7, key, public ID, the public ID in base58.  Fail
+// if a result differs.
 import { createCipheriv } from "node:crypto";
 import { createInterface } from "node:readline";
 import bs58 from "bs58";

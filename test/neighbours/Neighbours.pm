@@ -1,5 +1,5 @@
-# Functions of the tests with other extensions: is the extension installed, and which
-# partitions does a plan scan?
+# Functions of the tests with other extensions: check whether an extension is installed,
+# and return the partitions that a plan scans.
 package Neighbours;
 
 use strict;

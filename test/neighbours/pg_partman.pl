@@ -1,7 +1,7 @@
 # pg_partman creates, fills and drops partitions by the time in the primary key, with
 # uuidv7_floor as encoder and uuidv7_timestamp_from_text as decoder.
 #
-# It uses the current time, so months are numbered from the current one, which is 0.
+# pg_partman uses the current time, so the test numbers months from the current month, 0.
 use strict;
 use warnings;
 
@@ -33,8 +33,8 @@ if (sql(q{SELECT count(*) FROM pg_proc WHERE pronamespace = 'partman'::regnamesp
 # Wait if a month is about to end.
 sql(q{SELECT pg_sleep(61) WHERE date_trunc('month', now() + interval '1 minute') <> date_trunc('month', now())});
 
-# The beginning of month n, and the number of a partition's month, or its name if it has
-# none.
+# Return the beginning of month n, and the number of a partition's month, or the name of a
+# partition without a month.
 sql(q{
 	CREATE FUNCTION month(n int) RETURNS timestamptz STABLE LANGUAGE sql AS
 		$$SELECT date_trunc('month', now()) + make_interval(months => n)$$;

@@ -2,8 +2,8 @@
 # "id <@ period" reads the chunks of the period.
 #
 # Versions with uuid dimensions accept the key itself.  Every version accepts
-# uuidv7_timestamp as the partitioning function.  Tests that this cannot pass are skipped
-# by name.
+# uuidv7_timestamp as the partitioning function.  Tests that cannot pass with this
+# function are skipped by name.
 use strict;
 use warnings;
 
@@ -38,7 +38,7 @@ foreach my $case ([ 'postgres', 'uuid9562', 'timescaledb' ], [ 'theirs_first', '
 }
 my $theirs = 'TimescaleDB ' . sql(q{SELECT extversion FROM pg_extension WHERE extname = 'timescaledb'});
 
-# the chunks of the rows that the condition selects
+# return the chunks of the rows that a condition selects
 sub chunks_of
 {
 	my ($table, $condition) = @_;
@@ -46,8 +46,8 @@ sub chunks_of
 	return join ' ', sort map { s/.*\.//r } split /\n/, sql("SELECT DISTINCT tableoid::regclass FROM $table WHERE $condition");
 }
 
-# Rows for each hour of four days in chunks of a day, and the same in a plain table.
-# Then a row of now, and of 50, 100 and 150 days ago.
+# Create tables with a row for each hour of four days, in chunks of a day and in a plain
+# table.  Then insert rows of now, and of 50, 100 and 150 days ago.
 my %dimension = (key => '', function => q{, partition_func => 'public.uuidv7_timestamp'});
 foreach my $by (sort keys %dimension)
 {

@@ -19,7 +19,7 @@ SELECT isnt(uuid_extract_timestamp(:'v6'), NULL, 'with pg_catalog last in search
 RESET search_path;
 
 CREATE TEMP TABLE samples AS SELECT md5(n::text)::uuid AS id FROM generate_series(1, 200000) AS n;
--- version and variant of many values of each kind
+-- give half of the samples the variant of RFC 9562 and a version from 0 to 9
 UPDATE samples SET id = overlay(overlay(id::text PLACING to_hex(get_byte(uuid_send(id), 0) % 10) FROM 15) PLACING '8' FROM 20)::uuid
 WHERE get_byte(uuid_send(id), 1) < 128;
 \if :in_core

@@ -5,7 +5,7 @@
 BEGIN;
 SELECT plan(5);
 
--- as SQL text, so that values that a version of PostgreSQL lacks can be skipped
+-- edge values as SQL text, so that those that a version of PostgreSQL lacks can be skipped
 CREATE TEMP TABLE edges (type regtype, value text);
 INSERT INTO edges
 SELECT type, value

@@ -1,5 +1,5 @@
 -- Row estimates of period conditions are within a factor of two of the actual rows, for
--- periods of many histogram bins and inside a single one.
+-- periods of many histogram bins and inside a single bin.
 --
 -- The results are the same in every run: ANALYZE reads whole tables, and random values
 -- come from one seed.  To use another seed, set PGOPTIONS='-c test.seed=0.25', a number
@@ -49,8 +49,9 @@ RETURN overlay(overlay(md5(random()::text) PLACING '4' FROM 13) PLACING 'a' FROM
 
 SELECT setseed(coalesce(nullif(current_setting('test.seed', true), ''), '0')::float8);
 
--- The last 90 days: a value every 270 seconds; with three times the density in half of
--- each day; with as many random UUIDs; with NULL in a third of the rows.
+-- Values of the last 90 days.  steady: one every 270 seconds; daily: with three times the
+-- density in half of each day; mixed: with as many random UUIDs; gappy: with NULL in a
+-- third of the rows.
 CREATE TABLE steady AS
 SELECT public.uuidv7_at(now() - (n - random()) * interval '270 seconds') AS id FROM generate_series(1, 28800) AS n;
 CREATE TABLE half AS
@@ -86,7 +87,7 @@ CREATE INDEX ON v8 (id);
 CREATE INDEX ON parted (id);
 CALL analyze_whole('steady', 'daily', 'mixed', 'gappy', 'v6', 'v8', 'v8_mixed', 'one_then_other', 'parted');
 
--- a bin of "steady" has 22 hours, and one of "mixed" has 44
+-- a bin of "steady" spans 22 hours, and a bin of "mixed" spans 44 hours
 SELECT estimates(from_table, format('id <@ %L::tstzrange', tstzrange(now() - since, now() - till)))
 FROM (VALUES ('steady'), ('mixed'), ('gappy'), ('parted'), ('daily')) AS tables (from_table),
 	 (VALUES (interval '60 days', interval '30 days'), ('33 days', '28 days'), ('41 days', '40 days'),
@@ -94,7 +95,7 @@ FROM (VALUES ('steady'), ('mixed'), ('gappy'), ('parted'), ('daily')) AS tables 
 SELECT estimates(from_table, format('id <@ %L::tstzrange', tstzrange(now() - interval '50 days 1 hours', now() - interval '50 days')))
 FROM (VALUES ('steady'), ('mixed'), ('gappy'), ('parted')) AS tables (from_table);
 
--- periods that are known during execution, and one unbounded side
+-- estimate periods with now(), with one unbounded side, and under NOT
 SELECT estimates('steady', $$id <@ tstzrange(now() - interval '7 days', NULL)$$);
 SELECT estimates('steady', $$id <@ tstzrange(now() - interval '1 day', now())$$);
 SELECT estimates('steady', $$tstzrange(now() - interval '41 days', now() - interval '40 days 21 hours') @> id$$);
@@ -104,19 +105,19 @@ SELECT estimates('steady', format('id <@ %L::tstzrange', tstzrange(now() - inter
 SELECT estimates('steady', format('id <@ %L::tstzrange', tstzrange(NULL, NULL)));
 SELECT estimates('steady', format('NOT (id <@ %L::tstzrange)', tstzrange(now() - interval '2 days', NULL)));
 
--- v6, v8 with a node id, and with other conditions beside it
+-- estimate v6, v8 with a node ID, and a period with another condition on the ID
 SELECT estimates('v6', format('public.uuidv6_within(id, %L)', tstzrange(now() - interval '50 days 3 hours', now() - interval '50 days')));
 SELECT estimates('v8', format('public.uuidv8_node_within(id, %L)', tstzrange(now() - interval '50 days 3 hours', now() - interval '50 days')));
 SELECT estimates('v8', 'public.uuidv8_node_within(id, tstzrange(now() - interval ''1 day'', NULL))');
 SELECT estimates('steady', format('id <@ %L::tstzrange AND id > %L', tstzrange(now() - interval '60 days', now() - interval '50 days'),
 								  public.uuidv7_floor(now() - interval '50 days 3 hours')));
 
--- a parameter of a custom plan
+-- estimate with the value of a parameter in a custom plan
 PREPARE period_rows (tstzrange) AS SELECT FROM steady WHERE id <@ $1;
 SELECT ok(estimated_rows(format('EXECUTE period_rows (%L)', tstzrange(now() - interval '20 days 3 hours', now() - interval '20 days')))
 		  BETWEEN 20 AND 80, 'a parameter of a custom plan: 40 rows, within a factor of two');
 
--- the newest values of a column of several versions, and values of other versions
+-- estimate the newest values of a column with several versions, and other versions
 SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '1 day', NULL)$$);
 SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '14 hours', now())$$);
 SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '30 hours', now() + interval '1 day')$$);
@@ -126,7 +127,7 @@ SELECT estimates('gappy', 'public.uuid_is_v7(id)');
 SELECT cmp_ok(estimated_rows('SELECT FROM steady WHERE public.uuid_is_v6(id)'), '<', 11::numeric, 'no v6 among v7');
 SELECT cmp_ok(estimated_rows($$SELECT FROM v6 WHERE id <@ '[2026-01-01,)'$$), '<', 11::numeric, 'no v7 among v6');
 
--- v8 mixed with other versions, and one kind after the other
+-- estimate v8 among other versions, and in a column that changed from v7 to v8
 SELECT estimates('v8_mixed', format('public.uuidv8_node_within(id, %L)', tstzrange(now() - since, now() - till)))
 FROM (VALUES (interval '60 days', interval '30 days'), ('41 days', '40 days'), ('10 days 6 hours', '10 days'), ('1 day', '0'), ('14 hours', '0')) AS periods (since, till);
 SELECT estimates('one_then_other', $$public.uuidv8_node_within(id, tstzrange(now() - interval '1 day', NULL))$$);
@@ -134,7 +135,7 @@ SELECT estimates('one_then_other', $$public.uuidv8_node_within(id, tstzrange(now
 SELECT estimates('one_then_other', $$id <@ tstzrange(now() - interval '51 days', now() - interval '50 days')$$);
 SELECT estimates('one_then_other', 'public.uuid_is_v8(id)');
 
--- few distinct values; some common values among many rare ones
+-- columns with few distinct values, and with some common values
 CREATE TABLE customers AS
 SELECT public.uuidv7_floor(now() - n * interval '1 day') AS id FROM generate_series(1, 40) AS n, generate_series(1, 10 * n);
 CREATE TABLE regulars AS
@@ -163,7 +164,7 @@ CALL analyze_whole('two');
 SELECT estimates('two', format('id <@ %L::tstzrange AND parent < %L', tstzrange(now() - interval '50 days 3 hours', now() - interval '50 days'),
 							   public.uuidv7_floor(now() - interval '3 years' + interval '1 day')));
 
--- a period that may be NULL
+-- estimate a period that may be NULL
 CREATE FUNCTION three_hours() RETURNS tstzrange STABLE LANGUAGE plpgsql
 AS $$BEGIN RETURN tstzrange(now() - interval '50 days 3 hours', now() - interval '50 days'); END$$;
 SELECT estimates('steady', 'id <@ three_hours()');
@@ -174,7 +175,7 @@ SELECT ok(estimated_rows($$SELECT FROM steady WHERE id <@ tstzrange(now() + inte
 INSERT INTO steady SELECT public.uuidv7_at(now() + interval '2 hours' + n * interval '1 second') FROM generate_series(1, 288) AS n;
 SELECT ok(estimated_rows($$SELECT FROM steady WHERE id <@ tstzrange(now() + interval '1 hour', NULL)$$) > 50, 'many rows are estimated after new values were inserted');
 
--- a table that has grown since it was analysed: the new rows are the newest
+-- a table that has grown since ANALYZE: the new rows have the newest IDs
 CREATE TABLE growing AS SELECT id FROM steady WHERE id < public.uuidv7_floor(now() - interval '20 days');
 CREATE INDEX ON growing (id);
 CALL analyze_whole('growing');
@@ -184,7 +185,8 @@ SELECT estimates('growing', $$id <@ tstzrange(now() - interval '10 days', now() 
 SELECT estimates('growing', $$id <@ tstzrange(now() - interval '20 days 2 hours', NULL)$$);
 SELECT estimates('growing', $$id <@ tstzrange(now() - interval '41 days', now() - interval '40 days')$$);
 
--- v8 with a node ID and of uuidv8(), whose clocks differ; and v8 with random UUIDs
+-- tables that have grown: values of uuidv8_node() and uuidv8(), whose clocks differ, and
+-- v7 with random UUIDs
 CREATE FUNCTION v8_floor(moment timestamptz) RETURNS uuid STABLE
 RETURN public.uuidv8_custom((extract(epoch FROM moment) * 100000000)::bigint >> 12, ((extract(epoch FROM moment) * 100000000)::bigint & 4095)::int, 0);
 CREATE TABLE growing_v8 AS SELECT id FROM v8 WHERE id < public.uuidv8_node_floor(now() - interval '20 days');
@@ -201,13 +203,13 @@ FROM unnest(ARRAY['2 hours', '1 day', '10 days']::interval[]) AS since;
 SELECT estimates('growing_v8', format('public.uuidv8_node_within(id, %L)', tstzrange(now() - since, now() - till)))
 FROM (VALUES (interval '1 hour', interval '0'), ('10 days', '9 days'), ('41 days', '40 days')) AS periods (since, till);
 
--- few values of v8
+-- few distinct values of v8
 CREATE TABLE v8_customers AS
 SELECT public.uuidv8_node_floor(now() - n * interval '1 day') AS id FROM generate_series(1, 40) AS n, generate_series(1, 10 * n);
 CALL analyze_whole('v8_customers');
 SELECT estimates('v8_customers', $$public.uuidv8_node_within(id, tstzrange(now() - interval '30 days 12 hours', now() - interval '20 days 12 hours'))$$);
 
--- no statistics, or hardly any
+-- a table without statistics, and a table with statistics of one row
 CREATE TABLE unknown AS SELECT id FROM mixed;
 SELECT estimates('unknown', 'public.uuid_is_v7(id)');
 SELECT estimates('unknown', 'NOT public.uuid_is_v7(id)');
@@ -237,8 +239,8 @@ SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '50 days', NULL) AN
 SELECT estimates('mixed', format('public.uuid_is_v7(id) AND (id < %L OR id > %L)', public.uuidv7_floor(now() - interval '60 days'), 'f0000000-0000-4000-8000-000000000000'::uuid));
 SELECT estimates('customers', format('id <@ %L::tstzrange AND id = %L', '(,)', (SELECT id FROM customers ORDER BY id LIMIT 1)));
 
--- outside a histogram of ten bins, for which ANALYZE reads 3,000 rows: less than half a
--- bin, whether or not the table has grown
+-- rows beyond either end of a ten-bin histogram, fewer than half a bin, in a table that
+-- has grown and in one that has not (ANALYZE samples 3,000 rows for ten bins)
 CREATE TABLE later AS
 SELECT public.uuidv7_at(now() - (n - random()) * interval '270 seconds') AS id FROM generate_series(51, 3050) AS n;
 CREATE TABLE earlier AS
@@ -260,7 +262,7 @@ SELECT estimates('earlier', $$id <@ tstzrange(now() - 3030 * interval '270 secon
 SELECT cmp_ok(estimated_rows($$SELECT FROM earlier WHERE id <@ tstzrange(now() - interval '30 days', now() - interval '20 days')$$), '<', 11::numeric,
 			  'earlier, before all: next to none');
 
--- outside the existing values: hardly any rows
+-- a period after all existing values has hardly any rows
 SELECT cmp_ok(estimated_rows($$SELECT FROM steady WHERE id <@ tstzrange(now() + interval '1 day', NULL)$$), '<', 111::numeric,
 			  'tomorrow: next to none');
 
@@ -269,7 +271,7 @@ SELECT is(estimated_rows(format('SELECT FROM mixed WHERE (%1$s AND id = public.n
 		  estimated_rows(format('SELECT FROM mixed WHERE %1$s AND (%1$s AND id = public.nil_uuid() OR id > public.nil_uuid())', 'public.uuid_is_v7(id)')),
 		  'the order of two conditions on the version changes no estimate');
 
--- planning many partitions releases the statistics that it has read
+-- the planner frees the statistics of each partition
 CREATE TABLE calendar (id uuid) PARTITION BY RANGE (id);
 CREATE FUNCTION planning_memory(bins int) RETURNS numeric LANGUAGE plpgsql AS $$
 DECLARE

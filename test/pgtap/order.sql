@@ -1,4 +1,4 @@
--- A hundred thousand values of every time-based generator in one session.
+-- A hundred thousand values of each time-based generator increase in one session.
 
 BEGIN;
 SELECT plan(21);

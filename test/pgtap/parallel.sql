@@ -40,7 +40,7 @@ SELECT results_eq(
 	'VALUES (200000::bigint, 200000::bigint, 200000::bigint, 200000::bigint, 200000::bigint, 200000::bigint)',
 	'no value comes twice from several workers');
 
--- the same once more, without workers
+-- compute the same values without workers
 SET LOCAL max_parallel_workers_per_gather = 0;
 SELECT query AS computed FROM queries WHERE name = 'computed' \gset
 SELECT is(count(*), 200000::bigint, 'names, converters and inspectors give in workers what they give without')

@@ -31,7 +31,7 @@ SELECT is_empty(
 	  WHERE length(replace((a.vector # b.vector)::text, '0', '')) NOT BETWEEN 9500 AND 10500$$,
 	'no bit is a copy of another');
 
--- of that many values of an expression, those bits
+-- Test that the given bits of an expression are random, in 20,000 of its values.
 CREATE FUNCTION random_bits(name text, expression text, bits int4multirange) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	bad int[];
@@ -45,7 +45,7 @@ BEGIN
 	WHERE ones NOT BETWEEN 9500 AND 10500;
 	RETURN NEXT is(bad, NULL::int[], format('%s: every bit of %s is set half the time', name, bits));
 
-	-- 200,000 values of 32 bits: 4.7 pairs of the same are expected
+	-- among 200,000 random values of 32 bits, 4.7 pairs of equal values are expected
 	SELECT count(DISTINCT substring(uuid_send(id) FROM 13)) INTO distinct_ends FROM given;
 	RETURN NEXT ok(200000 - distinct_ends <= 20, name || ': the last 32 bits of 200,000 values collide as often as chance has it');
 	DROP TABLE given;
@@ -57,7 +57,7 @@ SELECT random_bits('counter', 'public.uuidv7()', '{[70,128)}');
 SET LOCAL uuid9562.v7_method = 'random';
 SELECT random_bits('random', 'public.uuidv7()', '{[96,128)}');
 
--- UUIDs of one moment; a random node has one fixed bit, and a node ID has 16
+-- UUIDs for one time; a random node has one fixed bit, and a node ID has 16 fixed bits
 SELECT random_bits('uuidv7_at', $$public.uuidv7_at('2026-01-01')$$, '{[66,128)}');
 SELECT random_bits('uuidv6_at', $$public.uuidv6_at('2026-01-01')$$, '{[66,87),[88,128)}');
 SELECT random_bits('uuidv8_node_at', $$public.uuidv8_node_at('2026-01-01', 1)$$, '{[66,70),[86,128)}');

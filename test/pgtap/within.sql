@@ -22,7 +22,7 @@ FROM unnest(ARRAY['1970-01-01', '1969-12-31 23:59:59.999', '1582-10-15', '1582-1
 CREATE FUNCTION a_moment() RETURNS timestamptz VOLATILE LANGUAGE sql
 AS $$SELECT moment FROM pg_temp.moments ORDER BY random() LIMIT 1$$;
 
--- NULL if the time is outside the field of the version
+-- Return a UUID for a time, or NULL if the time is outside the field of the version.
 CREATE FUNCTION try_uuid(expression text, moment timestamptz) RETURNS uuid LANGUAGE plpgsql AS $$
 DECLARE
 	id uuid;
@@ -100,7 +100,8 @@ SELECT is_empty(
 	'SELECT id, period FROM truth WHERE v8 IS DISTINCT FROM public.uuidv8_node_within(id, period)',
 	'v8 with a node id: the function is as the definition says');
 
--- rewritten: as an expression with three values, and as a condition, with its plan
+-- rewritten conditions have the results of the definition: in the select list, where the
+-- result can be NULL, and in joins that scan the table or the index
 CREATE FUNCTION plan_of(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -137,7 +138,7 @@ SET LOCAL enable_seqscan = off;
 SELECT alike(plan_of(joined(condition)), '%Index Cond%', condition || ': the join scans the index') FROM conditions;
 SELECT bag_eq(joined(condition), 'truth_' || kind, condition || ': a scan of the index finds the pairs of the definition') FROM conditions;
 
--- periods from two times: each bound by itself, from every kind of expression
+-- periods from two times: each bound on its own, then both in tstzrange()
 SET LOCAL enable_seqscan = on;
 CREATE TEMP TABLE times AS
 SELECT moment FROM moments
@@ -230,8 +231,8 @@ SELECT bag_eq(
 	$$SELECT NOT public.uuidv7_within(period => '[2026-03-01,2026-03-02)', id => id), count(*) FROM hours
 	  GROUP BY GROUPING SETS ((public.uuidv7_within(period => '[2026-03-01,2026-03-02)', id => id)), ())$$,
 	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48)$$, 'a call with named arguments can be grouped by');
--- conditions that PostgreSQL represents differently in one place: a column of a join or
--- a domain, and a column of another query
+-- conditions whose columns are represented differently in parts of a query: columns of a
+-- join or a domain, and of an outer query
 CREATE DOMAIN pg_temp.uuid_domain AS uuid;
 CREATE TEMP TABLE domain_hours AS SELECT id::pg_temp.uuid_domain FROM hours;
 SELECT bag_eq(
@@ -246,7 +247,7 @@ SELECT bag_eq(
 	$$SELECT early, grouped.* FROM (VALUES (true, '[2026-03-01,2026-03-01 03:00)'::tstzrange), (false, '[2026-03-01 03:00,)')) AS part (early, period),
 		LATERAL (SELECT id <@ period AS within, count(*) FROM hours GROUP BY ROLLUP (id <@ period) HAVING id <@ period) AS grouped$$,
 	$$VALUES (true, true, 3::bigint), (false, true, 45)$$, 'a condition on a period of another table can be grouped by, with HAVING');
--- different expressions that would be rewritten to the same one
+-- different conditions that would be rewritten to the same expression
 SELECT bag_eq(
 	$$SELECT NOT id <@ '[2026-03-01,2026-03-02)' AS one, NOT '[2026-03-01,2026-03-02)' @> id AS other, count(*) FROM hours
 	  GROUP BY ROLLUP ((id <@ '[2026-03-01,2026-03-02)'), ('[2026-03-01,2026-03-02)' @> id))$$,

@@ -17,10 +17,10 @@ my $per_schema = 100;
 my $database = 'uuid9562_queries';
 my $start = time - time % 3600;		# a whole hour: the times of the data are counted from it
 
-my $version;		# of the server
-our $may_use_parameters;	# in this statement
-our $merged_id;				# by JOIN USING
-our $ctes;					# names of this query's
+my $version;		# version of the server
+our $may_use_parameters;	# may the statement have parameters?
+our $merged_id;				# does JOIN USING merge the ID columns?
+our $ctes;					# names of the query's CTEs
 my $aliases = 0;
 
 # --- chance -----------------------------------------------------------------
@@ -47,11 +47,11 @@ sub pick_by
 
 # --- values -----------------------------------------------------------------
 
-# Return a moment in milliseconds.  There are few of them, so that bounds of periods
-# often equal the times of IDs.
+# Return one of a few times, in milliseconds, so that bounds of periods often equal the
+# times of IDs.
 sub moment
 {
-	my ($from, $to) = @_;		# 0 to 12, 12 being after now
+	my ($from, $to) = @_;		# from 0 to 12; 12 is after now
 
 	$from //= 0;
 	$to //= 12;
@@ -81,7 +81,7 @@ sub range_literal
 	return '[' . ($from eq '' ? '' : "\"$from\"") . ',' . ($to eq '' ? '' : "\"$to\"") . ')';
 }
 
-# Return a UUID of a version with a time: the first, the last, or a random one of that
+# Return a UUID of a version with a time: the first, the last, or a random UUID of that
 # time.
 sub uuid_of
 {
@@ -232,7 +232,7 @@ sub search_path
 
 # --- conditions -------------------------------------------------------------
 
-my @parameters;		# of the statement being made: [type, value, another value]
+my @parameters;		# parameters of the current statement: [type, value, another value]
 
 sub parameter
 {
@@ -358,7 +358,7 @@ sub joined_tables
 	return ($sql, @aliases);
 }
 
-# Return a query for a sublink that returns one of these columns.
+# Return a query for a sublink that returns one of the given columns.
 sub sublink
 {
 	my ($scope, $depth, @columns) = @_;
@@ -470,8 +470,8 @@ sub grouping
 		'GROUPING SETS (' . join(', ', map { "($_)" } @by, '') . ')', "DISTINCT ROLLUP ($list)");
 }
 
-# Return a query with grouping sets by parts of a condition: its ID, its period, the
-# times of the period, and possible results of planner support.
+# Return a query whose grouping sets contain parts of a condition: its ID, its period, the
+# times of the period, and expressions that planner support could create.
 sub grouped_by_parts
 {
 	my ($from, $where, @scope) = @_;
@@ -749,8 +749,8 @@ for (my $round = 0; $done < $queries && $different < 10; $round++)
 			wait_for_server();
 			last;
 		}
-		# a period that ends before it begins can be empty, and a timeout is not
-		# a result
+		# ignore periods that end before they begin, which planner support treats
+		# as empty, and timeouts
 		next if defined $error && $error eq '22000' || "$ours$theirs" =~ /^= 57014$/m;
 		$compared++;
 		$rows += () = $theirs =~ /\n/g;

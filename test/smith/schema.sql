@@ -1,6 +1,6 @@
 -- The schema for the random queries of scripts/smith: all kinds of columns with IDs and
 -- periods, and all places in which PostgreSQL simplifies a condition.  The only literals
--- of SQLsmith are NULL, true, false and small integers.  So constants are functions
+-- of SQLsmith are NULL, true, false and small integers.  So other constants are functions
 -- without arguments.
 
 CREATE SCHEMA ids;

@@ -5,8 +5,8 @@
 #	$pooler->prepares		does it prepare statements?
 #	$pooler->stop
 #
-# It has four server sessions.  The next transaction gets the one that has been idle
-# for the longest time.
+# PgBouncer has four server sessions.  The next transaction runs in the session that has
+# been idle for the longest time.
 package Pooler;
 use strict;
 use warnings;

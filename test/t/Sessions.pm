@@ -65,7 +65,7 @@ sub is_above_all
 	is(sql('SELECT public.uuidv7_horizon() > max(id::text)::uuid FROM events'), 't', $name);
 }
 
-# Test that the horizon is at or below the first row with that note.
+# Test that the horizon is at or below the ID of the first row with a note.
 sub is_held_at
 {
 	my ($note, $name, $session) = @_;
@@ -100,8 +100,8 @@ sub missed_and_twice
 	return "$missed missed, $twice twice";
 }
 
-# Run a script in pgbench, and call the function until it is finished.  Return what
-# pgbench prints.
+# Run a script in pgbench, and call a function repeatedly meanwhile.  Return what pgbench
+# prints.
 sub run_pgbench
 {
 	my ($script, $clients, $times, $meanwhile, @connection) = @_;

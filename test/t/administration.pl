@@ -15,7 +15,7 @@ my $node = $server->node;
 my %at = ('uuidv6_ordered' => 'uuidv6_at', 'uuidv7_ordered' => 'uuidv7_at', 'uuidv8_node_ordered' => 'uuidv8_node_at');
 my @generators = sort keys %at;
 my $T = 1767225600;
-# return the pattern of the warning for a number of seconds
+# Return the pattern of the warning about a number of seconds.
 sub warning { return qr/WARNING:  01000: ordered UUIDs are $_[0] seconds ahead of the system clock\nDETAIL:  uuidv7_ordered\(\) continues .*\nHINT:  .*uuid_generator_reset/ }
 
 # --- statistics -----------------------------------------------------------------
@@ -63,13 +63,13 @@ foreach my $generator (@generators)
 	$server->crash;
 	cmp_ok($server->sql("SELECT public.$generator()"), 'gt', $next, "an advance of $generator() outlasts a crash before the next value");
 }
-# the greatest UUID of a millisecond
+# Advance to the greatest UUID of a millisecond.
 my $last = $server->sql("SELECT public.uuidv7_ceil(to_timestamp($T + 65))");
 $server->sql("SELECT public.uuid_generator_advance('$last')");
 cmp_ok($server->value, 'gt', $last, 'a generator continues after the greatest UUID of a millisecond');
 is($server->sql('SELECT public.uuid_generator_advance(NULL)', 'SELECT public.uuid_generator_advance(id) FROM t WHERE false'), '', 'an advance to NULL does nothing');
 
-# further ahead than uuid9562.max_ahead
+# Refuse a UUID that is further ahead of the clock than uuid9562.max_ahead.
 my $wrong = $server->sql("SELECT public.uuidv7_at(to_timestamp($T + 10 + 60 + 1))");
 my ($out, $err) = $server->try("SELECT public.uuid_generator_advance('$wrong')", 'SELECT public.uuidv7_ordered()');
 like($err, qr/ERROR:  22003: UUID $wrong is 61 seconds ahead of the system clock\nDETAIL:  uuidv7_ordered\(\) would continue.*\nHINT:  .*"force => true"/,
@@ -110,7 +110,7 @@ like($server->error('SELECT public.uuid_generator_reset()'), qr/could not open f
 $server->unblock;
 cmp_ok($server->value, 'gt', $value, 'after a reset that failed values stay in order');
 
-# A session generates while another session resets.
+# A session generates IDs while another session resets the generators.
 $server->turn((time + 864000) . ' 0');
 $server->forget;
 {
@@ -127,7 +127,7 @@ $server->turn('normal');
 $server->start;
 is($server->sql(q{SELECT public.uuidv7_timestamp(public.uuidv7_ordered()) < now() + interval '1 minute'}), 't', 'a reset takes effect while another session generates');
 
-# A reset while sessions generate and the disk is slow.
+# Reset the generators while sessions generate IDs and the disk is slow.
 $server->sql(q{SELECT public.uuid_generator_advance(public.uuidv7_at('2040-01-01'), true)});
 $server->turn('slow');
 {
@@ -151,8 +151,8 @@ chmod 0700, $node->data_dir . '/global' or die;
 
 # --- warnings -------------------------------------------------------------------
 
-# The first value that is more than uuid9562.max_ahead ahead raises a warning, also after
-# errors.
+# The first value that is ahead of the clock by more than uuid9562.max_ahead raises a
+# warning, also after errors.
 foreach my $case ([ 30, 0 ], [ 62, 0 ], [ 120, 1 ], [ 864000, 1 ])
 {
 	my ($seconds, $warned) = @$case;

@@ -37,8 +37,8 @@ sub values_of
 	return map { [ fields($_) ] } split /\n/, $out;
 }
 
-# Check values of a clock that stands still: the counter starts below the guard bit and
-# increases by one; when it is full, the next tick follows.
+# Check values while the clock stands still: the counter starts below the guard bit and
+# increases by one.  After a full counter, the next tick follows.
 sub steps_by_one
 {
 	my ($time, @values) = @_;
@@ -98,7 +98,7 @@ foreach my $method (qw(fraction counter random))
 		"uuidv7_batch(), method $method: the clock is read once for at most 16 values") or diag("@seconds");
 }
 
-# When the clock goes back from 2037, only the generator that was used keeps that time.
+# If the clock goes back from 2037, only the generator that was used in 2037 keeps its time.
 my $y2037 = '2114380800 0';
 foreach my $ahead (@calls)
 {

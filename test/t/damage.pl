@@ -1,5 +1,5 @@
-# A damaged high-water mark raises an error, and is never taken for a first start.  An
-# administrator can repair it.
+# A damaged high-water mark raises an error, and is never treated as a missing one.  A
+# superuser can repair it.
 use strict;
 use warnings;
 
@@ -35,8 +35,8 @@ sub write_page
 	return;
 }
 
-# Change the record after the page header: magic, format, three limits and their
-# checksum.  Without a new checksum if the limits are damaged.
+# Rewrite the record after the page header: magic, format, three limits and a checksum.
+# With $damage, change a byte of the limits after computing the checksum.
 sub rewrite
 {
 	my ($magic, $format, $damage) = @_;
@@ -71,7 +71,7 @@ foreach my $what (sort keys %damage)
 
 	$node->stop;
 	$damage{$what}->();
-	# set the clock back, so that a lost order becomes visible
+	# set the clock back, so that values are out of order if the mark is ignored
 	$server->turn((time - 3600) . ' 0');
 	$server->start;
 	foreach my $attempt (1 .. 2)
@@ -148,7 +148,7 @@ $writer->query_safe($insert);
 my $T = time + 10;
 $server->turn("$T 0");
 $writer->query_safe('SELECT public.uuidv7_ordered()');
-# near the end of the reservation, and beyond it
+# extend the reservation near its end, and beyond it
 foreach my $later (1, 3)
 {
 	$server->turn(($T + $later) . ' 0');

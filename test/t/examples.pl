@@ -116,23 +116,23 @@ sub mask
 	for ($text)
 	{
 		s/\b(\p{Hex}{8}-\p{Hex}{4}-\p{Hex}{4}-\p{Hex}{4}-\p{Hex}{12})\b/mask_uuid($1)/ge unless $constant;
-		# a time of the hour in which this runs
+		# mask times of the hour in which the test runs
 		s/(\d{4}-\d\d-\d\d) $hour:\d\d:\d\d(\.\d+)?(?=[+ ])/$1 <time>/g;
-		# figures and estimates of EXPLAIN, lines that only some versions print,
-		# and its header
+		# mask figures and estimates of EXPLAIN, lines that only some versions
+		# print, and the header
 		s/^ *QUERY PLAN *\n-+\n(.*?)^\(\d+ rows?\)\n/$1/msg;
 		s/cost=\d+\.\d+\.\.\d+\.\d+ rows=\d+ width=\d+/<cost>/g;
 		s/actual time=\d+\.\d+\.\.\d+\.\d+ rows=(\d+)(?:\.00)?/actual <time> rows=$1/g;
 		s/((?:Planning|Execution) Time:) \d+\.\d+ ms/$1 <time>/g;
 		s/^ +(?:Buffers:.*|Index Searches:.*|Planning:)\n//mg;
-		# names of the results of subqueries
+		# mask the names of subqueries' results
 		s/\(InitPlan \w+\)\.col1/\$0/g;
 		s/^( *InitPlan) \w+(?: \(returns \$0\))?/$1/mg;
-		# fractions, whose last digits vary
+		# mask fractions, whose last digits vary
 		s/\b\d+\.\d{4,}\b/<number>/g;
-		# the position of an error
+		# remove the position of an error
 		s/^LINE \d+:.*\n[ \t]*\^\n//mg;
-		# the width of columns
+		# remove differences in the width of columns
 		s/-{2,}/--/g;
 		s/[ \t]+/ /g;
 		s/^ | $//mg;
@@ -147,7 +147,7 @@ sub mask
 my $major = qx(pg_config --version) =~ /^PostgreSQL (\d+)/ ? $1 : die;
 chomp(my $sharedir = qx(pg_config --sharedir));
 
-# Check whether an extension is installed in at least a version.
+# Check whether a version of an extension, or a later one, is installed.
 sub has_extension
 {
 	my ($name, $least) = @_;

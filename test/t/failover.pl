@@ -1,6 +1,6 @@
 # Ordered UUIDs after a failover: the IDs of a promoted standby sort after all IDs that
-# it received from the old primary, for any clocks.  The same holds after pg_rewind, a
-# restored backup and a base backup.
+# it received from the old primary, whatever the clocks of the servers show.  So do the
+# IDs of a server after pg_rewind or from a backup.
 use strict;
 use warnings;
 
@@ -77,8 +77,8 @@ sub caught_up
 	return;
 }
 
-# Return a session for each kind.  Generating has failed there during recovery, and the
-# session stays connected.
+# Return a connected session for each kind, in which generating an ID has failed during
+# recovery.
 sub connect_all
 {
 	my ($node) = @_;
@@ -93,8 +93,8 @@ sub connect_all
 	return \%session;
 }
 
-# Promote, and generate IDs in these sessions and rows in a new one.  Then test the
-# order.
+# Promote the node.  Generate IDs in the given sessions, and rows in a new session.  Then
+# test the order.
 sub promote_in_order
 {
 	my ($node, $name, $origin, $sessions) = @_;
@@ -113,7 +113,7 @@ sub promote_in_order
 	return;
 }
 
-# Test that each row of one server is above all rows that were there before.
+# Test that the IDs of one server's rows are greater than those of all other rows.
 sub in_order
 {
 	my ($node, $name, $origin) = @_;
@@ -185,7 +185,7 @@ my $writers = IPC::Run::start(
 	'>', \my $pgbench_out, '2>', \my $pgbench_err);
 $hasty->poll_query_until('postgres', 'SELECT count(*) > 2 * ' . $rows . ' FROM ids') or die 'no rows arrive';
 
-# a base backup of the same time
+# take a base backup while writers run
 $first->backup('under_load');
 promote_in_order($hasty, 'writers of the old primary still run', 'hasty', {});
 $hasty->stop;
@@ -209,7 +209,7 @@ my $throughout_corrected = connect_all($corrected);
 fill($first, 'first');
 caught_up($first, $corrected);
 
-# from backup and archive
+# restore a server from a base backup and the WAL archive
 my $segment = sql($first, 'SELECT pg_walfile_name(pg_current_wal_lsn())', 'SELECT pg_switch_wal()') =~ s/\n.*//sr;
 $first->poll_query_until('postgres', "SELECT last_archived_wal >= '$segment' FROM pg_stat_archiver") or die 'no archive';
 my $archived = PostgreSQL::Test::Cluster->new('archived');

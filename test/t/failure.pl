@@ -53,7 +53,7 @@ foreach my $last ([ 'uuidv6()', '103072857660 684697599' ], [ 'uuidv7()', '28147
 	}
 }
 
-# A statement that needs more than one refill fails as a whole.
+# A statement fails as a whole if a refill of the random buffer fails.
 my ($out, $err) = $world->session(
 	normal => 'CREATE TABLE ids (id uuid DEFAULT public.uuidv7()); INSERT INTO ids SELECT FROM generate_series(1, 100)',
 	random => 'INSERT INTO ids SELECT FROM generate_series(1, 10000)',

@@ -76,7 +76,7 @@ cmp_ok($server->sql('SELECT public.uuidv6_ordered()'), 'gt', $v6, 'the other one
 
 # --- WAL ------------------------------------------------------------------------
 
-# Each write is one full-page image, flushed before a value relies on it.
+# Each write is one full-page image, which is flushed before a value uses it.
 $server->forget;
 {
 	my ($out, $err, @writes) = ('', '');

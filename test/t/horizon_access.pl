@@ -26,7 +26,7 @@ sql(q{
 
 # --- parallel workers -----------------------------------------------------------
 
-# Functions that are marked PARALLEL SAFE, and call these functions.
+# Functions that are wrongly marked PARALLEL SAFE.
 sql(q{
 	CREATE FUNCTION horizon_inlined() RETURNS uuid LANGUAGE sql STABLE PARALLEL SAFE RETURN public.uuidv7_horizon();
 	CREATE FUNCTION horizon_called() RETURNS uuid LANGUAGE plpgsql STABLE PARALLEL SAFE AS 'BEGIN RETURN public.uuidv7_horizon(); END';

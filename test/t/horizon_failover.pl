@@ -55,7 +55,7 @@ sub read_inside
 		UPDATE place SET last = page.id FROM (SELECT id FROM page ORDER BY id DESC LIMIT 1) AS page});
 }
 
-# Go back if the timeline has changed since the position was stored.
+# Read from an hour before the position if the timeline has changed since it was stored.
 sub read_carefully
 {
 	my ($node) = @_;
@@ -102,7 +102,7 @@ is($standby->safe_psql('postgres', 'SELECT count(*) FROM events'), '500', 'the f
 
 # --- a promotion between the steps of a read on a standby -----------------------
 
-# A reader has the horizon of the old primary, and reads on the standby of the new one.
+# A reader has the horizon of the old primary, and reads rows on the new primary's standby.
 {
 	my $slow = session($standby);
 

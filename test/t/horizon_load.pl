@@ -79,7 +79,7 @@ my @readers = (
 	[ 'without the horizon', 'plain', q{SELECT read_on('without the horizon', 'SELECT id FROM plain WHERE id > $1')} ]);
 sql("INSERT INTO positions (reader) VALUES " . join ', ', map { "('$_->[0]')" } @readers);
 
-# Return a script for psql with some transactions.
+# Return a psql script with transactions of a writer.
 sub transactions
 {
 	my ($writer) = @_;

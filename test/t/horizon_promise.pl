@@ -62,7 +62,7 @@ like(refusal('SELECT public.uuidv6_horizon()'), qr/has not generated any value/,
 	is_above_all('values of uuidv7() do not hold the horizon');
 	in($slow, 'ROLLBACK');
 
-	# values and slots that last until the end of the transaction
+	# a value from a savepoint that is rolled back
 	in($slow, 'BEGIN', 'SAVEPOINT s', q{INSERT INTO events (note) VALUES ('gone')}, 'ROLLBACK TO s', q{INSERT INTO events (note) VALUES ('after a savepoint')});
 	in($fast, q{INSERT INTO events (note) VALUES ('beside')});
 	is(sql(q{SELECT count(*) FROM events WHERE note = 'beside' AND id < public.uuidv7_horizon()}), '0', 'a value of a savepoint that is rolled back holds the horizon until the transaction ends');
@@ -110,7 +110,7 @@ like(refusal('SELECT public.uuidv6_horizon()'), qr/has not generated any value/,
 		in($holder, 'BEGIN', map { "SELECT public.$_" } values %calls) if $held;
 		foreach my $kind (sort keys %calls)
 		{
-			# the nodes are the greatest and the smallest possible ones
+			# the nodes have the greatest and the smallest possible values
 			my $found = sql(q{SET uuid9562.mac_address = 'ff:ff:ff:ff:ff:ff'; SET uuid9562.node_id = 65535}, "
 				CREATE TEMP TABLE found (value uuid, horizon uuid);
 				DO 'BEGIN
@@ -131,7 +131,7 @@ like(refusal('SELECT public.uuidv6_horizon()'), qr/has not generated any value/,
 		in($holder, 'ROLLBACK') if $held;
 	}
 
-	# in one tick
+	# horizons within one tick of the clock
 	$world->turn((time + 10) . ' 0');
 	foreach my $kind (sort keys %calls)
 	{

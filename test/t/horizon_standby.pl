@@ -97,7 +97,7 @@ SKIP:
 		in($session, 'ROLLBACK');
 	}
 
-	# export a snapshot again, since the error ended those transactions
+	# export a snapshot again, since the error aborted the transactions that had it
 	($snapshot) = in($exporter, q{CREATE_REPLICATION_SLOT exported_again LOGICAL pgoutput (SNAPSHOT 'export')}) =~ /\|([0-9A-F-]+)\|/;
 	in($importers[0], 'BEGIN ISOLATION LEVEL REPEATABLE READ', "SET TRANSACTION SNAPSHOT '$snapshot'");
 	sql(q{INSERT INTO events (note) VALUES ('later')});

@@ -110,8 +110,8 @@ sub insert_in_savepoints
 
 	in($session, 'BEGIN', map { ("SAVEPOINT s$_", q{INSERT INTO events (note) VALUES ('in a savepoint')}) } 1 .. $count);
 }
-# Transactions with few and many subtransactions are in every order, since PostgreSQL
-# stops at the first with many.
+# Put transactions with few and with many subtransactions in different orders, since
+# PostgreSQL stops collecting subtransactions at the first transaction with many.
 foreach my $counts ([ 5, 100 ], [ 100, 5 ], [ 5, 5, 100, 5, 5 ])
 {
 	my @writers = map { session() } @$counts;

@@ -19,7 +19,7 @@ sql('CREATE EXTENSION uuid9562');
 
 # --- the switch of the default under load ---------------------------------------
 
-# The statements of the manual.
+# Change the default by the statements of the manual.
 sub switch_default
 {
 	sql('SELECT public.uuidv7_ordered()', q{

@@ -77,7 +77,7 @@ $node->safe_psql('postgres', 'ALTER ROLE web RESET ALL');
 
 my $generation = 0;
 
-# Reload the configuration, and wait until it has reached new sessions and these.
+# Reload the configuration, and wait until it has reached new sessions and the given ones.
 sub reload
 {
 	my @sessions = @_;
@@ -211,7 +211,7 @@ foreach my $case (
 	is_refused(qr/$refused $reason\n/, $name);
 }
 
-# each name on the left finds the key on the right
+# test that a file with some content has the key with a name
 sub finds
 {
 	my ($name, $content, $key_name, $database) = @_;
@@ -266,7 +266,7 @@ $session->query("PREPARE encrypt(uuid) AS SELECT public.uuidv7_encrypt(\$1, 'ord
 	SET plan_cache_mode = force_generic_plan");
 my $encrypt = "EXECUTE encrypt('$id'); EXECUTE constant";
 
-# Run a query in a session; return its output and what it has written to standard error.
+# Run a query in a session; return its output and its messages.
 sub ask
 {
 	my ($session, $query) = @_;
@@ -305,7 +305,7 @@ reload($session, $late);
 is((ask($session, $encrypt))[0], "$public_id{$counting}\n$public_id{$counting}", 'a good file is used again after the next reload');
 is((ask($late, "SELECT public.uuidv7_encrypt('$id', 'orders')"))[0], $public_id{$counting}, 'a session without keys uses it too');
 
-# a session whose database had no key in the file
+# a session for whose database the file has no key
 write_keys("other orders = $counting\n");
 reload($session, $late);
 like((ask($session, $encrypt))[1], qr/ERROR:  key "orders" does not exist/, 'a key that is gone from the file is not used after a reload');
@@ -315,7 +315,7 @@ like((ask($session, $encrypt))[1], qr/ERROR:  could not load key file "\Q$file\E
 write_keys("postgres orders = $keys[0]\n");
 like((ask($session, $encrypt))[0], qr/^$public_id{$keys[0]}/, 'that session uses a corrected file without another reload');
 
-# two names, for rotation
+# two keys of one database, as during a rotation
 write_keys("postgres orders = $keys[0]\npostgres orders_2 = $counting\n");
 reload($session);
 is((ask($session, "SELECT public.uuidv7_encrypt('$id', 'orders'), public.uuidv7_encrypt('$id', 'orders_2'), public.uuidv7_encrypt('$id', 'orders')"))[0],
@@ -348,7 +348,7 @@ is($node->safe_psql('postgres', "$parallel; SELECT count(public.uuidv7_encrypt(i
 
 # --- secrets --------------------------------------------------------------------
 
-# Return all 10 digits in a row of any key that are in a text.
+# Return the parts of a text that are ten consecutive digits of a key.
 sub secrets_in
 {
 	my ($text) = @_;

@@ -52,7 +52,7 @@ foreach my $format (qw(plain custom directory))
 
 # --- indexes ------------------------------------------------------------------
 
-# Find a period by every kind of index that supports it, and an ID by the others.
+# Select a period by each kind of index that supports it, and an ID by the other kinds.
 {
 	my $rows = sql('shop', q{SELECT count(*) FROM visits WHERE id <@ '[2026-03-10,2026-03-20)'});
 	my $one = sql('shop', 'SELECT id FROM march ORDER BY id LIMIT 1');

@@ -1,6 +1,6 @@
 # Each ordered UUID is greater than every earlier value of its function on this server,
-# in any session.  That also holds after a restart, a crash, a clock that went back, a
-# promotion and a restore.  test/t/failover.pl has more of the last two, and pg_rewind.
+# in any session, also after a restart, after a crash, and if the clock went back.
+# test/t/failover.pl has promotion, pg_rewind and restored backups.
 use strict;
 use warnings;
 
@@ -10,7 +10,7 @@ use Test::More;
 use Ordered;
 
 my @calls = qw(uuidv6_ordered() uuidv7_ordered() uuidv8_node_ordered());
-# slow down the WAL writer, so that it does not flush in place of the server
+# slow down the WAL writer, so that it does not flush WAL before the backends
 my $server = Ordered->new('ordered', "wal_writer_delay = '10 s'\n") or plan skip_all => World::REASON;
 my $node = $server->node;
 
@@ -30,7 +30,7 @@ sub all_greater
 	return scalar(grep { $after->{$_} gt $before->{$_} } @calls) == @calls;
 }
 
-# return the setting of a clock that stands still at the time of an hour ago
+# return the state of a clock that stands still at an hour ago
 sub hour_ago { return (time - 3600) . ' 0' }
 
 # --- sessions -----------------------------------------------------------------

@@ -23,8 +23,8 @@ $node->safe_psql('postgres', q{
 	INSERT INTO visits SELECT public.uuidv7_at('2026-01-01'::timestamptz + n * interval '1 hour') FROM generate_series(1, 1000) AS n;
 	ANALYZE visits});
 
-# Use four server sessions.  The next transaction runs in the one that has been idle for
-# the longest time.
+# Use four server sessions.  The next transaction runs in the session that has been idle
+# for the longest time.
 my $dir = PostgreSQL::Test::Utils::tempdir();
 my $port = PostgreSQL::Test::Cluster::get_free_port();
 append_to_file("$dir/pgbouncer.ini",
@@ -66,8 +66,8 @@ cmp_ok(direct('SELECT count(DISTINCT pid) FROM orders'), '>', 1, 'one client: it
 is(direct(q{SELECT count(*) FROM (SELECT pid, id, lag(id) OVER (PARTITION BY pid ORDER BY n) AS before FROM orders) AS o WHERE id <= before}),
 	'0', 'uuidv7() is in order within each session of the server');
 
-# Forty times each, so that a session uses a generic plan.  A method that is set for a
-# transaction must not affect other clients.
+# Run each script forty times, so that sessions use generic plans.  A method that is set
+# for one transaction must not affect other clients.
 through('period', $mode, 2, 40, q{
 	\set day random(1, 39)
 	SELECT 1 / (count(*) = 24)::int FROM visits WHERE id <@ tstzrange('2026-01-01'::timestamptz + :day * interval '1 day', '2026-01-01'::timestamptz + (:day + 1) * interval '1 day');

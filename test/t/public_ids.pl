@@ -78,7 +78,7 @@ foreach my $statement ('SELECT id FROM orders', "SELECT public.uuidv7_decrypt(pu
 	like($err, qr/ERROR:  42501: permission denied for (?:table|function)/, "the web role may not: $statement");
 }
 
-# the plans of both
+# the plans of the look-up and of the view
 my $generic = "SET plan_cache_mode = force_generic_plan; PREPARE p(uuid) AS %s; EXPLAIN (COSTS OFF) EXECUTE p('$secret')";
 like(as('postgres', sprintf $generic, q{SELECT item FROM orders WHERE id = public.uuidv7_decrypt($1, 'orders')}),
 	qr/^Index Scan using orders_pkey on orders\n  Index Cond: \(id = (?:public\.)?uuidv7_decrypt\(\$1, 'orders'::text\)\)$/, 'the look-up uses the primary key');

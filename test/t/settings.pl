@@ -23,7 +23,7 @@ like($err, qr/WARNING:  invalid value for parameter "uuid9562.mac_address": "zz"
 like($err, qr/Use a MAC address such as/, 'the report has the hint');
 like($out, qr/^[0-9a-f][13579bdf]:/, 'the default is used instead: a random node with the multicast bit');
 
-# for a role, for a database, for the server
+# set the node ID for a database, a role and the server
 $node->safe_psql('postgres', 'ALTER DATABASE postgres SET uuid9562.node_id = 7');
 is($node->safe_psql('postgres', $id_of_v8), '7', 'ALTER DATABASE ... SET sets the node ID');
 $node->safe_psql('postgres', 'CREATE ROLE importer LOGIN; ALTER ROLE importer SET uuid9562.node_id = 8');
@@ -34,7 +34,7 @@ $node->reload;
 $node->poll_query_until('postgres', q{SELECT current_setting('uuid9562.node_id', true) = '9'});
 is($node->safe_psql('postgres', $id_of_v8), '9', 'ALTER SYSTEM and a reload set the node ID');
 
-# a database owner who is not a superuser can set it once the library is loaded
+# a database owner who is not a superuser can set the node ID after loading the library
 $node->safe_psql('postgres', 'CREATE DATABASE shop OWNER importer');
 $node->safe_psql('shop', 'CREATE EXTENSION uuid9562', extra_params => [ '-U', 'importer' ]);
 ($status, $out, $err) = $node->psql('shop', 'ALTER DATABASE shop SET uuid9562.node_id = 10', extra_params => [ '-U', 'importer' ]);
@@ -60,7 +60,7 @@ ok( $node->wait_for_log(qr/invalid value for parameter "uuid9562.mac_address": "
 	'a bad value in postgresql.conf is reported at reload');
 like($node->safe_psql('postgres', $node_of_v6), qr/^[0-9a-f][13579bdf]:/, 'the server keeps the value that it had');
 
-# the same with exit_on_error, with which an error would end the postmaster
+# also with exit_on_error, with which an error in the check would end the postmaster
 $node->append_conf('postgresql.conf', 'exit_on_error = on');
 $offset = -s $node->logfile;
 $node->reload;

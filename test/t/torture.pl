@@ -6,7 +6,7 @@
 # Every ID must be greater than all IDs whose calls returned before its own call began,
 # and no ID may be repeated.  Each reader must get each row once.
 #
-# TORTURE_SECONDS and TORTURE_SEED; see scripts/torture.
+# TORTURE_SECONDS and TORTURE_SEED are the arguments of scripts/torture.
 use strict;
 use warnings;
 

@@ -40,7 +40,7 @@ sub dump_of
 	my $dump;
 
 	$node->run_log([ 'pg_dump', '-d', $node->connstr($database) ], '>', \$dump);
-	# since the minor releases of August 2025
+	# pg_dump writes \restrict and \unrestrict since the minor releases of August 2025
 	$dump =~ s/^\\(un)?restrict .*\n//mg;
 	return $dump;
 }

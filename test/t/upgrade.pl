@@ -16,10 +16,10 @@ plan skip_all => 'no earlier PostgreSQL with the extension is on this machine' u
 my $bindir = qx(pg_config --bindir);
 chomp $bindir;
 my $conf = "timezone = 'UTC'\nshared_preload_libraries = 'uuid9562'\n";
-# the array type has been a member since PostgreSQL 17
+# the array type has been a member of extensions since PostgreSQL 17
 my $members = q{SELECT string_agg(identity, E'\n' ORDER BY identity COLLATE "C") FROM pg_depend, pg_identify_object(classid, objid, 0)
 	WHERE refobjid = (SELECT oid FROM pg_extension WHERE extname = 'uuid9562') AND deptype = 'e' AND identity <> 'public.uuidv7_period[]'};
-# PostgreSQL has a function of the same name since version 18
+# return the function of a default that calls uuidv7(), which PostgreSQL 18 has too
 my $default = q{SELECT pronamespace::regnamespace || '.' || proname FROM pg_attrdef
 	JOIN pg_depend ON pg_depend.classid = 'pg_attrdef'::regclass AND objid = pg_attrdef.oid AND refclassid = 'pg_proc'::regclass
 	JOIN pg_proc ON pg_proc.oid = refobjid
@@ -43,7 +43,7 @@ foreach my $prefix (@from)
 		ALTER DATABASE shop SET uuid9562.node_id = 3;
 		INSERT INTO unqualified DEFAULT VALUES;
 		CREATE TABLE ordered (id uuid DEFAULT uuidv7_ordered());
-		-- an ID as from a clock that was ahead
+		-- an ID ahead of the clock of the new server
 		INSERT INTO ordered VALUES (public.uuidv7_at(clock_timestamp() + '50 s'));
 		INSERT INTO customers DEFAULT VALUES;
 		REFRESH MATERIALIZED VIEW months});

@@ -8,8 +8,8 @@
  *	slow		flushing WAL takes more than two seconds
  *	stalled		flushing WAL takes until the state changes
  *	full		there is no space for dynamic shared memory
- *	SEC NSEC	the clock stands still at that moment
- *	SEC NSEC stalled	both
+ *	SEC NSEC	the clock stands still at this time
+ *	SEC NSEC stalled	the clock stands still, and flushing WAL takes as with "stalled"
  *	by SEC		the clock is SEC seconds ahead, or behind if SEC is negative
  *
  * Without the file, nothing changes.
