@@ -1,5 +1,5 @@
--- Nanoseconds a call: twenty thousand rows of ten calls, less the same rows of ten NULLs.
--- The first of each measure is a C function that does nothing else than is needed.
+-- Nanoseconds per call: the time of twenty thousand rows of ten calls, less that of as many
+-- rows of ten NULLs.  Each measure begins with a C function that does only what is needed.
 CREATE TABLE numbers AS
 SELECT n, clock_timestamp() AS time, public.uuidv1() AS v1, public.uuidv6() AS v6, public.uuidv7() AS v7,
 	   public.uuidv8() AS v8, 'urn:uuid:' || gen_random_uuid() AS urn, gen_random_uuid() AS v4,
@@ -53,7 +53,7 @@ FROM (VALUES ('EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF) SELECT %s FROM numbers
 	('read', 'pg_uuidv7: uuid_v7_to_timestamptz(v7)', 'uuidv7.uuid_v7_to_timestamptz(v7)', NULL)
 	) AS b (measure, side, call, setting);
 
--- fetched ahead
+-- IDs that are generated in bulk
 INSERT INTO sides (measure, side, statement, scale)
 SELECT 'ns an ID, in bulk', side, 'EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF) ' || statement, 10
 FROM (VALUES ('uuidv7() of each row of generate_series(1, n)', 'SELECT public.uuidv7() FROM generate_series(1, 100000)'),

@@ -1,9 +1,9 @@
 /*
  * floor.c
- *		What a function of its kind costs at least: the floors that scripts/bench
- *		holds the extension's functions against; and what it measures with.
+ *		Functions of scripts/bench: the minimum that a function of each kind costs,
+ *		and the CPU time.
  *
- * Loaded by its path on a throwaway server; nothing of it is installed.
+ * A throwaway server loads the library by its path.  It is never installed.
  */
 #include "postgres.h"
 
@@ -20,7 +20,7 @@ PG_FUNCTION_INFO_V1(floor_copy);
 PG_FUNCTION_INFO_V1(floor_read);
 PG_FUNCTION_INFO_V1(floor_cpu);
 
-/* Return the same octets every time, newly allocated. */
+/* Return a constant UUID, newly allocated. */
 Datum
 floor_allocate(PG_FUNCTION_ARGS)
 {
@@ -30,7 +30,7 @@ floor_allocate(PG_FUNCTION_ARGS)
 	return UUIDPGetDatum(uuid);
 }
 
-/* Return the clock, newly allocated, as 16 octets. */
+/* Return the time of the clock, newly allocated, as 16 bytes. */
 Datum
 floor_clock(PG_FUNCTION_ARGS)
 {
@@ -53,7 +53,7 @@ floor_copy(PG_FUNCTION_ARGS)
 	return UUIDPGetDatum(uuid);
 }
 
-/* Return the first eight octets of the argument, as a number of some kind. */
+/* Return the first eight bytes of the argument as a number. */
 Datum
 floor_read(PG_FUNCTION_ARGS)
 {

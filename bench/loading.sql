@@ -1,5 +1,5 @@
--- Seconds of CPU time to load :rows rows, by kind of key, and what a row takes of WAL and
--- of the index.
+-- Seconds of CPU time to load :rows rows by type of key, and the size of WAL and index per
+-- row.
 CREATE SEQUENCE cached CACHE 100;
 CREATE TABLE loaded ();
 CREATE TABLE keys (no int, side text, key text);

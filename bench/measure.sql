@@ -1,4 +1,4 @@
--- What scripts/bench times, and how.  Run in the database of each suite.
+-- Tables and functions with which scripts/bench measures, for the database of each suite.
 CREATE SCHEMA floor;
 CREATE FUNCTION floor.allocate() RETURNS uuid LANGUAGE c AS :'floor', 'floor_allocate';
 CREATE FUNCTION floor.clock() RETURNS uuid LANGUAGE c AS :'floor', 'floor_clock';
@@ -6,8 +6,8 @@ CREATE FUNCTION floor.copy(uuid) RETURNS uuid LANGUAGE c STRICT AS :'floor', 'fl
 CREATE FUNCTION floor.read(uuid) RETURNS bigint LANGUAGE c STRICT AS :'floor', 'floor_read';
 CREATE FUNCTION floor.cpu() RETURNS float8 LANGUAGE c AS :'floor', 'floor_cpu';
 
--- The statements to time.  A figure is the CPU time of the fastest of some runs, less
--- that of another statement; or the time that the planner takes.
+-- The statements to time.  A figure is the CPU time of the fastest of "runs" runs, minus
+-- that of the statement "less".  With "planning", it is the planning time instead.
 CREATE TABLE sides (
 	no int GENERATED ALWAYS AS IDENTITY, measure text, side text, statement text, setting text,
 	runs int DEFAULT 5, scale float8 DEFAULT 1, before text DEFAULT '', less text, planning boolean DEFAULT false
@@ -36,8 +36,8 @@ BEGIN
 	RETURN best;
 END$$;
 
--- Each side takes its turn, another one first in each round.  Round 0 warms the caches,
--- and removes the sides that are not available here.
+-- Time each side once, and begin with another side in each round.  Round 0 warms the
+-- caches, and removes the sides that are not available here.
 CREATE PROCEDURE time_sides(round int) LANGUAGE plpgsql AS $$
 DECLARE
 	s record;
@@ -63,12 +63,12 @@ BEGIN
 	DELETE FROM figures WHERE figures.round = 0;
 END$$;
 
--- To four digits.
+-- Round to four significant digits.
 CREATE FUNCTION digits(value float8) RETURNS text LANGUAGE sql RETURN
 	round(value::numeric, greatest(0, 3 - floor(log(greatest(abs(value), 0.0001)))::int));
 
--- The figures, beside those of a measure's first side; where another commit is
--- measured, the median of the ratios of each round to those of that commit.
+-- The figures, and their ratios to those of a measure's first side.  If another commit is
+-- measured, also the median of the ratios to the figures of that commit in each round.
 CREATE VIEW report AS
 SELECT format('| %s | %s | %s | %s | %s | %s | %s |', measure, side, digits(median), digits(least), digits(most),
 			  digits(median / nullif(first_value(median) OVER of_measure, 0)), digits(against)) AS line

@@ -1,4 +1,4 @@
--- Milliseconds of time queries on a year of :rows rows: CPU time, and the planner's.
+-- Milliseconds of time queries on a year of :rows rows: CPU time, and planning time.
 SET TimeZone = 'UTC';
 
 -- The same rows: by time, by ID, known to be of version 7, without an index, and in a

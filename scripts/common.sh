@@ -74,8 +74,8 @@ choose_postgres() {
 	export PG_CONFIG
 }
 
-# Install those of the named Debian packages that are missing.  Prevent them from
-# creating a cluster or starting a service.
+# Install the named Debian packages that are missing.  Prevent them from creating a
+# cluster or starting a service.
 install_packages() {
 	local missing=() package made=()
 	local quiet=/etc/postgresql-common/createcluster.d/uuid9562-scripts.conf policy=/usr/sbin/policy-rc.d
@@ -245,9 +245,9 @@ private_copy() {
 		die "the private copy of PostgreSQL does not find its files; it looks in $("$PG_CONFIG" --sharedir)"
 }
 
-# build_into FOLDER [FLAGS]: build the extension in a folder with these compiler flags, and
-# install it into a private copy of PostgreSQL.  Set PG_CONFIG to that of the copy.  The
-# checkout and the machine's PostgreSQL do not change.
+# build_into FOLDER [FLAGS]: build the extension in a folder with the compiler flags, and
+# install it into a private copy of PostgreSQL.  Set PG_CONFIG to the pg_config of the
+# copy.  The checkout and the machine's PostgreSQL do not change.
 build_into() {
 	say "building for $("$PG_CONFIG" --version)"
 	copy_checkout "$1/uuid9562"
@@ -299,7 +299,7 @@ stop_server() {
 
 	trap - EXIT
 	end_job
-	# also stop servers of tests that were interrupted
+	# stop the servers of interrupted tests too
 	find "$server" -name postmaster.pid 2>/dev/null | while read -r pid; do
 		as_server_user pg_ctl -D "${pid%/*}" -m immediate stop >/dev/null 2>&1 || true
 	done

@@ -22,10 +22,10 @@ source_into() {
 	return 1
 }
 
-# server_with_assertions NAME FLAGS: set PG_CONFIG to a server with assertions and these
+# server_with_assertions NAME FLAGS: set PG_CONFIG to a server with assertions and the
 # compiler flags.  Build it from the source package of the PostgreSQL that PG_CONFIG
-# selected, again if that has another version by now.  The folder "suites" of the server
-# has its regression tests.
+# selected, and build it again if that package has another version now.  The folder
+# "suites" of the server has its regression tests.
 server_with_assertions() {
 	local prefix=$servers/postgresql-$major-$1 packaged=$PG_CONFIG folder log status=0
 
@@ -56,7 +56,7 @@ server_with_assertions() {
 	PATH=$prefix/bin:$PATH
 }
 
-# Set PG_CONFIG to a server with assertions, unless it selects one already.
+# Set PG_CONFIG to a server with assertions, unless the selected server has assertions.
 need_assertions() {
 	[[ $("$PG_CONFIG" --configure) = *--enable-cassert* ]] || server_with_assertions asserts ''
 }

@@ -37,7 +37,8 @@ leave_tree() {
 	[ ${#mounted[@]} -eq 0 ] || umount "${mounted[@]}"
 }
 
-# Set mirror, and suite to that of this machine.  Lock the folder of the trees.
+# Set $mirror to the mirror of Debian, and $suite to the suite of this machine.  Lock the
+# folder of the trees.
 open_trees() {
 	local known
 
