@@ -69,7 +69,7 @@ named_uuid(FunctionCallInfo fcinfo, int version, const char *name, size_t name_b
 		pg_cryptohash_update(context, (const uint8 *) name, name_bytes) < 0 ||
 		pg_cryptohash_final(context, digest, algorithm->digest_bytes) < 0)
 	{
-		/* the string is a constant of PostgreSQL or of OpenSSL */
+		/* the string stays valid after the context is freed */
 		const char *reason = pg_cryptohash_error(context);
 
 		pg_cryptohash_free(context);

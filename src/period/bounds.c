@@ -190,9 +190,9 @@ is_same_row(const WithinCall *call)
  * if the call should stay as it is.
  *
  * A period other than a constant or tstzrange() occurs in both bounds, so both
- * evaluations must give the same value.  A subquery can return two values, even if it is
- * not volatile (LIMIT without ORDER BY), and should not run twice.  If the period depends
- * on the row of the ID, no index can use the bounds, and they cost more than the call.
+ * evaluations must give the same value.  Two evaluations of a subquery can differ, even if
+ * it is not volatile (LIMIT without ORDER BY).  If the period depends on the row of the
+ * ID, no index can use the bounds, and they cost more than the call.
  */
 bool
 uuid9562_make_bounds(const WithinCall *call, Expr **lower, Expr **upper)

@@ -110,9 +110,10 @@ is_like_rewritten(const Query *query, const Node *expression)
  * it uses the grouped value, which is NULL in some of the grouping sets.  So the
  * rewrite must not destroy the tree of a grouped expression, nor create an equal tree.
  *
- * If a grouped call were rewritten, NOT would change its tree, and the trees of two
- * different calls could become equal.  The rewrite also creates conditions and bounds,
- * and destroys a call of tstzrange: trees of three types, none of them a plain column.
+ * If a grouped call were rewritten to comparisons, PostgreSQL could change their tree
+ * when it simplifies a NOT above them, and the trees of two different calls could
+ * become equal.  The rewrite also creates conditions and bounds, and destroys calls of
+ * tstzrange.  See is_like_rewritten() for such grouped expressions.
  *
  * The WHERE clause of a sublink may be simplified with its parent's PlannerInfo (see
  * above), and then again with its own.  So it does not matter if the parent's grouping

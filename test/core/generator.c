@@ -459,7 +459,10 @@ no_random_bit_is_lost(void **state)
 	}
 }
 
-/* The next value does not have an earlier time, whatever the clock shows. */
+/*
+ * After uuid_generator_from(), no value has an earlier time than the given time,
+ * whatever the clock shows.
+ */
 static void
 goes_on_from_a_time(void **state)
 {

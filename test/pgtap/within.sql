@@ -68,8 +68,8 @@ SELECT n AS no,
 	   END AS period
 FROM (SELECT n, a_moment() AS a, a_moment() AS b FROM generate_series(1, 300) AS n) AS pairs;
 
--- The definition.  It uses PostgreSQL's own <@ and the timestamp functions, which other
--- tests check.
+-- The expected results: PostgreSQL's own <@ on the timestamp of the ID.  Other tests check
+-- the timestamp functions.
 CREATE TEMP TABLE truth AS
 SELECT i.no AS id_no, p.no AS period_no, i.id, p.period,
 	   CASE WHEN i.id IS NOT NULL AND p.period IS NOT NULL

@@ -103,7 +103,7 @@ INSERT INTO period VALUES
 	(4, '2026-02-01', NULL, NULL, NULL, NULL, NULL),
 	(5, '4714-11-24 BC', '294276-12-31', '[1582-01-01,)', '(2026-01-20,2026-01-20]', NULL, '0');
 
--- --- conditions outside queries ----------------------------------------------
+-- --- triggers, policies and views --------------------------------------------
 
 CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$;
 CREATE TRIGGER of_january BEFORE INSERT OR UPDATE ON customer FOR EACH ROW WHEN (NEW.id <@ tstzrange('2026-01-01', '2026-02-01')) EXECUTE FUNCTION keep();
