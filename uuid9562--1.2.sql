@@ -3,9 +3,9 @@
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION uuid9562" to load this file. \quit
 
--- PostgreSQL 17, 18 and 20 have functions and aggregates of their own under
--- seven of these names. A plain name in this script would mean PostgreSQL's.
--- The script therefore creates and comments these seven under temporary names.
+-- PostgreSQL 17, 18 and 20 have functions and aggregates with seven of the names
+-- below, and an unqualified name would refer to PostgreSQL's. The script therefore
+-- creates and comments on these seven under temporary names, and then renames them.
 
 -- ------------------------------------------------------------------------
 -- Generation
@@ -59,7 +59,7 @@ LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuid9562_uuidv7(interval) IS 'generate UUID version 7 with a timestamp shifted by specified interval';
 ALTER FUNCTION uuid9562_uuidv7(interval) RENAME TO uuidv7;
 
--- PostgreSQL has no function of this name, so a default cannot call another one.
+-- PostgreSQL has no function of this name, so a column default cannot call its function.
 CREATE FUNCTION uuidv7_next() RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7'
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
@@ -202,7 +202,7 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuid_is_v8_support'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuid_is_v8_support(internal) IS 'planner support for uuid_is_v8';
 
--- Because of COST 2, the planner puts comparisons, which cost 1, first.
+-- COST 2 makes the executor evaluate comparisons, which cost 1, before these functions.
 CREATE FUNCTION uuid_is_v6(uuid) RETURNS boolean
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_is_v6'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 2 SUPPORT uuid_is_v6_support;
@@ -311,7 +311,8 @@ ALTER AGGREGATE uuid9562_max(uuid) RENAME TO max;
 -- Public IDs
 -- ------------------------------------------------------------------------
 
--- If the key file changes, a parallel worker could read another key than its leader.
+-- These functions are PARALLEL RESTRICTED because the key file can change: a parallel
+-- worker could load a different key from its leader.
 CREATE FUNCTION uuidv7_encrypt(id uuid, key_name text) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_encrypt'
 LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;

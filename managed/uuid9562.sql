@@ -42,8 +42,8 @@ COMMENT ON FUNCTION uuid_extract_version(uuid) IS 'extract version from RFC 9562
 
 -- The time is split into hours and milliseconds, since the product of the whole time and an
 -- interval would be rounded.  AT TIME ZONE 'UTC' makes the result independent of the
--- time zone.  The first 12 digits of the time in the text of a UUID are left($1::text, 8)
--- and substr($1::text, 10, 4).
+-- time zone.  In the text of a UUID, left($1::text, 8) and substr($1::text, 10, 4) are the
+-- 12 hexadecimal digits of the milliseconds since 1970-01-01.
 CREATE FUNCTION uuidv7_timestamp(uuid) RETURNS timestamptz
 IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN uuid_is_v7($1) THEN
@@ -160,8 +160,8 @@ $format$, name, volatility, rest, comment);
 	END LOOP;
 END$do$;
 
--- Generation.  PostgreSQL 18 and later have a generator.  Before 18, values of the same
--- millisecond are not in order.
+-- Generation.  On PostgreSQL 18 and later, uuidv7_next() calls PostgreSQL's uuidv7().
+-- Before 18, the order of values of the same millisecond is random.
 
 DO $do$
 BEGIN

@@ -2,8 +2,8 @@
  * compat.h
  *		PostgreSQL's basic headers, and the differences between its versions.
  *
- * A macro with the newest name stands for what PostgreSQL renamed.  For functions
- * whose arguments changed, a macro takes the arguments that every version needs.
+ * If PostgreSQL renamed something, this code uses the newest name.  If PostgreSQL
+ * changed the arguments of a function, a macro calls the function in every version.
  */
 #ifndef UUID9562_COMPAT_H
 #define UUID9562_COMPAT_H
@@ -34,7 +34,7 @@
 #define guc_malloc(elevel, size) malloc(size)
 #endif
 
-/* Names of features whose tests would otherwise show only a version number. */
+/* Named features, so that the code does not test bare version numbers. */
 #if PG_VERSION_NUM >= 180000
 #define HAVE_RTE_GROUP			/* grouped expressions have their own RTE */
 #define HAVE_NOT_ENFORCED		/* CHECK constraints can be NOT ENFORCED */
@@ -43,7 +43,7 @@
 #define HAVE_DSM_INIT_ARG		/* GetNamedDSMSegment() passes an argument */
 #endif
 
-/* PostgreSQL 19 changed arguments, and all processes know a new tranche's name. */
+/* PostgreSQL 19 changed arguments, and LWLockNewTrancheId() registers the name. */
 #if PG_VERSION_NUM >= 190000
 #define new_lwlock_tranche(name) LWLockNewTrancheId(name)
 #define register_lwlock_tranche(id, name) ((void) (id))
@@ -66,7 +66,7 @@
 #define realpath(path, resolved) _fullpath(resolved, path, _MAX_PATH)
 #endif
 
-/* declared in libpq/libpq.h, which may include headers of GSSAPI that are missing */
+/* declared in libpq/libpq.h, which includes GSSAPI headers that may not be installed */
 extern bool check_ssl_key_file_permissions(const char *ssl_key_file, bool isServerStart);
 
 #endif							/* UUID9562_COMPAT_H */

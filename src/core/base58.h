@@ -43,7 +43,7 @@ uuid_base58_write(const uint8_t *bytes, char *string)
 	}
 }
 
-/* Read 16 bytes from 22 characters.  Return NULL, or why the string is invalid. */
+/* Read 16 bytes from 22 characters.  If the string is invalid, return the reason. */
 static inline const char *
 uuid_base58_read(const char *string, size_t length, uint8_t *bytes)
 {

@@ -34,8 +34,8 @@ typedef enum UuidClock
 
 /*
  * n nanoseconds are n * numerator / denominator ticks.  Timestamps that are read from
- * UUIDs are rounded down to reading_ticks, which last reading_micros: a millisecond in
- * v7 and a microsecond in other versions.
+ * UUIDs are rounded down to a multiple of reading_ticks ticks, or reading_micros
+ * microseconds: a millisecond in v7 and a microsecond in other versions.
  */
 typedef struct UuidClockUnit
 {
@@ -47,7 +47,7 @@ typedef struct UuidClockUnit
 	int64_t		epoch_sec;		/* from the epoch to 1970-01-01 */
 } UuidClockUnit;
 
-/* In a header, so that the compiler knows the fields of a constant clock. */
+/* Defined in this header so that the compiler knows the fields of a constant clock. */
 static const UuidClockUnit uuid_clock_units[] = {
 	[UUID_CLOCK_GREGORIAN] = {10000000, 1, 100, 10, 1, INT64_C(141427) * 86400},
 	[UUID_CLOCK_V7] = {4096000, 64, 15625, UUID_CLOCK_V7_PER_MS, UUID_CLOCK_US_PER_MS, 0},
@@ -66,7 +66,7 @@ uuid_clock_ticks(UuidClock clock, int64_t sec, uint32_t nsec, uint64_t *ticks)
 	uint64_t	since_epoch = (uint64_t) sec + (uint64_t) unit->epoch_sec;
 	uint64_t	max_sec = clock == UUID_CLOCK_V8 ? INT64_MAX : UUID_TIME_MAX / unit->per_sec;
 
-	if (since_epoch > max_sec)	/* in v8, only if it is negative */
+	if (since_epoch > max_sec)	/* in v8, only before 1970 */
 		return false;
 	*ticks = since_epoch * unit->per_sec + (uint64_t) nsec * unit->numerator / unit->denominator;
 	if (clock == UUID_CLOCK_V8)

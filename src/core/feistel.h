@@ -5,7 +5,7 @@
  * A Luby-Rackoff (Feistel) network over the 122 bits other than version and variant.
  * Round i encrypts be64(i) || be64(one half), and adds (XOR) the first 8 bytes of the
  * result, modulo 2^61, to the other half.  The halves alternate.  Six rounds are proven
- * secure against chosen ciphertexts far below 2^61 queries; ten rounds leave a margin.
+ * secure against chosen-ciphertext attacks far below 2^61 queries; ten leave a margin.
  *
  * Plain C11 without PostgreSQL, I/O, static state, or branches on a secret.
  */
@@ -21,7 +21,7 @@
 /* Encrypt a block of 16 bytes in place with a key; return false on failure. */
 typedef bool (*UuidBlockCipher) (void *key, uint8_t *block);
 
-/* Encrypt a UUID as version 4, or decrypt it as version 7; return false on failure. */
+/* Encrypt a UUID to version 4, or decrypt one to version 7; return false on failure. */
 static inline bool
 uuid_feistel(UuidBlockCipher cipher, void *key, bool encrypt, uint8_t *bytes, const uint8_t *given)
 {

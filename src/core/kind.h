@@ -2,7 +2,7 @@
  * kind.h
  *		The kinds of time-based UUIDs.
  *
- * The table has all differences between v1, v6, v7, v8, and v8 with a node ID.
+ * The table uuid_kinds describes how v1, v6, v7, v8, and v8 with a node ID differ.
  *
  * Plain C11 without PostgreSQL and I/O.
  */
@@ -30,14 +30,14 @@ enum UuidKindNumber
 typedef struct UuidKind
 {
 	int			number;			/* enum UuidKindNumber */
-	const char *name;			/* of the SQL function that generates it */
+	const char *name;			/* name of the SQL function */
 	int			version;		/* in the UUID */
 	UuidClock	clock;			/* of the time field */
 	int			ordered;		/* index of its ordered generator, or
 								 * UUID_NOT_ORDERED */
 } UuidKind;
 
-/* In a header, so that the compiler knows the fields of a constant kind. */
+/* Defined in this header so that the compiler knows the fields of a constant kind. */
 static const UuidKind uuid_kinds[UUID_KIND_COUNT] = {
 	{UUID_KIND_V1, "uuidv1", 1, UUID_CLOCK_GREGORIAN, UUID_NOT_ORDERED},
 	{UUID_KIND_V6, "uuidv6", 6, UUID_CLOCK_GREGORIAN, 0},

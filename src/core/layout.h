@@ -13,7 +13,7 @@
  *	v8			custom_a 48, custom_b 12 (5.8)						custom_c 62
  *	v3, v4, v5	hash or random bits									hash or random bits
  *
- * Only v1 has another order of its time: the least significant part is first (5.1).
+ * Only v1 stores its time in another order, least significant part first (5.1).
  *
  * Plain C11 without PostgreSQL, I/O and static state.
  */

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Refill the buffer for process "owner".  If the source fails, erase the buffer, since
- * the source may have written a part of it that must not be returned.
+ * Refill the buffer for process "owner".  If the source fails, erase the buffer: it can
+ * hold bytes that the parent process will return, or part of the source's output.
  */
 bool
 uuid_random_buffer_refill(UuidRandomBuffer *buffer, int64_t owner, UuidRandomSource source)

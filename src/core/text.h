@@ -72,7 +72,7 @@ static inline void
 uuid_text_write_base32hex(const uint8_t *bytes, char *string)
 {
 	uint32_t	bits = 0;
-	int			count = 0;		/* of bits that are not yet written */
+	int			count = 0;		/* number of bits not yet written */
 	int			next = 0;
 
 	for (int i = 0; i < UUID_TEXT_BASE32HEX_LENGTH; i++)
@@ -98,7 +98,7 @@ static inline bool
 uuid_text_read_base32hex(const char *string, uint8_t *bytes)
 {
 	uint32_t	bits = 0;
-	int			count = 0;		/* of bits that are not yet a byte */
+	int			count = 0;		/* number of bits that are not yet a byte */
 
 	for (int i = 0; i < UUID_TEXT_BASE32HEX_LENGTH; i++)
 	{

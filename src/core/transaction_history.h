@@ -30,7 +30,7 @@
 #endif
 #define UUID_HISTORY_ON_LEVEL	2
 
-/* First values are time fields plus one, since 0 means "none" in a transaction slot. */
+/* No value of a generator.  Values are time fields plus one, as in TransactionSlot. */
 #define UUID_FIRST_NONE		UINT64_MAX
 
 typedef struct UuidHistoryEntry

@@ -23,7 +23,7 @@ PG_FUNCTION_INFO_V1(uuid9562_uuidv7_batch_support);
 
 /*
  * Number of values generated after reading the clock once.  With method fraction,
- * the counter is full after at most 16 values, and more would not save time.
+ * the counter is full after at most 16 values.  A greater number would not save time.
  */
 #define VALUES_PER_READING	16
 

@@ -103,8 +103,8 @@ uuid9562_uuidv7(PG_FUNCTION_ARGS)
  *
  * Generate a UUID as uuidv7() does, and add an interval to its timestamp.  The
  * addition is that of timestamptz and interval, in the session's time zone and with
- * microsecond precision.  Values with the same method, and the same shift of constant
- * length, keep their order.
+ * microsecond precision.  Values with the same method and the same shift keep their
+ * order, unless the length of the shift varies, as that of a month does.
  */
 Datum
 uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
@@ -196,7 +196,7 @@ uuid9562_uuidv8_custom_fields(PG_FUNCTION_ARGS)
  * uuidv8_custom(octets bytea) returns uuid
  *
  * Return the first 16 bytes as a UUID, with version and variant replaced (RFC 9562,
- * 5.8).  It is meant for hashes that the caller computes.
+ * 5.8).  The function is meant for hashes that the caller computes.
  */
 Datum
 uuid9562_uuidv8_custom_bytes(PG_FUNCTION_ARGS)

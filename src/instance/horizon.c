@@ -13,18 +13,18 @@
  *
  * Proof.  Let transaction T generate a value and commit, and let the snapshot not
  * see T.  If the value is greater than the generator's last value L that the reader
- * reads, it is above the horizon.  Otherwise T's slot had T's smallest value before
- * the reader read the slot, because values are recorded and L is read under the
- * generator's lock (1).  If the reader finds the slot empty, T is already in the
- * history (2), and the reader reads the history after the slot (3).  Older entries
- * of the history finished before T started, and the snapshot does not see newer
- * entries either.  So the reader can stop at the newest entry that the snapshot sees
- * (4).  If the history changes meanwhile, the reader reads it again (5).
+ * reads, the value is above the horizon.  Otherwise T's slot had T's smallest value
+ * before the reader read the slot, because values are recorded and L is read under the
+ * generator's lock (1).  If the slot no longer has T's value, T is already in the
+ * history (2), and the reader reads the history after the slot (3).  Transactions in
+ * older entries finished before T started, and those in newer entries are not visible
+ * to the snapshot either.  So the reader can stop at the newest entry that the snapshot
+ * sees (4).  If the history changes meanwhile, the reader reads it again (5).
  *
- * PREPARE TRANSACTION copies the values to a slot of the prepared transaction, and
- * then clears the slot of the process (2).  The slots of prepared transactions are
- * read last (6).  The copy precedes the end of the transaction in any session, so the
- * entries of one slot follow each other as those of a process do.
+ * PREPARE TRANSACTION copies the values to the history in the prepared transaction's
+ * slot, and then clears the slot of the process (2).  The slots of prepared transactions
+ * are read last (6).  A prepared transaction can finish only after the copy, and its slot
+ * is reused after that.  So each history is in the order in which transactions finished.
  *
  * The last value of a generator is below the high-water mark in WAL, so the horizon
  * does not decrease after a crash.
@@ -107,7 +107,7 @@ snapshot_sees(const FullSnapshot *full, uint64 xid)
 }
 
 /*
- * Refuse a snapshot if it sees a transaction as in progress whose values are unknown;
+ * Raise an error if the snapshot sees a transaction with unknown values as in progress;
  * see transaction_slot.c.
  */
 static void
@@ -152,8 +152,9 @@ smallest_in_history(const volatile UuidHistory *history, const UuidKind *kind, c
 }
 
 /*
- * Return the smallest value in the history of a slot.  Retry if a process changes the
- * history meanwhile: if the changecount is odd or has changed (5).
+ * Return the smallest value of the transactions in a slot's history that the snapshot
+ * sees as in progress.  Read the history again if it changed meanwhile, that is, if the
+ * changecount is odd or has changed (5).
  */
 static uint64
 smallest_finished(TransactionSlot *slot, const UuidKind *kind, const FullSnapshot *full)
@@ -175,16 +176,15 @@ smallest_finished(TransactionSlot *slot, const UuidKind *kind, const FullSnapsho
 
 /*
  * Return the time, plus one, of the smallest value of the transactions in progress and
- * of those that the snapshot sees as in progress.  Set *holder to the slot's number.
+ * of those that the snapshot sees as in progress, or UUID_FIRST_NONE if there is none.
+ * Set *holder to the number of the slot that has the value.
  */
 static uint64
 smallest_unfinished(const UuidKind *kind, const FullSnapshot *full, int *holder)
 {
 	uint64		smallest = UUID_FIRST_NONE;
 
-	/*
-	 * (6): the PGPROCs of prepared transactions have the greatest numbers
-	 */
+	/* (6): the PGPROCs of prepared transactions are numbered last */
 	for (int i = 0; i < slot_count(); i++)
 	{
 		TransactionSlot *slot = &uuid9562_shared->slots[i].slot;
@@ -256,10 +256,10 @@ compute_horizon(const UuidKind *kind, Snapshot snapshot)
  * uuidv7_horizon() returns uuid
  *
  * Return a UUID below which no further values of uuidv7_ordered() can become
- * visible to later statements.  Errors: without an active snapshot, during recovery, in
- * a parallel worker, without shared memory, if no value has been generated, if the
- * snapshot or a prepared transaction is from before the first use, at the end of the
- * time field, and after too many snapshots in one transaction.
+ * visible to later statements.  Raise an error without an active snapshot, during
+ * recovery, in a parallel worker, without shared memory, if no value has been generated,
+ * if the snapshot or a prepared transaction is older than the first use of an ordered
+ * function, at the end of the time field, and after too many snapshots in a transaction.
  */
 static Datum
 uuid_horizon(FunctionCallInfo fcinfo, const UuidKind *kind)
@@ -304,8 +304,8 @@ uuid9562_find_holder(const UuidKind *kind, uint64 *time)
  * the calling statement's snapshot sees, and the timeline of that position.
  *
  * The WAL records of all commits that the snapshot sees are before the insert position.
- * If that is just after a page header, return the start of the page: a standby reports
- * the end of a record as its replay position, which is then before the header.
+ * If this position is just after a page header, return the start of the page: a standby
+ * that has replayed the last record of the previous page reports the start of the page.
  */
 Datum
 uuid9562_uuid_replay_target(PG_FUNCTION_ARGS)

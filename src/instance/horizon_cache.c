@@ -30,10 +30,9 @@ typedef struct CacheEntry
 static MemoryContext cache_context;
 static dlist_head entries;		/* most recently used first */
 static int	entry_count = -1;	/* -1 if the transaction has no cache */
-static uint64 removed_xmax;		/* the greatest xmax of a removed entry; 0:
-								 * none */
+static uint64 removed_xmax;		/* greatest xmax removed; 0 if none */
 
-/* Forget the entries.  The end of the transaction frees their memory. */
+/* Forget the entries when the end of the transaction frees their memory. */
 static void
 forget_entries(void *arg)
 {

@@ -19,7 +19,7 @@
 
 #include "core/transaction_history.h"
 
-/* For each generator, a time greater than those of its values; 0 if it is unused. */
+/* For each generator, a time after those of its values; 0 if the generator is unused. */
 typedef struct HighWaterMark
 {
 	uint64		reserved_until[UUID_ORDERED_COUNT];
@@ -56,11 +56,11 @@ typedef struct TransactionSlot
 	 * if it has no value.  Set under the lock of the generator.
 	 */
 	pg_atomic_uint64 first[UUID_ORDERED_COUNT];
-	pg_atomic_uint64 changecount;	/* of the history; odd during a change */
+	pg_atomic_uint64 changecount;	/* odd while the history changes */
 	UuidHistory history;
 } TransactionSlot;
 
-/* Pad to whole cache lines, since different processes write them. */
+/* Fill whole cache lines, since different processes write the generators and slots. */
 typedef union PaddedGenerator
 {
 	OrderedGenerator generator;
@@ -120,7 +120,7 @@ extern uint64 uuid9562_find_first_known_xid(void);
 /*
  * Record in the slot of this process the time of a value that is being generated.  The
  * caller holds the generator's lock.  The first value of a transaction is its smallest
- * value, unless the generators were reset in between.
+ * value, unless the generators have been reset since then.
  */
 static inline void
 record_value(const UuidKind *kind, uint64 time)

@@ -4,7 +4,7 @@
  *		uuidv6_ordered(), uuidv7_ordered() and uuidv8_node_ordered() (RFC 9562, 6.3).
  *
  * Each generator has a spinlock.  A session reads the clock and random bits before it
- * acquires the spinlock, and holds it for a few nanoseconds.
+ * acquires the spinlock, and holds the spinlock for a few nanoseconds.
  *
  * The high-water mark outlives the server.  A generator returns only values below
  * it, in the range that the mark reserves.  When less than one second of the range is
@@ -35,7 +35,7 @@ typedef void (*MarkAction) (const UuidKind *kind, UuidPayload payload);
 
 /*
  * Attach to shared memory, run an action under the mark's lock, and release the lock
- * also if the action raises an error.  With nowait, do nothing if another session holds it.
+ * even if the action raises an error.  With nowait, do nothing if the lock is not free.
  */
 static void
 with_mark_lock(MarkAction action, const UuidKind *kind, UuidPayload payload, bool nowait)
@@ -62,7 +62,7 @@ with_mark_lock(MarkAction action, const UuidKind *kind, UuidPayload payload, boo
 	LWLockRelease(lock);
 }
 
-/* Make a generator continue after a payload, unless its previous one is greater. */
+/* Make a generator continue after a payload, unless its previous value is greater. */
 static void
 advance(const UuidKind *kind, UuidPayload payload)
 {
@@ -122,7 +122,7 @@ load_mark(void)
 	{
 		const UuidKind *kind = uuid9562_ordered_kinds[i];
 
-		/* usually true only until the generator has reserved values */
+		/* true after startup, and after a write or reset that failed */
 		if (mark.reserved_until[i] > uuid9562_generator_state(kind).reserved_until)
 			advance(kind, uuid_generator_from(mark.reserved_until[i]));
 	}
@@ -201,7 +201,7 @@ reset(const UuidKind *kind, UuidPayload payload)
 		set_reserved(i, 0, 0);
 	uuid9562_write_mark(&none);
 
-	/* not reached if that failed, so the previous values remain */
+	/* not reached if the write fails, so the previous values remain */
 	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
 	{
 		OrderedGenerator *generator = &uuid9562_shared->generators[i].generator;
@@ -258,7 +258,7 @@ uuid9562_seconds_ahead(const UuidKind *kind, uint64 time, uint64 now)
  * Count a value that is ahead of the clock.  Warn if it is more than max_ahead seconds
  * ahead.  Do not warn again until a value is more than max_ahead later than that value.
  *
- * Read the clock again: other sessions may have generated later values in between.
+ * Read the clock again: other sessions may have generated values since the first reading.
  */
 static void
 check_clock(const UuidKind *kind, uint64 time)
@@ -332,9 +332,9 @@ refuse(const UuidKind *kind)
 /*
  * Return the next payload of an ordered generator.
  *
- * Errors: during recovery, in a read-only transaction, in a parallel worker,
- * without shared memory, if the mark cannot be read or written, at the end of the
- * time field.
+ * Raise an error during recovery, in a read-only transaction, in a parallel worker,
+ * without shared memory, if the mark cannot be read or written, and at the end of
+ * the time field.
  */
 static UuidPayload
 next_ordered(const UuidKind *kind)

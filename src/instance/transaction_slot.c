@@ -6,11 +6,10 @@
  * horizon from all slots.  horizon.c proves that this is correct, and numbers the
  * steps (1) to (6) whose order matters.
  *
- * The slots know every transaction that generated a value since the first use after
- * startup or promotion.  Older transactions have finished, except prepared ones.  The
- * first known transaction ID separates older from known transactions: every transaction
- * that can still generate a value has that ID or a later one.  If a snapshot sees an
- * earlier ID as in progress, its horizon is unknown.
+ * The slots cover every transaction that generated a value since the first use after
+ * startup or promotion.  A transaction with an earlier value has finished or is prepared.
+ * Every transaction that can still generate a value has the first known transaction ID or
+ * a later one.  If a snapshot sees an earlier ID as in progress, its horizon is unknown.
  */
 #include "instance/instance.h"
 
@@ -39,7 +38,7 @@ add_to_history(TransactionSlot *slot, UuidHistoryEntry entry)
  *
  * PostgreSQL has already removed the transaction from the list of those in
  * progress.  A later snapshot sees a committed transaction as finished, and a
- * prepared transaction as in progress, in a PGPROC of its own.  Earlier snapshots need
+ * prepared transaction as in progress, with its own PGPROC.  Earlier snapshots need
  * the history.  Aborted transactions and those without a transaction ID are not added,
  * since none of their rows become visible.
  */

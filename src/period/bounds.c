@@ -3,7 +3,7 @@
  *		The bounds of a period as expressions of a plan.
  *
  * The comparisons that replace "id <@ period" compare the ID with the smallest and
- * the greatest UUID in the period.  The period decides what these bounds are:
+ * the greatest UUID in the period.  The period determines the expressions:
  *
  *		a constant			constants; none for an unbounded side
  *		tstzrange(a, b)		uuidv7_lower_bound(a, true), uuidv7_upper_bound(b, false)
@@ -29,9 +29,9 @@
 #define MAX_COPIED_NODES	50
 
 /*
- * Make a call of a function of this extension, by its name and its arguments.  Look it
- * up in the schema of call->funcid, since the extension can be moved.  Return NULL if
- * the schema lacks the function, as it may before ALTER EXTENSION UPDATE.
+ * Make a call of a function of this extension, by its name and its arguments.  Look up
+ * the function in the schema of call->funcid, since the extension can be moved.  Return
+ * NULL if the schema lacks the function, as it may before ALTER EXTENSION UPDATE.
  */
 Expr *
 uuid9562_make_call(const WithinCall *call, const char *name, Oid result, List *args)

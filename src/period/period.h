@@ -18,7 +18,7 @@ typedef struct UuidBounds
 {
 	pg_uuid_t	lower;
 	pg_uuid_t	upper;
-	bool		has_lower;		/* does it exclude any UUID of the kind? */
+	bool		has_lower;		/* does lower exclude any UUID of the kind? */
 	bool		has_upper;
 } UuidBounds;
 

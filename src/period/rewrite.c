@@ -1,6 +1,6 @@
 /*
  * rewrite.c
- *		Planner support of uuidv7_within, <@ and @>, and of the other kinds.
+ *		Planner support of the _within functions and of the operators <@ and @>.
  *
  * The planner cannot use an index for "id <@ period".  It can use an index for
  * comparisons of a column with a value.  It also prunes partitions and matches partial
@@ -31,7 +31,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 
-/* Make "id >= bound", or a comparison of another strategy. */
+/* Make "id >= bound", or the comparison for another btree strategy. */
 static Expr *
 make_comparison(const Node *id, int strategy, Expr *bound)
 {
@@ -91,8 +91,9 @@ grouped_expressions(Query *query)
 }
 
 /*
- * Check whether the rewrite could destroy an expression, a call of tstzrange, or create
- * an equal one, a condition or a bound.  The latter matters with grouping sets only.
+ * Check whether a grouped expression could be a period, which the rewrite can destroy, or
+ * equal to a condition or a bound, which the rewrite creates.  A created expression
+ * matters only with grouping sets.
  */
 static bool
 is_like_rewritten(const Query *query, const Node *expression)
@@ -112,12 +113,12 @@ is_like_rewritten(const Query *query, const Node *expression)
  *
  * If a grouped call were rewritten to comparisons, PostgreSQL could change their tree
  * when it simplifies a NOT above them, and the trees of two different calls could
- * become equal.  The rewrite also creates conditions and bounds, and destroys calls of
- * tstzrange.  See is_like_rewritten() for such grouped expressions.
+ * become equal.  is_like_rewritten() finds the other grouped expressions that prevent
+ * the rewrite.
  *
- * The WHERE clause of a sublink may be simplified with its parent's PlannerInfo (see
- * above), and then again with its own.  So it does not matter if the parent's grouping
- * prevents the rewrite the first time.
+ * The WHERE clause of a sublink may be simplified with the parent's PlannerInfo (see the
+ * file header), and then again with that of the sublink.  So it does not matter if the
+ * parent's grouping prevents the rewrite the first time.
  */
 static bool
 meets_grouping(PlannerInfo *root, Oid funcid)
@@ -167,7 +168,7 @@ rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
 	condition = uuid9562_make_call(&call, psprintf("uuid_is_v%d", kind->version), BOOLOID, list_make1(call.id));
 	if (condition == NULL)
 		return NULL;
-	/* the planner has simplified calls with a constant NULL, by strictness */
+	/* a constant cannot be NULL here, since the function is strict */
 	if (!IsA(call.period, Const) && !uuid9562_is_constructed(call.period))
 	{
 		NullTest   *is_null = makeNode(NullTest);

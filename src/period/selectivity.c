@@ -6,13 +6,13 @@
  * are in one bin, such as an hour in statistics of a year, PostgreSQL estimates one row.
  * The time of a UUID gives its place in the bin, so this file interpolates.
  *
- * The comparisons have PostgreSQL's operators, which estimate their selectivity.  The
- * support function of uuid_is_v7 cannot correct these estimates by its own result,
+ * The comparisons use PostgreSQL's operators, so PostgreSQL estimates their selectivity.
+ * The support function of uuid_is_v7 cannot correct these estimates by its own result,
  * since no selectivity is greater than 1.  But the planner caches each selectivity in
- * norm_selec of the RestrictInfo, and asks for that of uuid_is_v7 first, since rewrite.c
- * puts it before the comparisons.  So the support function sets norm_selec of the
- * comparisons, unless it is set already: if the planner asks in another order,
- * PostgreSQL's own estimates apply.
+ * norm_selec of the RestrictInfo.  It estimates uuid_is_v7 first, since rewrite.c puts
+ * uuid_is_v7 before the comparisons.  So the support function sets norm_selec of the
+ * comparisons.  If the planner has already set norm_selec because it estimated a
+ * comparison first, PostgreSQL's own estimate applies.
  */
 #include "period/period.h"
 
@@ -27,9 +27,9 @@
 #include "utils/selfuncs.h"
 #include "utils/syscache.h"
 
-#define UNKNOWN_SHARE	0.5		/* share of the version without statistics */
-#define DENSITY_BINS	4		/* bins that give the density at an end */
-#define SAMPLED_ROW		(1.0 / 300) /* bins per row of ANALYZE's sample */
+#define UNKNOWN_SHARE	0.5		/* assumed share of the version */
+#define DENSITY_BINS	4		/* bins averaged at an end of the histogram */
+#define SAMPLED_ROW		(1.0 / 300) /* in bins: ANALYZE samples 300 rows a bin */
 
 static const uint8 nil[UUID_LEN] = {0};
 static const uint8 max[UUID_LEN] = {
@@ -81,8 +81,8 @@ uuid_distance(const uint8 *low, const uint8 *high)
 }
 
 /*
- * Return how many bins fit between two UUIDs, at the density of the first bins of the
- * version, or with as_last of its last bins.
+ * Return how many bins fit between two UUIDs at the density of the version's first bins
+ * or, with as_last, of its last bins.  If the version has no bin, assume 0.5.
  */
 static double
 bins_between(const UuidStatistics *statistics, bool as_last, const uint8 *low, const uint8 *high)
@@ -95,7 +95,7 @@ bins_between(const UuidStatistics *statistics, bool as_last, const uint8 *low, c
 	return bins > 0 ? bins * uuid_distance(low, high) / uuid_distance(from[0].uuid, from[bins].uuid) : 0.5;
 }
 
-/* Set statistics->now by the clock of a kind. */
+/* Set statistics->now to the smallest UUID of a kind at the current time. */
 static void
 set_now(UuidStatistics *statistics, const UuidKind *kind)
 {
@@ -132,12 +132,12 @@ add_boundary(UuidStatistics *statistics, const uint8 *uuid, double all, double o
 }
 
 /*
- * Take the boundaries of the version from PostgreSQL's histogram.  Each stands for a bin
- * of rows of the version, between it and the previous boundary.  Boundaries of other
- * versions stand for rows around them.  The rows added since ANALYZE are between the
- * last boundary of the version and now.  If the histogram continues with other versions,
- * add the rows that the density of the last bins gives for that interval, but at most
- * one bin.
+ * Take the boundaries of the version from PostgreSQL's histogram.  Each but the first
+ * ends a bin of rows of the version.  Each boundary of another version counts as one bin
+ * of other rows.  Assume that the rows added since ANALYZE are between the last boundary
+ * of the version and now.  If boundaries of other versions follow, that last boundary may
+ * not be the greatest UUID of the version: add rows up to now by the density of the last
+ * bins, but at most one bin.
  */
 static void
 split_histogram(PlannerInfo *root, UuidStatistics *statistics)
@@ -179,7 +179,7 @@ split_histogram(PlannerInfo *root, UuidStatistics *statistics)
 	add_boundary(statistics, max, all + after_last, of_version + after_last);
 }
 
-/* Return the share of rows below a UUID, of any version or of the version only. */
+/* Return the share of rows below a UUID; with of_version, count only the version. */
 static double
 share_below(const UuidStatistics *statistics, const uint8 *uuid, bool of_version)
 {
@@ -245,8 +245,8 @@ open_statistics(PlannerInfo *root, Node *id, const UuidKind *kind, UuidStatistic
 }
 
 /*
- * Free the statistics.  For a table with many partitions, the planner loads statistics
- * of each, with 24 bytes for each boundary, in one memory context.
+ * Free the statistics.  Otherwise the planner would keep those of all partitions of a
+ * table in one memory context, with 24 bytes for each boundary.
  */
 static void
 close_statistics(UuidStatistics *statistics)
@@ -259,12 +259,12 @@ close_statistics(UuidStatistics *statistics)
 }
 
 /*
- * Set the selectivity of the comparisons of one side of a period: the rows above its
- * lower bound, or below its upper bound.  Beyond the histogram, PostgreSQL checks
- * whether the index has further entries.  Use at most its estimate.  From the last
- * boundary up to now, assume the density of the last bins, but at most one bin.  Before
- * the histogram and after now, assume no more rows than were added since ANALYZE or
- * than its sample can have missed.
+ * Set the selectivity of the comparisons of one side of a period: the share of rows above
+ * its lower bound, or below its upper bound.  If the histogram has less than a sampled
+ * row there, assume the density of the nearest bins.  From the last boundary up to now,
+ * assume at most one bin.  Before the histogram and after now, assume at most the rows
+ * added since ANALYZE plus a sampled row.  Never exceed PostgreSQL's estimate, for which
+ * PostgreSQL checks whether the index has entries beyond the histogram.
  */
 static void
 set_side_selectivity(PlannerInfo *root, const UuidStatistics *statistics, const Side *lower, const Side *upper, bool above)
@@ -345,7 +345,7 @@ uuid9562_version_selectivity(PlannerInfo *root, Oid funcid, List *args, const Uu
 		else if (IsA(call, FuncExpr) && call->funcid == funcid && equal(call->args, args))
 			*(call->args == args ? &asked : &again) = condition;
 	}
-	/* a condition can occur twice, as with a view */
+	/* count a condition once if it occurs twice, as with a view */
 	if (asked != NULL && again != NULL && again->norm_selec < 0)
 		again->norm_selec = 1;
 	set_side_selectivity(root, &statistics, &lower, &upper, true);

@@ -19,10 +19,10 @@
 #include "utils/rel.h"
 
 /*
- * Check whether a CHECK constraint of the table implies a call.  The planner requests
- * this for each table that it scans, and any ALTER TABLE invalidates the plan.  As with
- * PostgreSQL's own use of constraints, a snapshot older than the constraint may see rows
- * that violate it.
+ * Check whether a CHECK constraint guarantees that a call does not return false for a
+ * row of the table.  Each partition has its own constraints.  ALTER TABLE invalidates a
+ * plan that relies on them.  As with PostgreSQL's own use of constraints, a snapshot older
+ * than the constraint may see rows that violate it.
  */
 static bool
 is_checked(PlannerInfo *root, Index relid, FuncExpr *call)
@@ -62,7 +62,7 @@ is_checked(PlannerInfo *root, Index relid, FuncExpr *call)
 	return found;
 }
 
-/* Return the index condition, or NIL if no constraint excludes other versions. */
+/* Return "id IS NOT NULL", or NIL if no constraint excludes other versions. */
 static List *
 version_as_index_condition(SupportRequestIndexCondition *request)
 {

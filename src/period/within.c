@@ -2,10 +2,10 @@
  * within.c
  *		"Is within a period", and the smallest and the greatest UUID in a period.
  *
- * For the kinds that sort by time: v6, v7 (RFC 9562, 5.6 and 5.7), and v8 with a node
- * ID, whose time field is that of v7.  The timestamp of a UUID is the result of
- * uuidv6_timestamp, uuidv7_timestamp or uuidv8_node_timestamp: a whole microsecond for
- * v6, a whole millisecond for the others.
+ * The functions exist for the kinds that sort by time: v6, v7 (RFC 9562, 5.6 and 5.7),
+ * and v8 with a node ID, whose time field is that of v7.  The timestamp of a UUID is the
+ * result of uuidv6_timestamp, uuidv7_timestamp or uuidv8_node_timestamp: a whole
+ * microsecond for v6, a whole millisecond for the others.
  *
  * An ID is within a period if it has the version and its timestamp is in the period.
  * No period raises an error: the part of a period outside the time field contains no
@@ -63,7 +63,7 @@ period_span(const UuidKind *kind, TypeCacheEntry *typcache, const RangeType *per
 /*
  * Return the smallest and the greatest UUID in a period.  For a period that contains
  * no UUID of the kind, return the greatest UUID of the kind as the lower bound and the
- * smallest as the upper bound, with nothing between them.  These too are UUIDs of the
+ * smallest as the upper bound, so that no UUID matches.  These bounds too are UUIDs of the
  * kind, since TimescaleDB extracts the time of any constant that is compared with the
  * partitioning column.
  */
@@ -152,7 +152,7 @@ SQL_FUNCTION(uuid9562_uuidv8_node_upper_bound_tstzrange, period_bound, UUID_V8_N
  * or the greatest UUID of the kind whose timestamp is at that time or earlier.  If the
  * bound is exclusive, exclude that time.  If there is no UUID, return a lower bound
  * greater than every UUID of the kind, or an upper bound less than every UUID of the
- * kind.  Its variant is not that of RFC 9562 (4.1).
+ * kind.  Such a bound does not have the variant of RFC 9562 (4.1).
  */
 pg_uuid_t
 uuid9562_side_bound(const UuidKind *kind, bool is_lower, TimestampTz time, bool inclusive)

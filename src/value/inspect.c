@@ -48,7 +48,7 @@ variant_of(const pg_uuid_t *uuid)
 	return not_null(CStringGetTextDatum(names[uuid_layout_variant(uuid->data)]));
 }
 
-/* Return the timestamp of a UUID of a kind; micros requires a kind with v7's clock. */
+/* Return the timestamp of a UUID; with micros (v7's clock only), to the microsecond. */
 static pg_attribute_always_inline Datum
 timestamp_of_kind(const pg_uuid_t *uuid, const UuidKind *kind, bool micros)
 {
@@ -110,11 +110,11 @@ node_of(const pg_uuid_t *uuid)
  * uuid_extract_version(uuid) returns smallint: 0 to 15; NULL if the variant is not
  * that of RFC 9562 (4.2)
  * uuid_extract_variant(uuid) returns text (4.1)
- * uuid_extract_timestamp(uuid) returns timestamptz: microseconds of v1 and v6,
- * milliseconds of v7, NULL of other versions
- * uuid_extract_clock_seq(uuid) returns integer: 0 to 16383 of v1 and v6, NULL of
+ * uuid_extract_timestamp(uuid) returns timestamptz: to the microsecond for v1 and v6,
+ * to the millisecond for v7; NULL for other versions
+ * uuid_extract_clock_seq(uuid) returns integer: 0 to 16383 for v1 and v6; NULL for
  * other versions (5.1 and 5.6)
- * uuid_extract_node(uuid) returns macaddr: of v1 and v6, NULL of other versions
+ * uuid_extract_node(uuid) returns macaddr for v1 and v6; NULL for other versions
  */
 static pg_attribute_always_inline Datum
 extract(FunctionCallInfo fcinfo, NullableDatum (*field_of) (const pg_uuid_t *))
@@ -139,8 +139,8 @@ SQL_FUNCTION(uuid9562_uuid_extract_node, extract, node_of)
  * uuidv8_node_timestamp(uuid) returns timestamptz
  *
  * Return the timestamp, or NULL if the UUID has another version (RFC 9562, 5.1,
- * 5.6 and 5.7).  It has microseconds in v1, v6 and v8, and milliseconds in v7 and
- * v8 with a node ID.  The layout of a v8 cannot be recognized, so
+ * 5.6 and 5.7).  Its precision is a microsecond in v1, v6 and v8, and a millisecond in
+ * v7 and v8 with a node ID.  The layout of a v8 cannot be recognized, so
  * uuidv8_timestamp() assumes that of appendix B.1, and uuidv8_node_timestamp() that
  * of uuidv8_node().
  *

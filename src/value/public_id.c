@@ -39,7 +39,7 @@ typedef struct Key
 	char		name[FLEXIBLE_ARRAY_MEMBER];
 } Key;
 
-/* The file while it is loaded; erased afterwards. */
+/* The key file while a session loads it; erased afterwards. */
 typedef struct Contents
 {
 	size_t		length;
@@ -49,9 +49,9 @@ typedef struct Contents
 
 static MemoryContext keys_context;	/* NULL if no file has been loaded */
 static Key *keys;
-static TimestampTz keys_reload_time;	/* PgReloadTime when they were loaded */
+static TimestampTz keys_reload_time;	/* PgReloadTime when keys were loaded */
 
-/* Read the key file; return NULL, or why it cannot be used. */
+/* Read the key file.  If it cannot be used, return the reason, or else NULL. */
 static const char *
 read_file(Contents *contents)
 {
@@ -85,7 +85,7 @@ read_file(Contents *contents)
 	return NULL;
 }
 
-/* Split "database key_name = digits", from its end; return false on a syntax error. */
+/* Split "database key_name = digits" from the end, as a database name can have spaces. */
 static bool
 parse_line(char *line, char **name, uint8 *key)
 {
@@ -134,7 +134,7 @@ new_key(const char *name, const uint8 *bytes)
 	return key;
 }
 
-/* Add the keys of this database to a list; return NULL, or why the file is invalid. */
+/* Add this database's keys to a list.  If the file is invalid, return the reason. */
 static const char *
 parse_file(Contents *contents, Key **list)
 {

@@ -2,8 +2,8 @@
  * value.h
  *		UUIDs and timestamps as PostgreSQL's types.
  *
- * SQL function f has C function uuid9562_f, since PostgreSQL 17 and later have C
- * functions with the names of some of our SQL functions.  The C function checks
+ * The C function of SQL function f is named uuid9562_f, since PostgreSQL 17 and later
+ * have C functions with the names of some of our SQL functions.  The C function checks
  * the arguments, calls the core, and returns a Datum.
  */
 #ifndef UUID9562_VALUE_H
