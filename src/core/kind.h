@@ -6,8 +6,8 @@
  *
  * Plain C11 without PostgreSQL and I/O.
  */
-#ifndef UUID9562_KIND_H
-#define UUID9562_KIND_H
+#ifndef UUID9562_CORE_KIND_H
+#define UUID9562_CORE_KIND_H
 
 #include "clock.h"
 
@@ -52,4 +52,4 @@ static const UuidKind uuid_kinds[UUID_KIND_COUNT] = {
 #define UUID_V8			(&uuid_kinds[UUID_KIND_V8])
 #define UUID_V8_NODE	(&uuid_kinds[UUID_KIND_V8_NODE])
 
-#endif							/* UUID9562_KIND_H */
+#endif							/* UUID9562_CORE_KIND_H */

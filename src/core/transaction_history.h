@@ -59,16 +59,16 @@ uuid_history_merge(UuidHistoryEntry *newer, const UuidHistoryEntry *older)
 
 /* Add a transaction that finished after all others. */
 static inline void
-uuid_history_add(UuidHistory *ring, UuidHistoryEntry entry)
+uuid_history_add(UuidHistory *history, UuidHistoryEntry entry)
 {
 	for (int level = 0;; level++)
 	{
-		UuidHistoryEntry *entries = ring->entries[level];
+		UuidHistoryEntry *entries = history->entries[level];
 		UuidHistoryEntry merged;
 
-		if (ring->count[level] < UUID_HISTORY_ON_LEVEL)
+		if (history->count[level] < UUID_HISTORY_ON_LEVEL)
 		{
-			entries[ring->count[level]++] = entry;
+			entries[history->count[level]++] = entry;
 			return;
 		}
 		merged = entries[1];
@@ -80,7 +80,7 @@ uuid_history_add(UuidHistory *ring, UuidHistoryEntry entry)
 			return;
 		}
 		entries[0] = entry;
-		ring->count[level] = 1;
+		history->count[level] = 1;
 		entry = merged;
 	}
 }
