@@ -1,7 +1,7 @@
 /*
  * floor.c
- *		Functions of scripts/bench: the minimum that a function of each kind costs,
- *		and the CPU time.
+ *		C functions of scripts/bench: baselines, each of which does the minimum
+ *		work of a kind of function, and the CPU time of the session.
  *
  * A throwaway server loads the library by its path.  It is never installed.
  */

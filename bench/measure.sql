@@ -7,7 +7,8 @@ CREATE FUNCTION floor.read(uuid) RETURNS bigint LANGUAGE c STRICT AS :'floor', '
 CREATE FUNCTION floor.cpu() RETURNS float8 LANGUAGE c AS :'floor', 'floor_cpu';
 
 -- The statements to time.  A figure is the CPU time of the fastest of "runs" runs, minus
--- that of the statement "less".  With "planning", it is the planning time instead.
+-- the CPU time of the statement "less", multiplied by "scale".  With "planning", the
+-- planning time is measured instead of the CPU time.
 CREATE TABLE sides (
 	no int GENERATED ALWAYS AS IDENTITY, measure text, side text, statement text, setting text,
 	runs int DEFAULT 5, scale float8 DEFAULT 1, before text DEFAULT '', less text, planning boolean DEFAULT false
@@ -67,8 +68,9 @@ END$$;
 CREATE FUNCTION digits(value float8) RETURNS text LANGUAGE sql RETURN
 	round(value::numeric, greatest(0, 3 - floor(log(greatest(abs(value), 0.0001)))::int));
 
--- The figures, and their ratios to those of a measure's first side.  If another commit is
--- measured, also the median of the ratios to the figures of that commit in each round.
+-- The median, smallest and greatest figure of each side, and the ratio of the median to
+-- that of the measure's first side.  If another commit is measured, also the median of the
+-- ratios to the figures of that commit in each round.
 CREATE VIEW report AS
 SELECT format('| %s | %s | %s | %s | %s | %s | %s |', measure, side, digits(median), digits(least), digits(most),
 			  digits(median / nullif(first_value(median) OVER of_measure, 0)), digits(against)) AS line

@@ -1,4 +1,4 @@
--- Sessions that insert, and the horizon.  Each row has the newest ID that its session saw.
+-- A sequence and a procedure for the suite "sessions" of scripts/bench.
 CREATE SEQUENCE cached CACHE 100;
 
 -- Microseconds per call of uuidv7_horizon(): the median of a thousand calls, each in a new

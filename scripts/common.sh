@@ -5,9 +5,11 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 server=	# temporary folder of this script, from make_folder
 job=	# process group that this script waits for, from as_job
 
-# Warnings are errors.  Unused parameters are not, since every SQL function has fcinfo.
+# Treat warnings as errors.  Do not warn about unused parameters, since every SQL function
+# has the parameter fcinfo.
 warnings='-Wall -Wextra -Werror -Wno-unused-parameter'
-# If gcc built PostgreSQL, its flags and headers are for gcc.
+# If gcc built PostgreSQL, PGXS passes flags of gcc, and the headers have attributes of
+# gcc.  Let clang ignore both.
 if [[ ${CC:-} = *clang* ]]; then
 	warnings+=' -Wno-unknown-warning-option -Wno-ignored-optimization-argument -Wno-ignored-attributes'
 fi
@@ -20,8 +22,9 @@ may_be_root() { [ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null || { command -v
 
 as_root() { if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi; }
 
-# Run a command in a process group of its own, so that a signal to this script ends the
-# command too.  Bash does not handle signals while it waits for a foreground command.
+# Run a command in the background, in a process group of its own, and wait for it.  Bash
+# handles a signal during "wait", but not while a foreground command runs.  stop_server then
+# ends the process group.
 as_job() {
 	local status=0
 
@@ -62,7 +65,7 @@ choose_postgres() {
 		[ -n "$major" ] || die "found neither PostgreSQL nor a package postgresql: try \"apt-get update\" as root"
 		PG_CONFIG=/usr/lib/postgresql/$major/bin/pg_config
 	elif has_apt && [[ ${PG_CONFIG:-} =~ ^/usr/lib/postgresql/([0-9]+)/bin/pg_config$ ]]; then
-		major=${BASH_REMATCH[1]}	# need installs the Debian package
+		major=${BASH_REMATCH[1]}	# "need" installs the Debian package if it is missing
 	else
 		PG_CONFIG=${PG_CONFIG:-pg_config}
 		command -v "$PG_CONFIG" >/dev/null ||
@@ -92,7 +95,7 @@ install_packages() {
 	as_root apt-get -qq -y --no-install-recommends install postgresql-common >/dev/null
 	as_root mkdir -p "${quiet%/*}"
 	made=("$quiet")
-	# a script that was killed may have left its file
+	# keep a policy-rc.d of this machine, but replace one that a killed script left behind
 	if [ ! -e "$policy" ] || grep -q '^# uuid9562:' "$policy"; then made+=("$policy"); fi
 	trap "as_root rm -f ${made[*]}" EXIT
 	echo 'create_main_cluster = false' | as_root tee "$quiet" >/dev/null
@@ -118,8 +121,9 @@ lacks_openssl() {
 		! echo '#include <openssl/evp.h>' | gcc -E - >/dev/null 2>&1
 }
 
-# need [test]: choose PostgreSQL and install the requirements of building and running, and
-# of testing.  Without apt, or for a PostgreSQL that is not Debian's, list what is missing.
+# need [test]: choose PostgreSQL, and install the packages that building and running the
+# extension require, with "test" also the packages that the tests require.  If something
+# that apt cannot install is missing, list it and exit.
 need() {
 	local lacking=() bindir
 
@@ -174,7 +178,7 @@ need() {
 # --- build ------------------------------------------------------------------
 
 # Create a temporary folder that the server's user owns.  When this script ends, stop
-# every server in the folder and remove it.
+# every server in the folder, and remove the folder.
 make_folder() {
 	[ -z "$server" ] || return 0
 	if [ "$(id -u)" -eq 0 ] && ! id postgres >/dev/null 2>&1; then
@@ -230,7 +234,7 @@ private_copy() {
 	done
 	find "$1" \( -name uuid9562 -o -name 'uuid9562[-.]*' \) -prune -exec rm -rf {} +
 	mkdir -p "$1${bindir#"$common"}"
-	# the folder can contain other programs
+	# copy only the programs of PostgreSQL, since the folder can contain others
 	for program in "$bindir"/{postgres,psql,initdb,pgbench,createdb,createuser,dropdb,dropuser,clusterdb,reindexdb,vacuumdb,pg_*}; do
 		[ ! -x "$program" ] || cp -L "$program" "$1${bindir#"$common"}/"
 	done
@@ -308,7 +312,7 @@ stop_server() {
 }
 
 # cluster_tests FOLDER [TEST...]: run tests that start their own servers, all by default.
-# They run as the server's user, which may not have access to the checkout.
+# Run a copy of the tests, since the server's user may not have access to the checkout.
 cluster_tests() {
 	local perl5lib pgxs tests folder="$server/${1##*/}"
 

@@ -3,9 +3,10 @@
 # next run.
 
 servers=${SERVERS:-/var/cache/uuid9562}
-crash='TRAP:|PANIC:|terminated by signal'	# what a server logs that crashes
+crash='TRAP:|PANIC:|terminated by signal'	# pattern of the log lines of a crash
 
-# source_into FOLDER: download the newest source package of PostgreSQL into a folder.
+# source_into FOLDER: download the newest available source package of PostgreSQL $major
+# into a folder, and unpack it.
 source_into() {
 	local apt version
 
@@ -23,9 +24,9 @@ source_into() {
 }
 
 # server_with_assertions NAME FLAGS: set PG_CONFIG to a server with assertions and the
-# compiler flags.  Build it from the source package of the PostgreSQL that PG_CONFIG
-# selected, and build it again if that package has another version now.  The folder
-# "suites" of the server has its regression tests.
+# compiler flags, of the same version as the PostgreSQL that PG_CONFIG selected.  Build the
+# server if it does not exist, or if it was built for another version.  The folder "suites"
+# of the server has its regression tests.
 server_with_assertions() {
 	local prefix=$servers/postgresql-$major-$1 packaged=$PG_CONFIG folder log status=0
 

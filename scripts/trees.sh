@@ -31,7 +31,7 @@ leave_tree() {
 	local mounted=() path
 
 	while read -r _ path _; do
-		# in reverse order
+		# unmount the last mount first
 		[[ $path != "${1:-$trees}"/* ]] || mounted=("$path" "${mounted[@]}")
 	done </proc/self/mounts
 	[ ${#mounted[@]} -eq 0 ] || umount "${mounted[@]}"

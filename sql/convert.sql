@@ -15,7 +15,7 @@ FROM unnest('{urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6,
 SELECT public.uuid_to_base32hex(id), public.uuid_from_base32hex(upper(public.uuid_to_base32hex(id))) = id AS same
 FROM (VALUES ('019535d9-3df7-79fb-b466-fa907fa17f9e'::uuid)) AS ids (id);
 
--- base58, also from stored texts, whose varlena header is short
+-- write and read base58, also from texts in a table, which have a short varlena header
 CREATE TEMP TABLE stored AS
 SELECT id, public.uuid_to_base58(id) AS base58
 FROM unnest('{00000000-0000-0000-0000-000000000000,

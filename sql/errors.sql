@@ -16,7 +16,7 @@ END$$;
 \pset tuples_only
 
 SELECT call, error_of('SELECT public.' || call) FROM unnest(ARRAY[
-	-- conversion of another version
+	-- conversion of a UUID of another version
 	$$uuidv1_to_v6('919108f7-52d1-4320-9bac-f847db4148a8')$$,
 	$$uuidv1_to_v6('1ec9414c-232a-6b00-b3c8-9f6bdeced846')$$,
 	$$uuidv1_to_v6('00000000-0000-0000-0000-000000000000')$$,
@@ -27,16 +27,16 @@ SELECT call, error_of('SELECT public.' || call) FROM unnest(ARRAY[
 	'uuidv8_custom(0, 0, -1)', 'uuidv8_custom(0, 0, 4611686018427387904)', $$uuidv8_custom('\x000102030405060708090a0b0c0d0e'::bytea)$$,
 	-- hash algorithms and namespaces that do not exist
 	$$uuidv8_name(public.nil_uuid(), 'name', 'sha3')$$, $$uuidv8_name(public.nil_uuid(), 'name'::bytea, '')$$, $$uuid_namespace('mail')$$,
-	-- URNs
+	-- invalid URNs
 	$$uuid_from_urn('f81d4fae-7dec-11d0-a765-00a0c91e6bf6')$$, $$uuid_from_urn('')$$, $$uuid_from_urn('urn:uuid:')$$,
 	$$uuid_from_urn('urn:isbn:f81d4fae-7dec-11d0-a765-00a0c91e6bf6')$$, $$uuid_from_urn('urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6 ')$$,
-	-- base32hex
+	-- invalid base32hex: too short, and with bits after the 128th
 	$$uuid_from_base32hex('06ajbm9tutsvnd36va87v8bvj')$$, $$uuid_from_base32hex('06ajbm9tutsvnd36va87v8bvjp')$$,
 	-- base58: too short, too long, empty, characters that are not in the alphabet, too large
 	$$uuid_from_base58('1ChHh89KnUdBuAbxwb2ML')$$, $$uuid_from_base58('11ChHh89KnUdBuAbxwb2MLg')$$, $$uuid_from_base58('')$$,
 	$$uuid_from_base58('0ChHh89KnUdBuAbxwb2MLg')$$, $$uuid_from_base58(' 1ChHh89KnUdBuAbxwb2ML')$$, $$uuid_from_base58('1ChHh89KnUdBuAbxwb2MLl')$$,
 	$$uuid_from_base58('YcVfxkQb6JRzqk5kF2tNLw')$$, $$uuid_from_base58('zzzzzzzzzzzzzzzzzzzzzz')$$,
-	-- encryption of another version, whose ID the error does not show, and decryption of another version
+	-- encryption of a UUID that is not of version 7, and decryption of a UUID that is not of version 4; the error does not show the former
 	$$uuidv7_encrypt('1ec9414c-232a-6b00-b3c8-9f6bdeced846', 'orders')$$, $$uuidv7_encrypt('919108f7-52d1-4320-9bac-f847db4148a8', 'orders')$$,
 	$$uuidv7_encrypt('017f22e2-79b0-7cc3-08c4-dc0c0c07398f', 'orders')$$, $$uuidv7_encrypt('ffffffff-ffff-ffff-ffff-ffffffffffff', 'orders')$$,
 	$$uuidv7_decrypt('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 'orders')$$, $$uuidv7_decrypt('919108f7-52d1-4320-0bac-f847db4148a8', 'orders')$$,
@@ -50,22 +50,23 @@ SELECT call, error_of('SELECT public.' || call) FROM unnest(ARRAY[
 	$$uuidv8_node_at('1969-12-31 23:59:59.999999+00', 1)$$, $$uuidv8_node_floor('infinity')$$, $$uuidv8_node_ceil('10889-08-02 05:31:50.656+00')$$,
 	-- invalid text instead of a UUID
 	$$uuidv7_timestamp_from_text('2026-01-01')$$, $$uuidv6_timestamp_from_text('')$$, $$uuidv8_node_timestamp_from_text('017f22e2')$$,
-	-- node IDs
+	-- missing node IDs, and node IDs out of range
 	'uuidv8_node()', 'uuidv8_node(-1)', 'uuidv8_node(65536)',
 	'uuidv8_node_at(now())', 'uuidv8_node_at(now(), 65536)', 'uuidv8_node_at(now(), -1)', 'uuidv8_node_ordered()',
 	-- UUIDs that no ordered generator can generate
 	$$uuid_generator_advance('c232ab00-9414-11ec-b3c8-9f6bdeced846')$$, $$uuid_generator_advance('919108f7-52d1-4320-9bac-f847db4148a8')$$,
 	$$uuid_generator_advance('017f22e2-79b0-7cc3-18c4-dc0c0c07398f', true)$$, $$uuid_generator_advance('ffffffff-ffff-ffff-ffff-ffffffffffff', true)$$]) AS call;
--- shifted timestamps out of range, which the messages show
+-- shifted timestamps out of range: mask the timestamp in the message, which differs in
+-- each run
 SELECT call, regexp_replace(error_of('SELECT public.' || call), '"\d{4,5}-\d\d-\d\d \d\d:\d\d:\d\d[.\d]*\+00"', '"<timestamp>"')
 FROM unnest(ARRAY[$$uuidv7('-100 years')$$, $$uuidv7('9000 years')$$]) AS call;
 
--- invalid periods, and periods of another type, whose hint differs between versions
+-- invalid periods, and arguments of other types, for which the hint differs between versions
 SELECT period, error_of('SELECT public.nil_uuid() <@ ' || period) FROM unnest(ARRAY[$$'2026-01-01'$$, $$tstzrange('2026-01-02', '2026-01-01')$$]) AS period;
 SELECT period, left(error_of('SELECT public.nil_uuid() <@ ' || period), 5)
 FROM unnest(ARRAY[$$tsrange('2026-01-01', '2026-01-02')$$, $$'2026-01-01'::timestamptz$$]) AS period;
 
--- settings: invalid values and an invalid name
+-- settings: invalid values, an invalid name, and settings that a session cannot change
 SELECT setting, error_of('SET uuid9562.' || setting) FROM unnest(ARRAY[
 	$$mac_address = 'zz'$$, $$mac_address = '02:00:5e:10:00'$$, $$mac_address = '02:00:5e:10:00:01:02:03'$$, $$mac_address = ' '$$, $$mac_address = '2:0:5e:10:0:1'$$,
 	'node_id = 65536', 'node_id = -2', $$node_id = 'one'$$, 'v7_method = sequence', 'v7_metod = counter',

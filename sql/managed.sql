@@ -56,7 +56,8 @@ RESET client_min_messages;
 RESET ROLE;
 RESET search_path;
 
--- no function calls a trap
+-- no function of the file calls a trap; the three queries at the end do, which shows that
+-- the traps work
 PREPARE every_function (uuid, uuid, timestamptz, tstzrange) AS
 SELECT uuid9562.uuidv7_timestamp_micros($1) AS micros, uuid9562.uuid_extract_timestamp($1) AS "timestamp",
 	   uuid9562.uuid_extract_variant($1) AS variant, uuid9562.uuid_extract_clock_seq($2) AS clock_seq, uuid9562.uuid_extract_node($2) AS node,
@@ -78,7 +79,8 @@ SET client_min_messages = warning;
 DROP SCHEMA trap CASCADE;
 RESET client_min_messages;
 
--- each function exists in the extension with the same arguments and result
+-- each function exists in the extension with the same arguments, result, volatility and
+-- parallel safety
 SELECT p.oid::regprocedure, pg_get_function_arguments(p.oid) AS arguments
 FROM pg_proc AS p
 WHERE p.pronamespace = 'uuid9562'::regnamespace
@@ -181,7 +183,7 @@ FROM unnest(ARRAY[
 WHERE error_of('SELECT uuid9562.' || call) <> error_of('SELECT public.' || call) OR error_of('SELECT public.' || call) = 'none';
 DROP FUNCTION error_of(text);
 
--- Conditions in plans: with a constant, now(), parameters and a join.
+-- Plans of period conditions: with a constant, now(), parameters and a join.
 CREATE SCHEMA shop;
 SET search_path = shop, uuid9562;
 CREATE TABLE event (id uuid PRIMARY KEY, n int);
@@ -223,7 +225,7 @@ ALTER TABLE shop.orders ALTER id DROP DEFAULT, DROP CONSTRAINT orders_id_check;
 SET LOCAL client_min_messages = warning;
 DROP SCHEMA uuid9562 CASCADE;
 CREATE SCHEMA uuid9562;
-ALTER EXTENSION uuid9562 SET SCHEMA uuid9562;	-- CREATE EXTENSION uuid9562 SCHEMA uuid9562
+ALTER EXTENSION uuid9562 SET SCHEMA uuid9562;	-- instead of CREATE EXTENSION uuid9562 SCHEMA uuid9562
 ALTER TABLE shop.orders ALTER id SET DEFAULT uuid9562.uuidv7_next(), ADD CHECK (uuid9562.uuid_is_v7(id)) NOT VALID;
 COMMIT;
 ALTER TABLE shop.orders VALIDATE CONSTRAINT orders_id_check;

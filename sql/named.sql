@@ -16,7 +16,8 @@ FROM (SELECT public.uuid_namespace('url'), 'https://www.example.com/', 'https://
 		('sha512', public.uuidv8_name(namespace, name, 'sha512'), public.uuidv8_name(namespace, text, 'sha512'), sha512(uuid_send(namespace) || name))
 	 ) AS hashes (algorithm, made, of_text, hash);
 
--- any UUID can be a namespace, and any bytes can be a name: no bytes, zero bytes
+-- any UUID can be a namespace, and any bytes can be a name, also an empty name and zero
+-- bytes
 SELECT public.uuidv5(public.nil_uuid(), '') AS v5, public.uuidv3(public.nil_uuid(), ''::bytea) AS v3, public.uuidv8_name(public.nil_uuid(), '') AS v8;
 SELECT public.uuidv5(public.max_uuid(), '\x00'::bytea), public.uuidv5(public.max_uuid(), '\x0000'::bytea);
 

@@ -19,6 +19,7 @@ SELECT public.uuidv8_node_timestamp(public.uuidv8_node()) < '2222-02-22';
 SELECT t, public.uuidv8_node_floor(t), public.uuidv8_node_ceil(t)
 FROM (VALUES ('1970-01-01 00:00:00+00'::timestamptz), ('2022-02-22 19:22:22.000999+00'), ('10889-08-02 05:31:50.655999+00')) AS a (t);
 
--- The timestamp of a bound in text form, also of version 7.
+-- uuidv8_node_timestamp_from_text() reads the timestamp of a UUID in text form, also if
+-- the UUID is of version 7.
 SELECT id, public.uuidv8_node_timestamp_from_text(id)
 FROM unnest('{017f22e2-79b0-8cc3-98c4-dc0c0c07398f,017f22e2-79b0-7cc3-98c4-dc0c0c07398f}'::text[]) AS id;

@@ -1,6 +1,6 @@
--- Plans of period conditions: comparisons with the bounds of the period, which use an
--- index, prune partitions and exclude tables by constraints.  Otherwise the function is
--- called.
+-- Plans of period conditions.  The planner rewrites them as comparisons with the bounds of
+-- the period, which can use an index, prune partitions and exclude tables by constraints.
+-- The function is called for conditions that cannot be rewritten.
 SET TimeZone = 'UTC';
 SET DateStyle = 'ISO';
 SET max_parallel_workers_per_gather = 0;
@@ -8,8 +8,8 @@ SET enable_bitmapscan = off;
 \pset format unaligned
 \pset tuples_only
 
--- Versions of PostgreSQL name subqueries differently, and print different details of an
--- empty result.
+-- Return the plan of a query without the differences between versions of PostgreSQL: the
+-- names of subqueries, and the details of an empty result.
 CREATE FUNCTION plan(query text, options text = 'COSTS OFF') RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -28,7 +28,7 @@ CREATE TABLE event (id uuid PRIMARY KEY, n int);
 INSERT INTO event SELECT public.uuidv7_floor('2026-01-01'::timestamptz + n * interval '1 minute'), n FROM generate_series(0, 99999) AS n;
 VACUUM ANALYZE event;
 
--- a literal, a constant, both operators, and the functions
+-- a period that is a literal or a constant expression; both operators, and the functions
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('2026-01-10', '2026-01-11');
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE '[2026-01-10,2026-01-11)' @> id;
@@ -36,7 +36,8 @@ EXPLAIN (COSTS OFF) SELECT n FROM event WHERE public.uuidv7_within(id, '[2026-01
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE public.uuidv6_within(id, '[2026-01-10,2026-01-11)');
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE public.uuidv8_node_within(id, '[2026-01-10,2026-01-11)');
 
--- a period in microseconds
+-- a period whose times are not whole milliseconds: the bounds include only the whole
+-- milliseconds inside the period
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-01-10 12:00:00.0005,2026-01-10 12:00:00.0025]';
 
 -- an index-only scan
@@ -56,7 +57,7 @@ EXPLAIN (COSTS OFF) SELECT n FROM event WHERE tstzrange(now() - interval '1 day'
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', now(), '()');
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE public.uuidv6_within(id, tstzrange(now() - interval '1 day', now(), '(]'));
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE public.uuidv8_node_within(id, tstzrange(now() - interval '1 day', now()));
--- a time that can be NULL during execution
+-- a time that the planner does not know to be non-null
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC', CURRENT_TIMESTAMP);
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(pg_conf_load_time(), NULL);
 -- if one time is a constant, its bound is a constant
@@ -82,9 +83,9 @@ EXPLAIN (COSTS OFF) EXECUTE by_untyped ('[2026-01-10,2026-01-11)');
 EXPLAIN (COSTS OFF) EXECUTE by_times ('2026-01-10', '2026-01-11');
 RESET plan_cache_mode;
 
--- times as parameters: NULL and infinity mean unbounded.  If the period ends before it
--- begins, PostgreSQL raises an error when it constructs the range; otherwise the result
--- is empty.
+-- times as parameters of custom and generic plans: NULL and infinity mean unbounded.  If
+-- the period ends before it begins, a custom plan raises an error, since it constructs the
+-- range.  A generic plan does not construct the range, and finds no rows.
 PREPARE count_by_times (timestamptz, timestamptz) AS
 SELECT count(*) FILTER (WHERE n < 0) AS none, count(*) FROM event WHERE id <@ tstzrange($1, $2, '[]');
 SET plan_cache_mode = force_custom_plan;
@@ -144,8 +145,8 @@ SELECT n FROM event WHERE id <@ tstzrange('2026-03-11 10:38', '2026-01-01'::time
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('2026-01-01'::timestamptz + n * interval '1 minute', '2026-01-01 00:01', '[]');
 SELECT n FROM event WHERE id <@ tstzrange('2026-01-01'::timestamptz + n * interval '1 minute', '2026-01-01 00:01', '[]');
 
--- a sublink with more tables than the query: PostgreSQL may simplify its condition
--- with the PlannerInfo of the query
+-- a sublink with more tables than the query around it: PostgreSQL may simplify the
+-- condition of the sublink with the PlannerInfo of that query
 CREATE TABLE customer (id int, vip boolean);
 CREATE TABLE contract (customer int);
 CREATE TABLE purchase (id uuid, customer int, valid_from timestamptz, valid_to timestamptz, valid tstzrange);
@@ -183,7 +184,8 @@ EXECUTE by_no_period (NULL);
 EXECUTE by_no_period ('[2026-01-01 00:01,)');
 RESET plan_cache_mode;
 
--- UPDATE, DELETE, a view, a subquery
+-- UPDATE, DELETE and a query on a view use the index; a view can be created again from its
+-- definition
 EXPLAIN (COSTS OFF) UPDATE event SET n = -n WHERE id <@ '[2026-01-10,2026-01-11)';
 EXPLAIN (COSTS OFF) DELETE FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
 CREATE VIEW january AS SELECT * FROM event WHERE id <@ '[2026-01-01,2026-02-01)';
@@ -214,7 +216,8 @@ EXPLAIN (COSTS OFF) SELECT n FROM archive WHERE id <@ '[2025-12-01,)';
 RESET constraint_exclusion;
 DROP TABLE archive;
 
--- with a CHECK constraint on the version, index scans omit the version check
+-- with a valid CHECK constraint on the version, scans omit the check of this version; a
+-- cached plan includes the check again when the constraint is dropped
 ALTER TABLE event ADD CONSTRAINT v7 CHECK (public.uuid_is_v7(id)) NOT VALID;
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
 ALTER TABLE event VALIDATE CONSTRAINT v7;
@@ -244,7 +247,8 @@ EXECUTE checked;
 RESET plan_cache_mode;
 DELETE FROM event WHERE n = -1;
 
--- a CHECK constraint with other conditions, and one on another column
+-- scans also omit the version check if the CHECK constraint has other conditions, but not
+-- if it is on another version
 CREATE TABLE pair (id uuid, other uuid, node uuid CHECK (public.uuid_is_v8(node)),
 				   CHECK (other IS NOT NULL AND public.uuid_is_v7(other)), CHECK (public.uuid_is_v6(id)));
 CREATE INDEX pair_id ON pair (id);
@@ -269,14 +273,14 @@ EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ counted_period();
 SELECT count(*), nextval('evaluations') - 1 AS evaluations FROM event WHERE n < 10 AND id <@ counted_period();
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(clock_timestamp(), NULL);
 
--- not rewritten either: a period from the row of the ID, a set of periods, and an ID that
--- is not a column
+-- conditions that are not rewritten: with a period from the row of the ID, with a set of
+-- periods, and with an ID that is not a column
 EXPLAIN (COSTS OFF) SELECT n FROM (SELECT n, id, tstzrange(NULL, now()) AS period FROM event OFFSET 0) AS one_row WHERE id <@ period;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT id <@ unnest(ARRAY['(,)'::tstzrange, 'empty']) FROM event;
 EXPLAIN (COSTS OFF) SELECT name FROM shift WHERE '019ba533-e400-7000-8000-000000000000'::uuid <@ period;
 SELECT name FROM shift WHERE '019ba6f8-0000-7000-8000-000000000000'::uuid <@ period;
 
--- not rewritten either: a volatile ID
+-- a condition on a volatile ID is not rewritten
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE CASE WHEN random() < 2 THEN id END <@ '[2026-01-10,2026-01-11)';
 
 -- a period that is NULL during execution
@@ -304,7 +308,8 @@ DELETE FROM watched;
 DROP TABLE watched;
 DROP FUNCTION watch;
 
--- statistics without a histogram: only NULL, a single value, and no rows
+-- planning works with statistics without a histogram: of a column with only NULL, of a
+-- column with a single value, and of a table without rows
 CREATE TABLE few (id uuid);
 INSERT INTO few SELECT NULL FROM generate_series(1, 100);
 ANALYZE few;

@@ -1,4 +1,5 @@
--- UUIDs for a given time, and conditions on periods, whose results test/pgtap/within.sql tests.
+-- UUIDs for a given time, and the argument types of period conditions.
+-- test/pgtap/within.sql tests the results of period conditions.
 SET TimeZone = 'UTC';
 SET DateStyle = 'ISO';
 \pset format unaligned
@@ -26,11 +27,12 @@ FROM unnest('{02:00:5e:10:00:01,""}'::text[]) AS node;
 -- Values for a given time do not affect the generators, which continue at the current time.
 SELECT public.uuidv7_at(t) > public.uuidv7(), public.uuidv6_at(t) > public.uuidv6() FROM (VALUES ('2222-02-22 19:22:22+00'::timestamptz)) AS a (t);
 
--- The timestamp of a partition bound as text, also of a UUID of another version.
+-- The functions uuidv*_timestamp_from_text() read the timestamp of a partition bound in text
+-- form, also if it is of another version.
 SELECT public.uuidv7_timestamp_from_text(id), public.uuidv6_timestamp_from_text(id)
 FROM (VALUES (public.uuidv7_floor('2026-01-01')::text), (public.uuidv6_floor('2026-01-01')::text)) AS ids (id);
 
--- A period as a literal, and domains over uuid and tstzrange.
+-- The operators accept a period as a literal, and domains over uuid and tstzrange.
 CREATE DOMAIN order_id AS uuid;
 CREATE DOMAIN business_day AS tstzrange;
 SELECT id <@ '[2022-02-22,2022-02-23)' AS contained_by, '[2022-02-22,2022-02-23)' @> id AS contains,

@@ -1,4 +1,5 @@
--- Every test vector of RFC 9562, appendices A and B, and of the drafts before it.
+-- Every test vector of RFC 9562, appendices A and B, examples of its other sections, and
+-- vectors of two drafts of the RFC.
 SET TimeZone = 'UTC';
 SET DateStyle = 'ISO';
 

@@ -1,5 +1,5 @@
 /*
- * UUIDs in base 58.
+ * Tests of UUIDs in base58.
  */
 #include "support.h"
 

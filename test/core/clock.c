@@ -148,7 +148,7 @@ reads_back_every_whole_microsecond(void **state)
 	}
 }
 
-/* The microseconds of the 4096 fractions increase, and are less than 1 us off. */
+/* The microseconds of the 4096 fractions never decrease, and are less than 1 us off. */
 static void
 v7_microseconds_stay_in_their_millisecond(void **state)
 {
@@ -167,7 +167,7 @@ v7_microseconds_stay_in_their_millisecond(void **state)
 	assert_int_equal(previous, 999);
 }
 
-/* A shifted time is exact to the tick. */
+/* A shift is rounded down to a whole tick, or to a whole millisecond. */
 static void
 shifts_by_the_distance(void **state)
 {
@@ -251,8 +251,8 @@ refuses_microseconds_outside_the_field(void **state)
 }
 
 /*
- * A span has whole milliseconds in v7 and whole microseconds in v6, and is
- * clipped to the field.
+ * A span contains the milliseconds of v7, or the microseconds of v6, that begin in
+ * the period, and is clipped to the field.
  */
 static void
 a_span_holds_what_is_asked(void **state)
@@ -265,7 +265,7 @@ a_span_holds_what_is_asked(void **state)
 	(void) state;
 	assert_true(uuid_clock_span(UUID_CLOCK_V7, 5000, 6000, &lowest, &highest));
 	assert_true(lowest == 5 * 4096 && highest == 7 * 4096 - 1);
-	/* from the next whole millisecond to the previous one */
+	/* only millisecond 6 begins in the period */
 	assert_true(uuid_clock_span(UUID_CLOCK_V7, 5001, 6999, &lowest, &highest));
 	assert_true(lowest == 6 * 4096 && highest == 7 * 4096 - 1);
 	assert_false(uuid_clock_span(UUID_CLOCK_V7, 5001, 5999, &lowest, &highest));
@@ -331,7 +331,7 @@ a_span_is_as_the_readings_say(void **state)
 	assert_true(spans > RANDOM_ROUNDS / 10);
 }
 
-/* Add seconds, round v7 to milliseconds, and stop one tick after the end of the field. */
+/* Add seconds, round v7 down to milliseconds, and stop one tick after the end of the field. */
 static void
 goes_on_by_seconds(void **state)
 {

@@ -115,7 +115,7 @@ is_a_permutation_in_both_directions(void **state)
 	}
 }
 
-/* A UuidBlockCipher that fails at the given call. */
+/* A UuidBlockCipher that succeeds for a given number of calls, and then fails. */
 static bool
 fail_at(void *key, uint8_t *block)
 {

@@ -169,7 +169,7 @@ a_change_of_method_keeps_the_order(void **state)
 	}
 }
 
-/* Method fraction keeps the order if a stamp replaces the low 58 bits of the tail. */
+/* Method fraction keeps the order if a stamp replaces bits below the 4-bit counter. */
 static void
 a_stamp_below_the_counter_keeps_the_order(void **state)
 {
@@ -207,7 +207,7 @@ a_later_time_is_taken_as_it_is(void **state)
 
 		assert_int_equal(uuid_generator_next(&generator, now, random_from(zeros), methods[m]),
 						 UUID_NEXT_LATER);
-		/* method 1 counts whole milliseconds */
+		/* method 1 uses the time in whole milliseconds */
 		assert_true(generator.time == (methods[m] == UUID_METHOD_COUNTER ? START + 4096 : now));
 		assert_true(generator.tail == 0);
 	}

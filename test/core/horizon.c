@@ -9,7 +9,7 @@
  * horizon.  For each broken rule, the model must find an interleaving that
  * fails.
  *
- * Values and transaction IDs count from 1.  Two values share a tick.  The histories
+ * Ticks and transaction IDs count from 1.  Two values share a tick.  The histories
  * use the functions of the server, with two levels, so that entries are merged.
  */
 #define UUID_HISTORY_LEVELS 2
@@ -113,7 +113,7 @@ typedef struct Program
 	int			length;
 } Program;
 
-/* States are compared as bytes, so they are small, and unused members are zero. */
+/* A hash of its bytes identifies a state, so it is small, and unused members are zero. */
 typedef struct State
 {
 	uint8_t		at[WRITERS];
@@ -128,7 +128,7 @@ typedef struct State
 	uint8_t		xid[WRITERS];
 	uint8_t		ended[WRITERS]; /* does the next value begin a transaction? */
 	uint8_t		slot[WRITERS];	/* smallest tick plus one; 0 if there is none */
-	uint8_t		cleared[WRITERS];	/* the slot before it was cleared too early */
+	uint8_t		cleared[WRITERS];	/* value of a slot that was cleared too early */
 	uint8_t		count[SLOTS][UUID_HISTORY_LEVELS];
 	uint8_t		history_xid[SLOTS][ENTRIES];
 	uint8_t		history_first[SLOTS][ENTRIES];
@@ -521,7 +521,10 @@ read_step(State *state)
 			state->smallest = 0;
 			break;
 		case CHECK:
-			/* a reset during the read makes new values less than earlier ones */
+			/*
+			 * do not count rows after a reset during the read, since new values
+			 * are then less than earlier ones
+			 */
 			if (misses(state) && !state->reset_meanwhile)
 				missed++;
 			break;
@@ -595,7 +598,7 @@ add_value(Program *program, bool aborts)
 		add(program, SET_SLOT, 0);
 }
 
-/* Add the reading of the mark after startup. */
+/* Add the steps that read the mark after startup. */
 static void
 add_load(Program *program)
 {
@@ -707,7 +710,10 @@ typedef enum Startup
 	WITH_OLD_SNAPSHOT			/* the reader's snapshot is from before startup */
 } Startup;
 
-/* Return the state after startup.  Transaction 1 has a row, and began before startup. */
+/*
+ * Return the state at the beginning.  Except with IN_USE, transaction 1 has a row, and
+ * began before startup.
+ */
 static State
 start(Startup startup)
 {

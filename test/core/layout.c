@@ -1,6 +1,6 @@
 /*
- * Tests of layouts: the vectors of RFC 9562 and two drafts, variants and
- * versions of any bytes, and conversion of v1 to v6 and back.
+ * Tests of layouts: the vectors of RFC 9562 and draft 04, variants and versions
+ * of any bytes, and conversion of v1 to v6 and back.
  */
 #include "support.h"
 
@@ -247,7 +247,10 @@ stamps_only_its_own_bits(void **state)
 	}
 }
 
-/* A UUID of the version has its own time.  A greater UUID never has a smaller time. */
+/*
+ * uuid_layout_last_time() returns the time of a UUID of the version, and for other
+ * bytes the last time with a UUID that is not greater.
+ */
 static void
 any_bytes_have_a_place_in_the_order_of_times(void **state)
 {
@@ -263,7 +266,7 @@ any_bytes_have_a_place_in_the_order_of_times(void **state)
 
 		uuid_layout_store64(bytes, test_bits());
 		uuid_layout_store64(bytes + 8, test_bits());
-		/* half of the UUIDs have a version or time near an edge */
+		/* many UUIDs have a version near the given one, or a time near an end */
 		if (round % 2)
 			bytes[6] = (uint8_t) ((version - 1 + round % 3) << 4 | (round % 4 ? 0 : bytes[6] & 0x0f));
 		if (round % 5 == 0)

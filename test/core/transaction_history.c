@@ -63,7 +63,10 @@ result_is_at_most_twice_as_old(void **state)
 	}
 }
 
-/* Test values in any order, as after a reset, and transactions without some values. */
+/*
+ * Test values in any order, as after a reset, and transactions that used only some
+ * generators.
+ */
 static void
 result_is_never_too_great(void **state)
 {

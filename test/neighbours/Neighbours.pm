@@ -28,7 +28,7 @@ sub why_not
 	return "$name is not installed for PostgreSQL $major";
 }
 
-# Return the plan of the last statement.
+# Run statements, and return the plan of the last one.
 sub plan_of
 {
 	my ($node, $database, @statements) = @_;
@@ -54,7 +54,8 @@ sub tables_in
 # Return the tables that the last statement scans.
 sub scanned { return tables_in(plan_of(@_)) }
 
-# Return the number of partitions or chunks of the plan that execution skips.
+# Return the number of partitions or chunks that are removed from the plan of the last
+# statement when execution starts.
 sub removed
 {
 	return plan_of(@_) =~ /(?:Subplans Removed|Chunks excluded during startup): (\d+)/ ? $1 : 0;

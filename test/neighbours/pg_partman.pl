@@ -33,8 +33,8 @@ if (sql(q{SELECT count(*) FROM pg_proc WHERE pronamespace = 'partman'::regnamesp
 # Wait if a month is about to end.
 sql(q{SELECT pg_sleep(61) WHERE date_trunc('month', now() + interval '1 minute') <> date_trunc('month', now())});
 
-# Return the beginning of month n, and the number of a partition's month, or the name of a
-# partition without a month.
+# month(n) returns the beginning of month n.  month_of(partition) returns the number of the
+# partition's month, or the name of a partition without a month.
 sql(q{
 	CREATE FUNCTION month(n int) RETURNS timestamptz STABLE LANGUAGE sql AS
 		$$SELECT date_trunc('month', now()) + make_interval(months => n)$$;
@@ -42,7 +42,7 @@ sql(q{
 		$$SELECT coalesce((SELECT n::text FROM generate_series(-24, 24) AS n
 			WHERE relation::text LIKE '%\_p' || to_char(public.month(n), 'YYYYMMDD')), relation::text)$$});
 
-# The months that have a partition.
+# Return the months that have a partition.
 sub months
 {
 	return sql(q{SELECT string_agg(month, ' ' ORDER BY month::int)
@@ -50,7 +50,8 @@ sub months
 		WHERE month <> 'orders_default'});
 }
 
-# The months of the partitions that contain rows.
+# Return the months of the partitions with rows that match a condition, and column n of
+# these rows.
 sub placed
 {
 	my ($condition) = @_;

@@ -1,9 +1,9 @@
-# TimescaleDB: a hypertable on the primary key keeps each id in the chunk of its time, and
+# TimescaleDB: a hypertable on the primary key keeps each ID in the chunk of its time, and
 # "id <@ period" reads the chunks of the period.
 #
 # Versions with uuid dimensions accept the key itself.  Every version accepts
-# uuidv7_timestamp as the partitioning function.  Tests that cannot pass with this
-# function are skipped by name.
+# uuidv7_timestamp as the partitioning function.  Tests that cannot pass with a
+# partitioning function are skipped.
 use strict;
 use warnings;
 
@@ -46,8 +46,9 @@ sub chunks_of
 	return join ' ', sort map { s/.*\.//r } split /\n/, sql("SELECT DISTINCT tableoid::regclass FROM $table WHERE $condition");
 }
 
-# Create tables with a row for each hour of four days, in chunks of a day and in a plain
-# table.  Then insert rows of now, and of 50, 100 and 150 days ago.
+# Create two hypertables with chunks of a day for each kind of dimension.  One has a row for
+# each hour of four days, which a plain table has too.  The other has a row of now, and of
+# 50, 100 and 150 days ago.
 my %dimension = (key => '', function => q{, partition_func => 'public.uuidv7_timestamp'});
 foreach my $by (sort keys %dimension)
 {

@@ -1,5 +1,5 @@
--- uuidv7_batch returns the requested number of values, in order with those of uuidv7(),
--- without using more memory, and can be canceled.
+-- uuidv7_batch() returns the requested number of values, in order with those of uuidv7().
+-- It does not need more memory for more values, and can be canceled.
 
 BEGIN;
 SELECT plan(19);
@@ -34,8 +34,8 @@ SELECT is((SELECT count(*) FROM (SELECT public.uuidv7_batch(9223372036854775807)
 SELECT is((SELECT count(DISTINCT id) FROM generate_series(1, 10) AS n, public.uuidv7_batch(n) AS id), 55::bigint,
 		  'each row has a batch of its own');
 
--- Memory: sum up the contexts of the executor, where a function that returns a set
--- allocates.  A million leaked values would take at least 16 MB.
+-- Measure the memory contexts of the executor, in which a set-returning function allocates.
+-- A million leaked values would take at least 16 MB.
 CREATE TEMP TABLE memory (contexts bigint, bytes numeric);
 PREPARE measure AS
 INSERT INTO memory

@@ -1,6 +1,6 @@
 -- Functions that PostgreSQL has too.  From version 17 on, a plain name means
 -- PostgreSQL's function, and a qualified name that of the extension.  Both return the
--- same results.
+-- same results, except that the extension reads the timestamps of more versions.
 
 BEGIN;
 SELECT plan(6);

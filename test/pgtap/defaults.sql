@@ -4,7 +4,7 @@
 BEGIN;
 SELECT plan(9);
 
--- The IDs must have the order of n.
+-- Column n numbers the rows in the order of their insertion.  The IDs must have that order.
 CREATE SEQUENCE order_of_rows;
 CREATE TABLE plain (id uuid PRIMARY KEY DEFAULT public.uuidv7(), n bigint DEFAULT nextval('order_of_rows'), t text UNIQUE);
 CREATE TABLE composite (id uuid DEFAULT public.uuidv7(), tenant int DEFAULT 1, n bigint DEFAULT nextval('order_of_rows'), PRIMARY KEY (id, tenant));

@@ -1,6 +1,6 @@
 -- Call every function of the extension with every combination of edge values of its
--- arguments' types.  It must return a value, or raise an error with a SQLSTATE that the
--- manual lists.
+-- arguments' types.  Each call must return a value, or raise an error with a SQLSTATE that
+-- the manual lists.
 
 BEGIN;
 SELECT plan(5);
@@ -64,8 +64,9 @@ BEGIN
 		FROM pg_depend AS d JOIN pg_extension AS e ON d.refobjid = e.oid AND d.deptype = 'e'
 			 JOIN pg_proc AS p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
 		WHERE e.extname = 'uuid9562' AND NOT 'internal'::regtype = ANY (p.proargtypes)
-		-- call an ordered function before its horizon, and reset after an
-		-- advance to the end of the field
+		-- call the ordered functions first, since a horizon requires a value; last
+		-- call uuid_generator_advance(), which advances the generators to the end of
+		-- the field, and then uuid_generator_reset()
 		ORDER BY p.proname !~ '_ordered$',
 			array_position(ARRAY['uuid_generator_advance', 'uuid_generator_reset'], p.proname::text) NULLS FIRST
 	LOOP

@@ -117,7 +117,8 @@ PREPARE period_rows (tstzrange) AS SELECT FROM steady WHERE id <@ $1;
 SELECT ok(estimated_rows(format('EXECUTE period_rows (%L)', tstzrange(now() - interval '20 days 3 hours', now() - interval '20 days')))
 		  BETWEEN 20 AND 80, 'a parameter of a custom plan: 40 rows, within a factor of two');
 
--- estimate the newest values of a column with several versions, and other versions
+-- estimate the newest v7 values of a column with several versions, and the rows of other
+-- versions
 SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '1 day', NULL)$$);
 SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '14 hours', now())$$);
 SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '30 hours', now() + interval '1 day')$$);
@@ -135,7 +136,7 @@ SELECT estimates('one_then_other', $$public.uuidv8_node_within(id, tstzrange(now
 SELECT estimates('one_then_other', $$id <@ tstzrange(now() - interval '51 days', now() - interval '50 days')$$);
 SELECT estimates('one_then_other', 'public.uuid_is_v8(id)');
 
--- columns with few distinct values, and with some common values
+-- estimate columns with few distinct values, and columns with some common values
 CREATE TABLE customers AS
 SELECT public.uuidv7_floor(now() - n * interval '1 day') AS id FROM generate_series(1, 40) AS n, generate_series(1, 10 * n);
 CREATE TABLE regulars AS
@@ -149,7 +150,7 @@ SELECT estimates('regulars', $$id <@ tstzrange(now() - interval '260 days', now(
 SELECT estimates('regulars', $$id <@ tstzrange(now() - interval '240 days', now() - interval '160 days')$$);
 SELECT estimates('regulars', 'public.uuid_is_v7(id)');
 
--- only common values, so there is no histogram
+-- estimate a column that has only common values, and so no histogram
 CREATE TABLE five AS
 SELECT public.uuidv7_floor(now() - n % 5 * interval '1 day') AS id FROM generate_series(1, 1000) AS n;
 CALL analyze_whole('five');
@@ -157,7 +158,7 @@ SELECT ok(histogram_bounds IS NULL, 'five values have no histogram') FROM pg_sta
 SELECT estimates('five', $$id <@ tstzrange(now() - interval '2 days 12 hours', NULL)$$);
 SELECT estimates('five', 'public.uuid_is_v7(id)');
 
--- the bounds of another column of the table use the statistics of that column
+-- a comparison of another column of the table is estimated with the statistics of that column
 CREATE TABLE two AS
 SELECT id, public.uuidv7_at(public.uuidv7_timestamp(id) - interval '3 years') AS parent FROM steady;
 CALL analyze_whole('two');
@@ -203,7 +204,7 @@ FROM unnest(ARRAY['2 hours', '1 day', '10 days']::interval[]) AS since;
 SELECT estimates('growing_v8', format('public.uuidv8_node_within(id, %L)', tstzrange(now() - since, now() - till)))
 FROM (VALUES (interval '1 hour', interval '0'), ('10 days', '9 days'), ('41 days', '40 days')) AS periods (since, till);
 
--- few distinct values of v8
+-- estimate a column with few distinct values of v8
 CREATE TABLE v8_customers AS
 SELECT public.uuidv8_node_floor(now() - n * interval '1 day') AS id FROM generate_series(1, 40) AS n, generate_series(1, 10 * n);
 CALL analyze_whole('v8_customers');
@@ -219,7 +220,8 @@ INSERT INTO sparse SELECT id FROM mixed;
 SELECT cmp_ok(estimated_rows('SELECT FROM sparse WHERE public.uuid_is_v7(id)'), '>', 50::numeric, 'next to nothing known: many v7');
 SELECT cmp_ok(estimated_rows('SELECT FROM sparse WHERE NOT public.uuid_is_v7(id)'), '>', 50::numeric, 'next to nothing known: many others');
 
--- NULL in most rows; common values of another version; a domain
+-- estimate a column of a domain with NULL in most rows, and a column with common values of
+-- another version
 CREATE DOMAIN key AS uuid;
 CREATE TABLE nully AS SELECT CASE WHEN random() < 0.1 THEN id END::key AS id FROM mixed;
 CREATE TABLE shared AS
@@ -233,7 +235,7 @@ SELECT estimates('shared', 'NOT public.uuid_is_v7(id)');
 SELECT estimates('shared', $$id <@ tstzrange(now() - interval '50 days', now() - interval '45 days')$$);
 SELECT estimates('shared', $$id <@ tstzrange(NULL, now() - interval '45 days')$$);
 
--- two periods joined by AND, bounds joined by OR, and an equality
+-- estimate two periods joined by AND, bounds joined by OR, and a period with an equality
 SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '50 days', NULL) AND id <@ tstzrange(NULL, now() - interval '45 days')$$);
 SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '50 days', NULL) AND id <@ tstzrange(now() - interval '2 days', NULL)$$);
 SELECT estimates('mixed', format('public.uuid_is_v7(id) AND (id < %L OR id > %L)', public.uuidv7_floor(now() - interval '60 days'), 'f0000000-0000-4000-8000-000000000000'::uuid));
@@ -279,7 +281,7 @@ DECLARE
 BEGIN
 	PERFORM set_config('default_statistics_target', bins::text, true);
 	ANALYZE calendar;
-	-- the first plan also loads caches
+	-- use the second plan, since planning for the first time also loads caches
 	FOR n IN 1 .. 2 LOOP
 		EXECUTE $q$EXPLAIN (MEMORY, SUMMARY OFF, FORMAT JSON) SELECT FROM calendar WHERE id <@ '[2026-01-01 12:00,2026-01-20 12:00)'$q$ INTO plan;
 	END LOOP;

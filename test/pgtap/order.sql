@@ -1,4 +1,4 @@
--- A hundred thousand values of each time-based generator increase in one session.
+-- A hundred thousand values of each session generator increase in one session.
 
 BEGIN;
 SELECT plan(21);

@@ -1,4 +1,6 @@
--- Every function runs in parallel workers, and no value is repeated.
+-- Session generators, name-based functions, converters and inspectors run in parallel
+-- workers.  The workers repeat no generated value, and compute the same results as the
+-- leader.
 
 BEGIN;
 SELECT plan(4);

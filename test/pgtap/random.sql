@@ -31,7 +31,8 @@ SELECT is_empty(
 	  WHERE length(replace((a.vector # b.vector)::text, '0', '')) NOT BETWEEN 9500 AND 10500$$,
 	'no bit is a copy of another');
 
--- Test that the given bits of an expression are random, in 20,000 of its values.
+-- Test that the given bits are random in 20,000 values of an expression, and that the last
+-- 32 bits are random in 200,000 values.
 CREATE FUNCTION random_bits(name text, expression text, bits int4multirange) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	bad int[];

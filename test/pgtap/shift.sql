@@ -41,7 +41,7 @@ SELECT cmp_ok(count(*), '>', 50::bigint, 'counter: a shift is by whole milliseco
 FROM (SELECT public.uuidv7(), public.uuidv7('999 microseconds') FROM generate_series(1, 100)) AS made (a, b)
 WHERE public.uuidv7_timestamp(a) = public.uuidv7_timestamp(b) AND counter_of(b) = counter_of(a) + 1;
 
-SELECT throws_ok(format('SELECT public.uuidv7(%L)', shift),	-- no interval in PostgreSQL 15 and 16
+SELECT throws_ok(format('SELECT public.uuidv7(%L)', shift),	-- PostgreSQL 15 and 16 have no infinite intervals
 	CASE WHEN current_setting('server_version_num')::int < 170000 THEN '22007' ELSE '22008' END,
 	CASE WHEN current_setting('server_version_num')::int >= 170000 THEN format('timestamp out of range for UUID version 7: "%s"', shift) END,
 	format('a shift of %s is an error', shift))

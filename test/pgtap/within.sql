@@ -88,7 +88,8 @@ SELECT ok(count(*) FILTER (WHERE v7) > 1000 AND count(*) FILTER (WHERE NOT v7) >
 		  'there are many pairs with each result')
 FROM truth;
 
--- function calls: ID and period come from the same row
+-- conditions that are not rewritten but call the function, since ID and period come from
+-- the same row
 SELECT is_empty(
 	$$SELECT id, period FROM truth
 	  WHERE v7 IS DISTINCT FROM public.uuidv7_within(id, period) OR v7 IS DISTINCT FROM (id <@ period) OR v7 IS DISTINCT FROM (period @> id)$$,
@@ -177,7 +178,8 @@ SELECT bag_eq(by_sides(name), format('SELECT id_no, period_no FROM truth JOIN si
 SELECT is_empty('SELECT * FROM sides AS s JOIN ids AS i ON i.id <@ tstzrange(s.b, s.a) WHERE s.a < s.b', 'nothing is within a period that ends before it begins');
 SET LOCAL enable_seqscan = off;
 
--- a period from a subquery is not rewritten, and uses an index
+-- if the period comes from a subquery, the plan has an index condition, and calls the
+-- function as a filter
 CREATE FUNCTION by_subquery(kind text) RETURNS text LANGUAGE sql AS $$
 SELECT format('SELECT found.no AS id_no, p.no AS period_no
 			   FROM periods AS p CROSS JOIN LATERAL (SELECT no FROM ids WHERE public.%s_within(id, (SELECT p.period)) OFFSET 0) AS found', kind)$$;
@@ -211,7 +213,8 @@ SET LOCAL enable_indexscan = off;
 SELECT unalike(plan_of($$SELECT count(*) FROM ids WHERE id <@ '[2026-01-01,2026-01-02)'$$), '%Index Cond%', 'a constant period does not need an index');
 SELECT set_eq('SELECT * FROM counts()', 'true_counts', 'scans of the table find the counts of the definition in each constant period');
 
--- GROUP BY: in grouping sets the condition can be NULL, in whichever form
+-- GROUP BY: a grouped condition, in any of its forms, is NULL in grouping sets that do not
+-- include it
 SET LOCAL enable_indexscan = on;
 CREATE TEMP TABLE hours AS
 SELECT public.uuidv7_at('2026-03-01'::timestamptz + n * interval '1 hour') AS id, n < 3 AS early FROM generate_series(0, 47) AS n;
@@ -231,8 +234,8 @@ SELECT bag_eq(
 	$$SELECT NOT public.uuidv7_within(period => '[2026-03-01,2026-03-02)', id => id), count(*) FROM hours
 	  GROUP BY GROUPING SETS ((public.uuidv7_within(period => '[2026-03-01,2026-03-02)', id => id)), ())$$,
 	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48)$$, 'a call with named arguments can be grouped by');
--- conditions whose columns are represented differently in parts of a query: columns of a
--- join or a domain, and of an outer query
+-- conditions on columns that PostgreSQL represents differently in the select list and in
+-- GROUP BY: columns of a join, of a domain, and of an outer query
 CREATE DOMAIN pg_temp.uuid_domain AS uuid;
 CREATE TEMP TABLE domain_hours AS SELECT id::pg_temp.uuid_domain FROM hours;
 SELECT bag_eq(

@@ -19,7 +19,8 @@ foreach my $snippet (@snippets)
 	ok((grep { index($_, $snippet) >= 0 } @tests), "a test has: $first");
 }
 
-# Each pinned package is named with its version, as in "knex 3.3.0".
+# Each package that the page names with a version, as in "knex 3.3.0", has this version in
+# package.json.
 my $pinned = decode_json(slurp('test/clients/package.json'))->{dependencies};
 my @versions = $page =~ /([\w@\/-]+)\s(\d+\.\d+\.\d+)\b/g;
 cmp_ok(scalar(@versions), '>', 0, 'the page has versions');

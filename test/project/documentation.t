@@ -61,7 +61,7 @@ foreach my $page (glob '*.md doc/*.md')
 	is_deeply([ slurp($page) =~ /^\|.*\n((?!\|)\S.*)$/mg ], [], "$page: no table runs into text");
 }
 
-# The files and headings of links exist.
+# Each link leads to a file and a heading that exist.
 sub anchors
 {
 	my %anchors;
@@ -97,7 +97,7 @@ foreach my $page (glob '*.md doc/*.md')
 	is_deeply([ grep { $reports !~ /\| \Q$_\E \|/ } @figures ], [], 'each figure in the README is one of a report');
 }
 
-# doc/rfc9562.md: | id | ... | `file`: `name`; ... |
+# Read the rows of doc/rfc9562.md: | id | ... | `file`: `name`; ... |
 my $page = slurp('doc/rfc9562.md');
 my %proofs;
 while ($page =~ /^\| ([A-Z][A-Za-z0-9]*) \|.*\| ([^|]*) \|$/mg)

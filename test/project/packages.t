@@ -36,8 +36,8 @@ like($copyright, qr/^Copyright: \Q$holder\E$/m, 'debian/copyright has the copyri
 my ($repeated) = $copyright =~ /^License: PostgreSQL\n((?: .*\n)+)/m;
 is($repeated =~ s/^ \.?//gmr, $terms, 'the copyright file repeats the terms of the license');
 
-# debian/control is what "pg_buildext updatecontrol" makes of debian/control.in, for the
-# versions of PostgreSQL that it lists
+# debian/control equals the output of "pg_buildext updatecontrol" for debian/control.in and
+# the PostgreSQL versions in debian/control
 my $control = slurp('debian/control');
 my @majors = $control =~ /^Package: postgresql-(\d+)-uuid9562$/mg;
 cmp_ok(scalar(@majors), '>', 0, 'debian/control has packages');

@@ -32,7 +32,8 @@ like(slurp('managed/uuid9562.control'), qr/^default_version = '\Q$version\E\.0'$
 my %in_metadata = map { $_ => 1 } slurp('cloudnativepg/metadata.hcl') =~ /^ +(?:package|sql) += "([\d.]+)/mg;
 is_deeply([ keys %in_metadata ], [$version], 'metadata.hcl has it');
 
-# nmake cannot read the control file, nor Makefile
+# Makefile.win repeats the version and the lists of files, since nmake can read neither the
+# control file nor Makefile
 my ($on_windows, $elsewhere) = map { slurp($_) =~ s/\\\n\s*//gr } 'Makefile.win', 'Makefile';
 like($on_windows, qr/^EXTVERSION = \Q$version\E$/m, 'Makefile.win has it');
 foreach my $list (qw(OBJS REGRESS))
@@ -41,7 +42,7 @@ foreach my $list (qw(OBJS REGRESS))
 	is($here =~ tr{\\}{/}r =~ s/\.obj\b/.o/gr, $there, "Makefile.win has the $list of Makefile");
 }
 
-# PGXN Meta Spec 1.0.0
+# META.json has the keys that PGXN Meta Spec 1.0.0 requires, and no unknown keys
 my %known = map { $_ => 1 } qw(name version abstract maintainer license provides meta-spec
   description generated_by no_index prereqs release_status resources tags);
 is_deeply([ grep { !$meta->{$_} } qw(name version abstract maintainer license provides meta-spec) ], [], 'META.json has the required keys');

@@ -15,7 +15,7 @@ my $queries = shift // 20000;
 my $seed = shift // int(rand(1 << 30));
 my $per_schema = 100;
 my $database = 'uuid9562_queries';
-my $start = time - time % 3600;		# a whole hour: the times of the data are counted from it
+my $start = time - time % 3600;		# start of the current hour; times of the data are relative to it
 
 my $version;		# version of the server
 our $may_use_parameters;	# may the statement have parameters?
@@ -51,7 +51,7 @@ sub pick_by
 # times of IDs.
 sub moment
 {
-	my ($from, $to) = @_;		# from 0 to 12; 12 is after now
+	my ($from, $to) = @_;		# numbers of times, 0 to 12; time 12 is after now
 
 	$from //= 0;
 	$to //= 12;
@@ -199,8 +199,8 @@ sub uuid_floor
 	return substr($hex, 0, 8) . '-' . substr($hex, 8, 4) . '-7000-8000-000000000000';
 }
 
-# Return the statements that create the tables, and in two schemas views and policies
-# with conditions.
+# Return the statements that create the tables, functions and a policy with conditions, and
+# a view with a condition for each of the two ways.
 sub schema
 {
 	my @ids = map { uuid() } 1 .. 20;
@@ -640,10 +640,10 @@ sub settings
 	return map { "SET LOCAL $_" } @set;
 }
 
-# --- both ways --------------------------------------------------------------
+# --- running statements in both ways ----------------------------------------
 
-# Return the statements that create the extension, and functions of the same names
-# without planner support.
+# The statements that create the extension, and in schema "theirs" functions and operators
+# of the same names without planner support.
 my $preparation = <<'END';
 SET client_min_messages = error;
 CREATE SCHEMA ids;

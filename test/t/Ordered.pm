@@ -94,7 +94,7 @@ sub forget
 sub block { my $mark = $_[0]->mark; (-e $mark ? chmod 0, $mark : mkdir $mark) or die }
 sub unblock { my $mark = $_[0]->mark; (-d $mark ? rmdir $mark : chmod 0600, $mark) or die }
 
-# Wait until a condition on pg_stat_activity is true for a session.
+# Wait until a condition on pg_stat_activity is true for another session.
 sub wait_for
 {
 	my ($self, $what) = @_;

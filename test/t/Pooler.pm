@@ -1,8 +1,8 @@
-# PgBouncer in transaction mode before a server.
+# PgBouncer in transaction mode in front of a server.
 #
-#	my $pooler = Pooler->new($node) or skip ...;	undef without PgBouncer
+#	my $pooler = Pooler->new($node) or skip ...;	undef if PgBouncer is not installed
 #	$pooler->connection		arguments of psql and pgbench
-#	$pooler->prepares		does it prepare statements?
+#	$pooler->prepares		whether PgBouncer supports prepared statements
 #	$pooler->stop
 #
 # PgBouncer has four server sessions.  The next transaction runs in the session that has

@@ -46,8 +46,8 @@ sub refused_in
 	return $err;
 }
 
-# The transaction of a session ends with the server process, which can be later than the
-# end of psql.
+# Wait for the server processes too, since the transaction of a session ends with its server
+# process, which can be later than the end of psql.
 sub leave
 {
 	my @sessions = @_;

@@ -19,7 +19,7 @@ use constant NARROW => 'the clock of this system has 32 bits, which end in 2038'
 my $narrow = system(q{echo '#include <time.h>
 int wide[sizeof(time_t) == 8 ? 1 : -1];' | gcc -fsyntax-only -x c - 2>/dev/null}) != 0;
 
-# Check whether this machine supports a state.
+# Check whether the system clock of this machine can represent the time of a state.
 sub can_be
 {
 	my ($class, $what) = @_;

@@ -53,7 +53,8 @@ sub rewrite
 	return;
 }
 
-# PostgreSQL's own checksum would find the damage first.
+# Disable PostgreSQL's data checksums, on by default since version 18, which would find the
+# damage first.
 $node->stop;
 system_or_bail('pg_checksums', '--disable', '--pgdata', $node->data_dir) if $node->pg_version >= 18;
 $server->start;
@@ -118,7 +119,7 @@ $server->start;
 cmp_ok($server->value, 'gt', $before, 'recovery restores a file that was removed after a crash');
 $server->turn('normal');
 
-# PostgreSQL's checksum finds the damage first.
+# With data checksums, PostgreSQL finds the damage first.
 $node->stop;
 system_or_bail('pg_checksums', '--enable', '--pgdata', $node->data_dir);
 rewrite(0, 0, 1);
@@ -148,7 +149,7 @@ $writer->query_safe($insert);
 my $T = time + 10;
 $server->turn("$T 0");
 $writer->query_safe('SELECT public.uuidv7_ordered()');
-# extend the reservation near its end, and beyond it
+# generate near the end of the reservation of two seconds, and after its end
 foreach my $later (1, 3)
 {
 	$server->turn(($T + $later) . ' 0');

@@ -10,8 +10,8 @@ my $node = PostgreSQL::Test::Cluster->new('encoding');
 $node->init(extra => [ '--encoding=UTF8', '--locale=C' ]);
 $node->start;
 
-# "Gruesse" with u-umlaut and sharp s, in UTF-8, and its UUID in the namespace DNS by
-# another implementation
+# "Gruesse" with u-umlaut and sharp s, in UTF-8, and its UUIDs of versions 3, 5 and 8 in the
+# namespace DNS, computed by another implementation
 my $name = "Gr\xc3\xbc\xc3\x9fe";
 my $expected = "49008d63-dc19-37bb-8371-d0a3a0c8dcd5\nd608d6cd-4cee-54a1-8e24-8ca9de8ac858\n6d99c892-7310-8a1b-8a3d-842a73d58173";
 

@@ -1,6 +1,7 @@
 # Run the examples of the README and the manual.  Each page runs from top to bottom in
 # one session, in a database of its own.  The output of a block ```sql must equal the
-# block below it.  Without such a block, it must raise no error and no warning.
+# output block below it.  If there is no output block, the SQL must raise no error, warning
+# or notice.
 #
 # PAGES, a pattern, selects pages.
 #
@@ -116,7 +117,7 @@ sub mask
 	for ($text)
 	{
 		s/\b(\p{Hex}{8}-\p{Hex}{4}-\p{Hex}{4}-\p{Hex}{4}-\p{Hex}{12})\b/mask_uuid($1)/ge unless $constant;
-		# mask times of the hour in which the test runs
+		# mask times of the hour of START
 		s/(\d{4}-\d\d-\d\d) $hour:\d\d:\d\d(\.\d+)?(?=[+ ])/$1 <time>/g;
 		# mask figures and estimates of EXPLAIN, lines that only some versions
 		# print, and the header

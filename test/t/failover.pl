@@ -1,6 +1,6 @@
 # Ordered UUIDs after a failover: the IDs of a promoted standby sort after all IDs that
-# it received from the old primary, whatever the clocks of the servers show.  So do the
-# IDs of a server after pg_rewind or from a backup.
+# it received from the old primary, whatever the clocks of the servers show.  The IDs of a
+# server after pg_rewind, or from a backup, also sort after the IDs in its tables.
 use strict;
 use warnings;
 
@@ -37,7 +37,7 @@ $first->backup('base');
 
 sub sql { my ($node, @sql) = @_; return $node->safe_psql('postgres', join ";\n", @sql) }
 
-# Insert rows.
+# Insert rows with an ID of each kind, by default $rows.
 sub fill
 {
 	my ($node, $origin, $count) = @_;
@@ -125,10 +125,10 @@ sub in_order
 	return;
 }
 
-# --- a standby's clock behind -------------------------------------------------
+# --- standbys whose clocks are behind -----------------------------------------
 
 # The first standby crashes before the checkpoint that writes the high-water mark.  The
-# second does not have the library.
+# second standby does not load the library.  The clock of the third is 30 seconds behind.
 my $near = follow('near', $first, 'by -5');
 my $plain = follow('plain', $first, undef, "shared_preload_libraries = ''\nuuid9562.node_id = 7\n");
 my $far = follow('far', $first, 'by -30');
@@ -140,7 +140,7 @@ my %sessions = map { $_->name => connect_all($_) } $near, $far;
 fill($first, 'first', 100);
 caught_up($first, $_) foreach $near, $plain, $far;
 
-# A cascading standby.
+# Start a cascading standby of the third standby.
 my $cascaded = follow('cascaded', $far, 'by -60');
 caught_up($first, $far);
 
@@ -225,9 +225,10 @@ $archived->stop;
 $first->stop('immediate');
 promote_in_order($corrected, 'a clock that was 60 s ahead once', 'corrected', $throughout_corrected);
 
-# --- failed back --------------------------------------------------------------
+# --- failback -----------------------------------------------------------------
 
-# pg_rewind recovers the server first, if it was not shut down cleanly
+# the checkpoint writes the new timeline, which pg_rewind reads, to the control file;
+# pg_rewind first recovers its target, which was not shut down cleanly
 sql($corrected, 'CHECKPOINT');
 command_ok([ 'pg_rewind', '--no-sync', '--source-server', $corrected->connstr('postgres'), '--target-pgdata', $first->data_dir,
 	'--config-file', $first->data_dir . '/postgresql.conf' ], 'pg_rewind');

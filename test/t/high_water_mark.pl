@@ -1,5 +1,5 @@
 # The high-water mark is above all values of the ordered generators, is flushed before
-# they use it, and is extended at most once a second.
+# they use it, and is advanced at most once a second.
 use strict;
 use warnings;
 
@@ -23,8 +23,8 @@ sub clock
 	return;
 }
 
-# Return the time of the next value, in seconds after $T.  A reservation is rounded down
-# to a millisecond.
+# Return the time of the next value, in seconds after $T.  Round to tenths of a second,
+# since the end of a reservation is rounded down to a millisecond.
 sub time_of_next { return $server->sql("SELECT round(extract(epoch FROM public.uuidv7_timestamp(public.uuidv7_ordered()) - to_timestamp($T)), 1)::float") }
 
 # --- the reservation ------------------------------------------------------------
@@ -171,8 +171,9 @@ $server->sql('SELECT public.uuid_generator_reset()');
 
 # --- a client that does not read its error --------------------------------------
 
-# Extending fails in each of the sessions.  One result fills the network buffers, so
-# sending its error waits for the client.
+# In each session, the first statement returns a result of another length, and the second
+# statement fails to extend the reservation.  One of the results just fills the network
+# buffers, so sending the error waits for the client.
 {
 	my @clients;
 

@@ -23,7 +23,7 @@ sql(q{
 	CREATE TABLE place (last uuid NOT NULL);
 	INSERT INTO place VALUES (public.nil_uuid())});
 
-# A standby, and a cascading standby of it.
+# Start a standby of the primary, and a cascading standby of that standby.
 $primary->backup('base');
 foreach ([ $standby, $primary ], [ $cascaded, $standby ])
 {
@@ -37,7 +37,7 @@ foreach ([ $standby, $primary ], [ $cascaded, $standby ])
 
 sub write_rows { $_[0]->safe_psql('postgres', "INSERT INTO events (note) SELECT '$_[1]' FROM generate_series(1, 500)") }
 
-# --- positions ------------------------------------------------------------------
+# --- readers with different positions -------------------------------------------
 
 my $outside = { table => 'events' };
 my $careful = { table => 'events', timeline => 1 };
@@ -55,7 +55,8 @@ sub read_inside
 		UPDATE place SET last = page.id FROM (SELECT id FROM page ORDER BY id DESC LIMIT 1) AS page});
 }
 
-# Read from an hour before the position if the timeline has changed since it was stored.
+# Read from an hour before the position if the timeline has changed since the position was
+# stored.
 sub read_carefully
 {
 	my ($node) = @_;

@@ -65,7 +65,7 @@ sql(q{
 		UPDATE positions AS p SET id = greatest WHERE p.reader = read_by_cursor.reader;
 	END$$});
 
-# name, table, statement
+# readers: name, table, statement
 my @readers = (
 	[ 'by index', 'plain', q{SELECT read_on('by index', 'SELECT id FROM plain WHERE id > $1 AND id < public.uuidv7_horizon()')} ],
 	[ 'by a view, in pages', 'plain', q{SELECT read_on('by a view, in pages', 'SELECT id FROM settled_plain WHERE id > $1 ORDER BY id LIMIT 500')} ],
@@ -144,7 +144,7 @@ sub keep_running
 		open my $file, '>', "$work/$name.sql" or _exit(1);
 		print $file $script->();
 		close $file;
-		# the server may be restarting
+		# wait after an error, since the server may be restarting
 		system('psql', '-Xqd', $node->connstr('postgres'), '-f', "$work/$name.sql") == 0 or sleep 0.1;
 	}
 	_exit(0);

@@ -1,5 +1,5 @@
-# Tests which transactions hold the horizon, and that the horizon is above all other
-# values.
+# Tests which transactions hold the horizon, and that the horizon is above the values of all
+# other transactions.
 use strict;
 use warnings;
 
@@ -110,7 +110,8 @@ like(refusal('SELECT public.uuidv6_horizon()'), qr/has not generated any value/,
 		in($holder, 'BEGIN', map { "SELECT public.$_" } values %calls) if $held;
 		foreach my $kind (sort keys %calls)
 		{
-			# the nodes have the greatest and the smallest possible values
+			# the values before the horizon have the greatest possible node, and the
+			# value after it has the smallest possible node
 			my $found = sql(q{SET uuid9562.mac_address = 'ff:ff:ff:ff:ff:ff'; SET uuid9562.node_id = 65535}, "
 				CREATE TEMP TABLE found (value uuid, horizon uuid);
 				DO 'BEGIN

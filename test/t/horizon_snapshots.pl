@@ -20,8 +20,8 @@ sql(q{
 
 # --- one snapshot, one horizon --------------------------------------------------
 
-# The function waits at the second row.  Because of its low cost, it is the first
-# condition to be evaluated.
+# gate() waits for an advisory lock at the second row.  PostgreSQL evaluates it before the
+# other conditions because of its low cost.
 sql(q{
 	CREATE FUNCTION gate(n int) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS $$
 	BEGIN

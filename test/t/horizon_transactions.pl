@@ -102,8 +102,8 @@ sql(q{ROLLBACK PREPARED 'after'});
 
 # --- subtransactions ------------------------------------------------------------
 
-# If a transaction has more than 64 subtransactions, a snapshot does not list any
-# subtransactions.
+# Begin a transaction, and insert a row in each of a number of savepoints.  If a transaction
+# has more than 64 subtransactions, snapshots list none of its subtransactions.
 sub insert_in_savepoints
 {
 	my ($session, $count) = @_;

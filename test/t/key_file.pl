@@ -141,8 +141,8 @@ SKIP:
 	is_refused(qr/$refused it is not a regular file that only the database user or root can access\n/, 'a file of root that everybody can read');
 }
 
-# inside the data directory: directly, by a link to the file, and by a link to the
-# directory
+# a key file inside the data directory: by its own path, by a link to the file, and by a
+# link to the directory
 my $inside = $node->data_dir . '/keys';
 unlink $file;
 write_keys("postgres orders = $keys[0]\n");
@@ -211,7 +211,7 @@ foreach my $case (
 	is_refused(qr/$refused $reason\n/, $name);
 }
 
-# test that a file with some content has the key with a name
+# Test that the key with a name is found in a file with the given content.
 sub finds
 {
 	my ($name, $content, $key_name, $database) = @_;
@@ -321,7 +321,7 @@ reload($session);
 is((ask($session, "SELECT public.uuidv7_encrypt('$id', 'orders'), public.uuidv7_encrypt('$id', 'orders_2'), public.uuidv7_encrypt('$id', 'orders')"))[0],
 	"$public_id{$keys[0]}|$public_id{$counting}|$public_id{$keys[0]}", 'a session uses two keys');
 
-# an error or a rollback in between has no effect
+# errors and rollbacks do not affect the keys of a session
 is((ask($session, "BEGIN; SELECT public.uuidv7_encrypt('$id', 'none'); ROLLBACK; SELECT public.uuidv7_encrypt('$id', 'orders')"))[0], $public_id{ $keys[0] },
 	'an error leaves the keys usable');
 write_keys("postgres orders = $counting\n");
@@ -348,7 +348,7 @@ is($node->safe_psql('postgres', "$parallel; SELECT count(public.uuidv7_encrypt(i
 
 # --- secrets --------------------------------------------------------------------
 
-# Return the parts of a text that are ten consecutive digits of a key.
+# Return all sequences of ten digits of a key that occur in a text.
 sub secrets_in
 {
 	my ($text) = @_;

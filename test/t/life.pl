@@ -1,5 +1,6 @@
 # Tests of a database that uses the extension: dump and restore, all kinds of indexes, a
-# change of the key type in use, dropping the extension, and a hostile search path.
+# change of the default while sessions insert, dropping the extension, and a hostile search
+# path.
 use strict;
 use warnings;
 
@@ -21,7 +22,7 @@ sub sql { my ($database, @statements) = @_; return $node->safe_psql($database, j
 
 Shop::create($node, 'shop');
 
-# compare the dumps as text, without lines that always differ
+# Return the dump of a database as text, without the lines that differ between any two dumps.
 sub dump_of
 {
 	my ($database) = @_;
@@ -52,7 +53,7 @@ foreach my $format (qw(plain custom directory))
 
 # --- indexes ------------------------------------------------------------------
 
-# Select a period by each kind of index that supports it, and an ID by the other kinds.
+# Select a period by btree, BRIN and expression indexes, and an ID by a hash index.
 {
 	my $rows = sql('shop', q{SELECT count(*) FROM visits WHERE id <@ '[2026-03-10,2026-03-20)'});
 	my $one = sql('shop', 'SELECT id FROM march ORDER BY id LIMIT 1');
@@ -76,7 +77,7 @@ foreach my $format (qw(plain custom directory))
 		$rows, 'an index on the time');
 }
 
-# --- a key that changes while it is in use ------------------------------------
+# --- a default that changes while sessions insert -----------------------------
 
 sql('shop', 'CREATE TABLE orders (n bigserial, id uuid PRIMARY KEY DEFAULT gen_random_uuid())');
 {
@@ -101,7 +102,7 @@ sql('shop', 'CREATE TABLE orders (n bigserial, id uuid PRIMARY KEY DEFAULT gen_r
 		't', 'a period finds only keys of version 7');
 }
 
-# --- dropped and created ------------------------------------------------------
+# --- DROP EXTENSION -----------------------------------------------------------
 
 sql('postgres', 'CREATE DATABASE again');
 is(sql('again', 'CREATE EXTENSION uuid9562', 'CREATE TEMP TABLE ids AS SELECT public.uuidv7() AS id', 'DROP EXTENSION uuid9562',

@@ -30,12 +30,13 @@ sub all_greater
 	return scalar(grep { $after->{$_} gt $before->{$_} } @calls) == @calls;
 }
 
-# return the state of a clock that stands still at an hour ago
+# Return the state of World.pm in which the clock stands still, one hour before the real time.
 sub hour_ago { return (time - 3600) . ' 0' }
 
 # --- sessions -----------------------------------------------------------------
 
-# The lock numbers the rows in the order in which their values are generated.
+# The advisory lock makes the sessions take turns, so that the sequence numbers the rows in
+# the order in which their values are generated.
 $server->sql(q{
 	CREATE SEQUENCE numbers;
 	CREATE TABLE numbered (n bigint, v6 uuid, v7 uuid, v8_node uuid, pid int DEFAULT pg_backend_pid());
@@ -114,7 +115,8 @@ foreach my $how ('an immediate shutdown', 'a kill of the postmaster')
 	my @psql = map { $node->background_psql('postgres', on_error_stop => 0) } 1 .. 3;
 
 	$server->sql('TRUNCATE numbered');
-	# a backend notices the end of the postmaster between statements
+	# send many short statements, since a backend notices the end of the postmaster only
+	# between statements
 	Ordered::send_to($_, join ";\n", ('INSERT INTO numbered (v7) SELECT public.uuidv7_ordered() FROM generate_series(1, 100)') x 5000) foreach @psql;
 	$node->poll_query_until('postgres', 'SELECT count(*) > 5000 FROM numbered') or die 'nobody generates';
 	$stop{$how}->();

@@ -66,8 +66,8 @@ cmp_ok(direct('SELECT count(DISTINCT pid) FROM orders'), '>', 1, 'one client: it
 is(direct(q{SELECT count(*) FROM (SELECT pid, id, lag(id) OVER (PARTITION BY pid ORDER BY n) AS before FROM orders) AS o WHERE id <= before}),
 	'0', 'uuidv7() is in order within each session of the server');
 
-# Run each script forty times, so that sessions use generic plans.  A method that is set
-# for one transaction must not affect other clients.
+# Run the first script so often that sessions use generic plans.  A method that the second
+# script sets for one transaction must not affect other clients.
 through('period', $mode, 2, 40, q{
 	\set day random(1, 39)
 	SELECT 1 / (count(*) = 24)::int FROM visits WHERE id <@ tstzrange('2026-01-01'::timestamptz + :day * interval '1 day', '2026-01-01'::timestamptz + (:day + 1) * interval '1 day');
@@ -90,7 +90,7 @@ foreach my $case ([ 'uuidv7', 't', 'not in order' ], [ 'uuidv7_ordered', 'f', 'i
 	my ($default, $disorder, $order) = @$case;
 
 	direct("ALTER TABLE orders ALTER COLUMN id SET DEFAULT public.$default()", 'TRUNCATE orders RESTART IDENTITY');
-	# the sessions of the pool see the reload before their next statement
+	# run a statement in each session of the pool, so that each has processed the reload
 	through("$default, warm", $mode, 4, 50, 'SELECT pg_sleep(0.001);');
 	through("$default, insert", $mode, 1, 2000, 'INSERT INTO orders DEFAULT VALUES;');
 	is(direct(q{SELECT count(*), count(DISTINCT pid) > 1, count(*) FILTER (WHERE id <= before) > 0

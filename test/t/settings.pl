@@ -60,7 +60,8 @@ ok( $node->wait_for_log(qr/invalid value for parameter "uuid9562.mac_address": "
 	'a bad value in postgresql.conf is reported at reload');
 like($node->safe_psql('postgres', $node_of_v6), qr/^[0-9a-f][13579bdf]:/, 'the server keeps the value that it had');
 
-# also with exit_on_error, with which an error in the check would end the postmaster
+# also with exit_on_error = on, when an error raised by the check hook would end the
+# postmaster
 $node->append_conf('postgresql.conf', 'exit_on_error = on');
 $offset = -s $node->logfile;
 $node->reload;

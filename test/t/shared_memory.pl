@@ -1,5 +1,5 @@
-# The shared memory of the ordered generators exists only if they are used, and only they
-# need it.
+# Without preloading, the shared memory of the ordered generators exists only if they are
+# used.  Other functions do not need it.
 use strict;
 use warnings;
 
@@ -25,14 +25,14 @@ sub try
 	return;
 }
 
-# --- servers that do not use it -----------------------------------------------------
+# --- servers without ordered generators ---------------------------------------------
 
 # Return the number of shared memory segments, static and dynamic, and the WAL position.
 sub state_of
 {
 	return sql(q{SELECT count(*) FILTER (WHERE name ~ 'uuid9562'), (SELECT count(*) FROM pg_ls_dir('pg_dynshmem')), pg_current_wal_insert_lsn() FROM pg_shmem_allocations});
 }
-# a scan of a page with dead rows would write WAL
+# remove dead rows, since scanning a page with dead rows can write WAL
 sql('VACUUM FREEZE');
 state_of();
 my $before = state_of();
@@ -70,7 +70,7 @@ sql('SELECT public.uuidv7_ordered()');
 isnt(state_of() =~ s/\|[^|]*$//r, $before =~ s/\|[^|]*$//r, 'an ordered function creates shared memory');
 ok(-f $mark, 'an ordered function creates the file');
 
-# --- no room ------------------------------------------------------------------------
+# --- no room for shared memory ------------------------------------------------------
 
 sql('ALTER SYSTEM SET dynamic_shared_memory_type = posix');
 $node->stop;

@@ -75,8 +75,8 @@ sub read_on_standby
 sub is_reached { ok(await_replay(sql('SELECT lsn FROM public.uuid_replay_target()')), $_[0]) }
 is_reached('a standby reaches the replay target of an idle primary');
 
-# Repeat the switch if something else writes WAL after it.  The size of a header
-# depends on the alignment of the machine.
+# Switch to a new WAL segment.  Try again if another process has written WAL after the
+# switch.  The sizes of WAL headers depend on the alignment of the machine.
 my ($page_header, $segment_header) = sql('SELECT max_data_alignment FROM pg_control_init()') == 8 ? (24, 40) : (20, 36);
 my $offset = 0;
 for (1 .. 20)

@@ -1,5 +1,5 @@
-# Test the update from each earlier version of the extension: its script with this
-# library, ALTER EXTENSION ... UPDATE, and dumps before and after.
+# Test the update from each earlier version of the extension: create that version with the
+# current library, update it with ALTER EXTENSION, and compare the dumps before and after.
 use strict;
 use warnings;
 
@@ -20,7 +20,7 @@ $node->start;
 
 sub sql { return $node->safe_psql(@_) }
 
-# Return the catalog rows of the extension, without OIDs.
+# a query that returns the catalog rows of the extension, without OIDs
 my $catalog = q{
 	SELECT format('%s %s', identity, obj_description(objid, classid::regclass::name)),
 		   (SELECT to_jsonb(p) - '{oid,pronamespace,proowner,prorettype,proargtypes,prosupport}'::text[] || jsonb_build_object(

@@ -1,5 +1,6 @@
 # Test pg_upgrade from each earlier PostgreSQL on this machine that has the extension.
-# UPGRADE_FROM names their folders, as in /usr/lib/postgresql/15; scripts/test sets it.
+# UPGRADE_FROM, which scripts/test sets, names the folders of these installations, such as
+# /usr/lib/postgresql/15.
 use strict;
 use warnings;
 
@@ -19,7 +20,8 @@ my $conf = "timezone = 'UTC'\nshared_preload_libraries = 'uuid9562'\n";
 # the array type has been a member of extensions since PostgreSQL 17
 my $members = q{SELECT string_agg(identity, E'\n' ORDER BY identity COLLATE "C") FROM pg_depend, pg_identify_object(classid, objid, 0)
 	WHERE refobjid = (SELECT oid FROM pg_extension WHERE extname = 'uuid9562') AND deptype = 'e' AND identity <> 'public.uuidv7_period[]'};
-# return the function of a default that calls uuidv7(), which PostgreSQL 18 has too
+# a query that returns the function that the default of "unqualified" calls: it is written
+# as uuidv7(), a name that PostgreSQL 18 has too
 my $default = q{SELECT pronamespace::regnamespace || '.' || proname FROM pg_attrdef
 	JOIN pg_depend ON pg_depend.classid = 'pg_attrdef'::regclass AND objid = pg_attrdef.oid AND refclassid = 'pg_proc'::regclass
 	JOIN pg_proc ON pg_proc.oid = refobjid

@@ -83,7 +83,7 @@ clock_gettime(clockid_t clock, struct timespec *now)
 	return 0;
 }
 
-/* now() uses this function; it supports only the states in which the clock runs */
+/* PostgreSQL's now() uses this function.  Of the states of the clock, support only "by SEC". */
 int
 gettimeofday(struct timeval *restrict now, void *restrict zone)
 {
@@ -99,7 +99,7 @@ gettimeofday(struct timeval *restrict now, void *restrict zone)
 	return 0;
 }
 
-/* dynamic_shared_memory_type = posix, the default */
+/* On Linux, PostgreSQL allocates dynamic shared memory with this function by default. */
 int
 posix_fallocate(int file, off_t offset, off_t length)
 {
@@ -112,7 +112,7 @@ posix_fallocate(int file, off_t offset, off_t length)
 	return real(file, offset, length);
 }
 
-/* wal_sync_method = fdatasync, the default */
+/* On Linux, PostgreSQL flushes WAL with this function by default. */
 int
 fdatasync(int file)
 {
