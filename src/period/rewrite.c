@@ -181,7 +181,7 @@ rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
 
 	/* the version comes first, for the row estimates; see selectivity.c */
 	conditions = lcons(condition, make_comparisons(&call, lower, upper));
-	return (Node *) (list_length(conditions) > 1 ? make_andclause(conditions) : linitial(conditions));
+	return (Node *) make_ands_explicit(conditions);
 }
 
 /*
