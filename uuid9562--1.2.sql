@@ -491,9 +491,9 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_within'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT uuidv8_node_within_support;
 COMMENT ON FUNCTION uuidv8_node_within(uuid, tstzrange) IS 'does the period contain the timestamp of the uuidv8_node() UUID?';
 
--- If the operators took tstzrange itself, PostgreSQL would resolve
--- period @> '[2026-01-01,2026-02-01)' to this operator instead of its own. A domain
--- is the better match only if the other argument is a uuid.
+-- The operators <@ and @> below take a domain. If they took tstzrange, PostgreSQL would
+-- resolve period @> '[2026-01-01,2026-02-01)' to the operator below instead of its own.
+-- With the domain, it prefers the operator below only if the other argument is a uuid.
 CREATE DOMAIN uuidv7_period AS tstzrange;
 COMMENT ON DOMAIN uuidv7_period IS 'tstzrange argument of the version 7 UUID operators';
 

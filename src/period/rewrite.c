@@ -91,9 +91,9 @@ grouped_expressions(Query *query)
 }
 
 /*
- * Check whether a grouped expression could be a period, which the rewrite can destroy, or
- * equal to a condition or a bound, which the rewrite creates.  A created expression
- * matters only with grouping sets.
+ * Check whether the rewrite could affect a grouped expression.  It can remove a period.
+ * With grouping sets, it also matters that it creates conditions (boolean) and bounds
+ * (uuid), which could be equal to a grouped expression.
  */
 static bool
 is_like_rewritten(const Query *query, const Node *expression)

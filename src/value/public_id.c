@@ -263,7 +263,7 @@ permute(FunctionCallInfo fcinfo, bool encrypt)
 	pg_uuid_t  *uuid = new_uuid();
 	void	   *key;
 
-	/* do not show an ID to encrypt: the caller may see only public IDs */
+	/* when encrypting, do not show the ID: the user may see only public IDs */
 	if (unlikely(uuid_layout_version(given->data) != (encrypt ? 7 : 4)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -92,7 +92,7 @@ typedef enum Step
 	LOAD_END,
 	/* of the reader */
 	SNAPSHOT,
-	OLD_SNAPSHOT,				/* take a snapshot from before startup */
+	OLD_SNAPSHOT,				/* use a snapshot taken before startup */
 	CHECK_KNOWN,
 	CLOSE_TICK,
 	READ_SLOT,
@@ -113,7 +113,10 @@ typedef struct Program
 	int			length;
 } Program;
 
-/* A hash of its bytes identifies a state, so it is small, and unused members are zero. */
+/*
+ * The search identifies a state by a hash of all bytes of this struct.  So the struct is
+ * small, and unused members are zero.
+ */
 typedef struct State
 {
 	uint8_t		at[WRITERS];

@@ -31,7 +31,7 @@ BEGIN
 			  format('%s, %s: %s rows estimated, %s found', from_table, condition, estimated, actual));
 END$$;
 
--- Analyze tables of at most 30,000 rows, which ANALYZE reads completely for 100 bins.
+-- Analyze tables of at most 30,000 rows, all of which ANALYZE reads at statistics target 100.
 CREATE PROCEDURE analyze_whole(VARIADIC tables regclass[]) LANGUAGE plpgsql AS $$
 DECLARE
 	each regclass;
