@@ -40,7 +40,7 @@ static void
 put_row(ReturnSetInfo *result, const UuidKind *kind)
 {
 	OrderedGenerator state = uuid9562_generator_state(kind);
-	uint64		held_time;
+	uint64		held_time = 0;
 	int			holder = uuid9562_find_holder(kind, &held_time);
 	bool		prepared = holder >= FIRST_PREPARED_XACT_PROC_NUMBER;
 	const PGPROC *proc = GetPGProcByNumber(Max(holder, 0));
@@ -55,7 +55,7 @@ put_row(ReturnSetInfo *result, const UuidKind *kind)
 	values[3] = Int64GetDatum(state.ahead_of_clock);
 	values[4] = Int64GetDatum(pg_atomic_read_u64(&uuid9562_shared->mark_writes));
 	nulls[5] = holder < 0;
-	values[5] = holder < 0 ? 0 : timestamp_of(kind, held_time);
+	values[5] = timestamp_of(kind, held_time);
 	/* no pid if the transaction has finished since the snapshot was taken */
 	nulls[6] = holder < 0 || prepared || !is_visible(proc) ||
 		pg_atomic_read_u64(&slot_of(proc)->first[kind->ordered]) == 0;
