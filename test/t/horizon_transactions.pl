@@ -23,6 +23,23 @@ $node->safe_psql('other', 'CREATE TABLE plain (n int)');
 
 # --- before the first value -----------------------------------------------------
 
+# Let each PGPROC have the oldest transaction at the first value after startup.
+my $processes = 3;
+$node->append_conf('postgresql.conf', "max_connections = $processes\nsuperuser_reserved_connections = 0\n");
+foreach my $n (1 .. $processes)
+{
+	$node->restart;
+	my @sessions = map { session() } 1 .. $processes;
+	my $reader = $sessions[ $n - 2 ];
+
+	in($sessions[ $n - 1 ], 'BEGIN', 'INSERT INTO plain VALUES (1)');
+	in($reader, q{INSERT INTO events (note) VALUES ('first')});
+	is($reader->query('SELECT public.uuidv7_horizon() > max(id::text)::uuid FROM events'), 't', "a transaction of process $n of $processes that was in progress at the first value refuses no reader");
+	$_->quit foreach @sessions;
+}
+$node->append_conf('postgresql.conf', "max_connections = 100\n");
+$node->restart;
+
 my $unknown = qr/ERROR:  55000: could not determine uuidv7_horizon\(\) because of an old transaction\n.*DETAIL: .* prepared.*\n.*HINT:  Finish the transactions listed in pg_prepared_xacts/;
 {
 	my $elsewhere = $node->background_psql('other', on_error_stop => 0);
