@@ -34,9 +34,9 @@
 typedef struct Key
 {
 	struct Key *next;
+	char	   *name;
 	EVP_CIPHER_CTX *aes;
 	MemoryContextCallback free_aes;
-	char		name[FLEXIBLE_ARRAY_MEMBER];
 } Key;
 
 /* The key file while a session loads it; erased afterwards. */
@@ -121,9 +121,9 @@ free_aes(void *aes)
 static Key *
 new_key(const char *name, const uint8 *bytes)
 {
-	Key		   *key = palloc(offsetof(Key, name) + strlen(name) + 1);
+	Key		   *key = palloc(sizeof(Key));
 
-	strcpy(key->name, name);
+	key->name = pstrdup(name);
 	key->aes = EVP_CIPHER_CTX_new();
 	key->free_aes.func = free_aes;
 	key->free_aes.arg = key->aes;
