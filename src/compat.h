@@ -2,8 +2,8 @@
  * compat.h
  *		PostgreSQL's basic headers, and the differences between its versions.
  *
- * If PostgreSQL renamed something, this code uses the newest name.  If PostgreSQL
- * changed the arguments of a function, a macro calls the function in every version.
+ * The code uses the newest name of anything that PostgreSQL renamed.  It calls a
+ * function whose arguments PostgreSQL changed through a macro.
  */
 #ifndef UUID9562_COMPAT_H
 #define UUID9562_COMPAT_H
@@ -15,7 +15,7 @@
 #include "varatt.h"
 #endif
 
-/* PostgreSQL 18 renamed the attribute and moved it before the declaration. */
+/* PostgreSQL 18 replaced pg_attribute_noreturn() by pg_noreturn. */
 #if PG_VERSION_NUM < 180000
 #define pg_noreturn pg_attribute_noreturn()
 #endif
@@ -34,16 +34,16 @@
 #define guc_malloc(elevel, size) malloc(size)
 #endif
 
-/* Named features, so that the code does not test bare version numbers. */
+/* The code tests these names instead of version numbers. */
 #if PG_VERSION_NUM >= 180000
 #define HAVE_RTE_GROUP			/* grouped expressions have their own RTE */
 #define HAVE_NOT_ENFORCED		/* CHECK constraints can be NOT ENFORCED */
 #endif
 #if PG_VERSION_NUM >= 190000
-#define HAVE_DSM_INIT_ARG		/* GetNamedDSMSegment() passes an argument */
+#define HAVE_DSM_INIT_ARG		/* GetNamedDSMSegment() has parameter arg */
 #endif
 
-/* PostgreSQL 19 changed arguments, and LWLockNewTrancheId() registers the name. */
+/* PostgreSQL 19 changed these arguments.  LWLockNewTrancheId() registers the name too. */
 #if PG_VERSION_NUM >= 190000
 #define new_lwlock_tranche(name) LWLockNewTrancheId(name)
 #define register_lwlock_tranche(id, name) ((void) (id))

@@ -37,9 +37,9 @@ static const char *const mac_address_forms[] = {
 };
 
 /*
- * Read a MAC address.  Return false if it has none of the forms.  A check hook must
- * not call macaddr_in: with exit_on_error, its error would be FATAL even inside
- * PG_TRY, and would end the postmaster.
+ * Read a MAC address.  Return false if the string has none of the forms above.  A check
+ * hook must not call macaddr_in(): if exit_on_error is on, an error of macaddr_in() is
+ * FATAL even inside PG_TRY, and would end the postmaster.
  */
 static bool
 parse_mac_address(const char *string, uint8 *bytes)
@@ -53,8 +53,8 @@ parse_mac_address(const char *string, uint8 *bytes)
 }
 
 /*
- * Check uuid9562.mac_address: a MAC address, or empty for a random node.  Pass the
- * stamp to the assign hook.
+ * Check that uuid9562.mac_address is a MAC address, or empty for a random node.  Pass
+ * the bits of the node to the assign hook, as a UuidStamp.
  */
 static bool
 check_mac_address(char **newval, void **extra, GucSource source)

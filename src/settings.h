@@ -13,7 +13,7 @@ extern int	uuid9562_v7_method; /* UuidMethod */
 extern UuidStamp uuid9562_node_stamp;	/* node of v1 and v6 */
 extern int	uuid9562_node_id;	/* 0 to 65535, or UNSET_NODE_ID */
 extern int	uuid9562_max_ahead; /* seconds */
-extern char *uuid9562_key_file; /* empty if there is none */
+extern char *uuid9562_key_file; /* empty if not set */
 
 #define UNSET_NODE_ID	(-1)
 

@@ -1,6 +1,6 @@
 /*
  * uuid9562.c
- *		Module entry.
+ *		Initialization of the library.
  */
 #include "compat.h"
 
@@ -12,8 +12,8 @@ MODULE_MAGIC(UUID9562_VERSION);
 void		_PG_init(void);
 
 /*
- * Prepare a process that loads the library.  This raises no error, since with
- * session_preload_libraries an error would make every connection fail.
+ * Initialize the library when a process loads it.  Raise no error: with
+ * session_preload_libraries, an error would make every connection fail.
  */
 void
 _PG_init(void)

@@ -2,10 +2,10 @@
  * base58.h
  *		A UUID as 22 digits in base 58, with Bitcoin's alphabet.
  *
- * The alphabet is in ASCII order and the length is fixed, so the text sorts as the
- * UUID does.  Five digits fit into 32 bits and are computed together.
+ * The alphabet is in ASCII order and the length is fixed.  So with collation "C" the
+ * text sorts as the UUID does.  Five digits fit into 32 bits and are computed together.
  *
- * Plain C11 without PostgreSQL, I/O and static state.
+ * Plain C11: no PostgreSQL headers, no I/O, no static state.
  */
 #ifndef UUID9562_CORE_BASE58_H
 #define UUID9562_CORE_BASE58_H
@@ -43,7 +43,7 @@ uuid_base58_write(const uint8_t *bytes, char *string)
 	}
 }
 
-/* Read 16 bytes from 22 characters.  If the string is invalid, return the reason. */
+/* Read 16 bytes from 22 characters.  Return NULL, or why the string is invalid. */
 static inline const char *
 uuid_base58_read(const char *string, size_t length, uint8_t *bytes)
 {

@@ -2,17 +2,17 @@
  * clock.h
  *		Units and epochs of the 60-bit time fields (RFC 9562, 6.1).
  *
- *	clock		unit			epoch			first		last
- *	v1, v6		100 ns			1582-10-15		1582		5236
- *	v7			1/4096 ms		1970-01-01		1970		10889
- *	v8 (B.1)	10 ns			1970-01-01		wraps around every 365 years
+ *	clock		unit			epoch			supported years
+ *	v1, v6		100 ns			1582-10-15		1582 to 5236
+ *	v7			1/4096 ms		1970-01-01		1970 to 10889
+ *	v8 (B.1)	10 ns			1970-01-01		1970 and all later years
  *
- * The unit of v7 joins the 48-bit milliseconds (5.7) and the 12-bit fraction of
- * method 3 (6.2) in one number.  So for every clock, a later time is a greater
- * number.  Times outside the field are reported and never wrap around, except in
- * v8, where appendix B.1 keeps the least significant bits.
+ * In v7, the 48-bit milliseconds (5.7) and the 12-bit fraction of method 3 (6.2) are
+ * used as one number.  The functions report times that the clock does not support.  The
+ * field of v8 contains the least significant 60 bits of the time (appendix B.1), so it
+ * starts again from zero every 365 years.
  *
- * Plain C11 without PostgreSQL, I/O and static state.
+ * Plain C11: no PostgreSQL headers, no I/O, no static state.
  */
 #ifndef UUID9562_CORE_CLOCK_H
 #define UUID9562_CORE_CLOCK_H
@@ -33,21 +33,21 @@ typedef enum UuidClock
 } UuidClock;
 
 /*
- * n nanoseconds are n * numerator / denominator ticks.  Timestamps that are read from
- * UUIDs are rounded down to a multiple of reading_ticks ticks, or reading_micros
- * microseconds: a millisecond in v7 and a microsecond in other versions.
+ * A tick is one unit of the time field.  n nanoseconds are n * numerator / denominator
+ * ticks.  uuid_clock_unix_micros() rounds down to a multiple of reading_ticks, which is
+ * reading_micros microseconds: a millisecond in v7, and a microsecond in other versions.
  */
 typedef struct UuidClockUnit
 {
-	uint64_t	per_sec;
+	uint64_t	per_sec;		/* ticks in a second */
 	uint32_t	numerator;
 	uint32_t	denominator;
 	uint64_t	reading_ticks;
 	int64_t		reading_micros;
-	int64_t		epoch_sec;		/* from the epoch to 1970-01-01 */
+	int64_t		epoch_sec;		/* seconds from the epoch to 1970-01-01 */
 } UuidClockUnit;
 
-/* Defined in this header so that the compiler knows the fields of a constant clock. */
+/* This table is in the header so that the compiler can use its values as constants. */
 static const UuidClockUnit uuid_clock_units[] = {
 	[UUID_CLOCK_GREGORIAN] = {10000000, 1, 100, 10, 1, INT64_C(141427) * 86400},
 	[UUID_CLOCK_V7] = {4096000, 64, 15625, UUID_CLOCK_V7_PER_MS, UUID_CLOCK_US_PER_MS, 0},
@@ -56,8 +56,8 @@ static const UuidClockUnit uuid_clock_units[] = {
 
 /*
  * Convert seconds since 1970-01-01 and nanoseconds, 0 to 999999999, to a time field.
- * Return false if the time is outside the field: in v8 only before 1970, since appendix
- * B.1 keeps the least significant 60 bits of a later time (6.1, truncating).
+ * Return false if the time is outside the field.  In v8 this is the case only before
+ * 1970: appendix B.1 keeps the least significant 60 bits of a time (6.1, truncating).
  */
 static inline bool
 uuid_clock_ticks(UuidClock clock, int64_t sec, uint32_t nsec, uint64_t *ticks)
@@ -66,7 +66,7 @@ uuid_clock_ticks(UuidClock clock, int64_t sec, uint32_t nsec, uint64_t *ticks)
 	uint64_t	since_epoch = (uint64_t) sec + (uint64_t) unit->epoch_sec;
 	uint64_t	max_sec = clock == UUID_CLOCK_V8 ? INT64_MAX : UUID_TIME_MAX / unit->per_sec;
 
-	if (since_epoch > max_sec)	/* in v8, only before 1970 */
+	if (since_epoch > max_sec)
 		return false;
 	*ticks = since_epoch * unit->per_sec + (uint64_t) nsec * unit->numerator / unit->denominator;
 	if (clock == UUID_CLOCK_V8)
@@ -109,9 +109,8 @@ uuid_clock_unix_micros(UuidClock clock, uint64_t ticks)
 /*
  * Convert a v7 time field, whose low 12 bits are a fraction of a millisecond (6.2,
  * method 3), to microseconds since 1970-01-01.  The result is the last whole
- * microsecond that begins before the end of the tick.  A tick is 0.244 us, so this
- * is the exact inverse of uuid_clock_ticks() for every whole microsecond, and the
- * result has the same millisecond.
+ * microsecond that begins before the end of the tick.  A tick is shorter than a
+ * microsecond, so this is the exact inverse of uuid_clock_micros_ticks().
  */
 static inline int64_t
 uuid_clock_v7_unix_micros(uint64_t ticks)
@@ -126,8 +125,8 @@ uuid_clock_v7_unix_micros(uint64_t ticks)
  * Add microseconds, which can be negative, to a v7 time field.  Return false if the
  * result is outside the field.
  *
- * The microseconds are rounded down to whole ticks, or to whole milliseconds with
- * whole_ms.  Thus values to which the same number is added keep their order.
+ * Round the microseconds down to whole ticks or, with whole_ms, to whole milliseconds.
+ * So values to which the same number of microseconds is added keep their order.
  * Values of method counter need whole_ms, since the 12 bits after their milliseconds
  * are not a time.
  */
@@ -157,10 +156,10 @@ uuid_clock_v7_shift(uint64_t ticks, int64_t micros, bool whole_ms, uint64_t *shi
 }
 
 /*
- * Find the smallest and the greatest v6 or v7 time field in a period.  A time field
- * is in the period if uuid_clock_unix_micros() returns a value from first to last,
- * both inclusive.  The period may extend beyond the field.  Return false if it
- * contains no time field.
+ * Find the smallest and the greatest value of a v6 or v7 time field in a period.  A
+ * value is in the period if uuid_clock_unix_micros() converts it to a time from first
+ * to last, both inclusive.  The period may extend beyond the times that the field can
+ * hold.  Return false if no value is in the period.
  */
 static inline bool
 uuid_clock_span(UuidClock clock, int64_t first, int64_t last, uint64_t *smallest, uint64_t *greatest)
@@ -191,8 +190,8 @@ uuid_clock_span(UuidClock clock, int64_t first, int64_t last, uint64_t *smallest
 }
 
 /*
- * Add seconds to a time field.  Return at most UUID_TIME_MAX + 1, which is outside
- * every field.  In v7, round down to whole milliseconds.
+ * Add seconds to a time field.  In v7, round the result down to whole milliseconds.  If
+ * the result is outside the field, return UUID_TIME_MAX + 1.
  */
 static inline uint64_t
 uuid_clock_later(UuidClock clock, uint64_t ticks, uint32_t seconds)

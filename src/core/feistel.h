@@ -3,11 +3,12 @@
  *		A permutation of UUIDs that cannot be computed or reversed without a key.
  *
  * A Luby-Rackoff (Feistel) network over the 122 bits other than version and variant.
- * Round i encrypts be64(i) || be64(one half), and adds (XOR) the first 8 bytes of the
- * result, modulo 2^61, to the other half.  The halves alternate.  Six rounds are proven
- * secure against chosen-ciphertext attacks far below 2^61 queries; ten leave a margin.
+ * Round i encrypts a block of two 64-bit big-endian numbers: i and one half.  The low 61
+ * bits of the first number of the result change the other half, by XOR.  The next round
+ * exchanges the halves.  Six rounds are proven secure against chosen-ciphertext attacks
+ * with far fewer than 2^61 queries.  Four more rounds are a margin.
  *
- * Plain C11 without PostgreSQL, I/O, static state, or branches on a secret.
+ * Plain C11: no PostgreSQL headers, no I/O, no static state, no branches on a secret.
  */
 #ifndef UUID9562_CORE_FEISTEL_H
 #define UUID9562_CORE_FEISTEL_H
@@ -18,10 +19,10 @@
 #define UUID_FEISTEL_HALF_BITS	61
 #define UUID_FEISTEL_HALF_MAX	UUID_FIELD_MAX(UUID_FEISTEL_HALF_BITS)
 
-/* Encrypt a block of 16 bytes in place with a key; return false on failure. */
+/* Encrypt a block of 16 bytes in place with a key.  Return false on failure. */
 typedef bool (*UuidBlockCipher) (void *key, uint8_t *block);
 
-/* Encrypt a UUID to version 4, or decrypt one to version 7; return false on failure. */
+/* Encrypt a UUID to version 4, or decrypt it to version 7.  Return false on failure. */
 static inline bool
 uuid_feistel(UuidBlockCipher cipher, void *key, bool encrypt, uint8_t *bytes, const uint8_t *given)
 {

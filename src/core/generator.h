@@ -2,20 +2,20 @@
  * generator.h
  *		The generator of monotonic values (RFC 9562, 6.2).
  *
- * One generator serves every time-based version.  Its state is the previous
+ * All time-based versions use this generator.  The state of a generator is its previous
  * payload, and the next payload is always greater:
  *
- *	- If the clock is later than the previous time, use its time and a new tail.
+ *	- If the clock is later than the previous time, use the clock's time and a new tail.
  *	- If the clock shows the same time, or was set back, keep the previous time and
  *	  increment the tail.
  *	- If the tail is full, use the next tick and a new tail.
  *
- * The method determines how a tail is incremented.  The top bit of a new tail is
- * zero, which guards against rollover (6.2, counter rollover guards).  The state is
- * the same for every method, so values increase even if the method changes.
+ * This is method fraction.  See UuidMethod for the other methods.  The top bit of a new
+ * counter is zero, to delay the overflow (6.2, counter rollover guards).  All methods
+ * have the same state, so values increase even if the method changes.
  *
- * Plain C11 without PostgreSQL, I/O and static state.  Time and random bits are
- * arguments.
+ * Plain C11: no PostgreSQL headers, no I/O, no static state.  The caller passes the
+ * time and the random bits.
  */
 #ifndef UUID9562_CORE_GENERATOR_H
 #define UUID9562_CORE_GENERATOR_H
@@ -27,7 +27,7 @@
 #define UUID_COUNTER_SHIFT	(UUID_TAIL_BITS - UUID_COUNTER_BITS)
 #define UUID_COUNTER_STEP	(UINT64_C(1) << UUID_COUNTER_SHIFT)
 #define UUID_RANDOM_MAX		UUID_FIELD_MAX(UUID_COUNTER_SHIFT)
-/* New tail: random, except for the guard bit */
+/* A new tail is random except for its top bit, which is the rollover guard. */
 #define UUID_FRESH_TAIL_MAX	UUID_FIELD_MAX(UUID_TAIL_BITS - 1)
 /* Method 1: the 12 bits after the milliseconds are part of the counter. */
 #define UUID_LONG_COUNTER_BITS	(UUID_SUBTIME_BITS + UUID_COUNTER_BITS)
@@ -86,9 +86,8 @@ uuid_generator_tick(uint64_t *time, uint64_t tick)
 }
 
 /*
- * Return the part of a time field that comes from the clock.  In v7 this is the
- * milliseconds, since the 12 bits after them are part of a counter with method 1,
- * and the method can change between two values.
+ * Return the part of a time field that comes from the clock with every method.  In v7
+ * this is the milliseconds: with method 1, the 12 bits after them are part of a counter.
  */
 static inline uint64_t
 uuid_generator_clock_part(UuidClock clock, uint64_t time)
@@ -172,7 +171,7 @@ uuid_generator_next_counter(UuidPayload *previous, uint64_t now, UuidRandom rand
  * "now" is the current time, from uuid_clock_ticks().  Methods other than
  * UUID_METHOD_FRACTION are for v7 only.  A zeroed payload is the state of a new
  * generator.  With UUID_METHOD_FRACTION, the caller may replace the low 58 bits of
- * the tail, which do not affect the order.
+ * the tail, since the bits above them determine the order.
  */
 static inline UuidNext
 uuid_generator_next(UuidPayload *previous, uint64_t now, UuidRandom random, UuidMethod method)
@@ -193,7 +192,8 @@ uuid_generator_next(UuidPayload *previous, uint64_t now, UuidRandom random, Uuid
 	/*
 	 * The processor cannot predict whether the clock has ticked.  So compute
 	 * both tails, and select one of them by a mask instead of a branch.  The
-	 * mask is all ones if the clock is later.  A new tail is never full.
+	 * mask is all ones if the clock is later, else zero.  Only the
+	 * incremented tail can exceed UUID_TAIL_MAX.
 	 */
 	later = -((previous->time - now) >> 63);
 	tail = stepped ^ ((stepped ^ fresh) & later);

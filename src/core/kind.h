@@ -4,14 +4,14 @@
  *
  * The table uuid_kinds describes how v1, v6, v7, v8, and v8 with a node ID differ.
  *
- * Plain C11 without PostgreSQL and I/O.
+ * Plain C11: no PostgreSQL headers, no I/O, no static state.
  */
 #ifndef UUID9562_CORE_KIND_H
 #define UUID9562_CORE_KIND_H
 
 #include "clock.h"
 
-/* Number of a kind and of its generator in a session */
+/* Number of a kind, and of its generator in a session */
 enum UuidKindNumber
 {
 	UUID_KIND_V1,
@@ -23,7 +23,7 @@ enum UuidKindNumber
 
 #define UUID_KIND_COUNT	(UUID_KIND_V8_NODE + 1)
 
-/* Kinds that have an _ordered() function; their generators are in shared memory. */
+/* Number of kinds that have an _ordered() function, with a generator in shared memory */
 #define UUID_ORDERED_COUNT	3
 #define UUID_NOT_ORDERED	(-1)
 
@@ -31,13 +31,13 @@ typedef struct UuidKind
 {
 	int			number;			/* enum UuidKindNumber */
 	const char *name;			/* name of the SQL function */
-	int			version;		/* in the UUID */
+	int			version;		/* of the UUID */
 	UuidClock	clock;			/* of the time field */
 	int			ordered;		/* index of its ordered generator, or
 								 * UUID_NOT_ORDERED */
 } UuidKind;
 
-/* Defined in this header so that the compiler knows the fields of a constant kind. */
+/* This table is in the header so that the compiler can use its values as constants. */
 static const UuidKind uuid_kinds[UUID_KIND_COUNT] = {
 	{UUID_KIND_V1, "uuidv1", 1, UUID_CLOCK_GREGORIAN, UUID_NOT_ORDERED},
 	{UUID_KIND_V6, "uuidv6", 6, UUID_CLOCK_GREGORIAN, 0},

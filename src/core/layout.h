@@ -15,7 +15,7 @@
  *
  * Only v1 stores its time in another order, least significant part first (5.1).
  *
- * Plain C11 without PostgreSQL, I/O and static state.
+ * Plain C11: no PostgreSQL headers, no I/O, no static state.
  */
 #ifndef UUID9562_CORE_LAYOUT_H
 #define UUID9562_CORE_LAYOUT_H
@@ -46,7 +46,7 @@
 /* Least significant bit of the node's first byte (6.10) */
 #define UUID_NODE_MULTICAST	(UINT64_C(1) << 40)
 
-/* Position of the version in bytes 0-7, and of the variant in bytes 8-15 */
+/* Lowest bit of the version in bytes 0-7, and of the variant in bytes 8-15 */
 #define UUID_VERSION_SHIFT	12
 #define UUID_VARIANT_SHIFT	62
 #define UUID_VARIANT_RFC	UINT64_C(2)
@@ -71,22 +71,22 @@ typedef enum UuidVariant
 /* A UUID without version and variant */
 typedef struct UuidPayload
 {
-	uint64_t	time;			/* 60 bits, most significant part first */
+	uint64_t	time;			/* 60 bits */
 	uint64_t	tail;			/* 62 bits */
 } UuidPayload;
 
-/* Bits that replace bits of a generated tail */
+/* New values for some bits of a generated tail, such as those of the node */
 typedef struct UuidStamp
 {
-	uint64_t	mask;
-	uint64_t	bits;			/* zero outside mask */
+	uint64_t	mask;			/* bits to replace */
+	uint64_t	bits;			/* their new values; zero outside mask */
 } UuidStamp;
 
 static const UuidStamp uuid_no_stamp = {0, 0};
 
 /*
- * Convert between the byte order of the machine and network byte order (4).  The
- * intrinsics matter: compilers generate slower code for shifts of single bytes.
+ * Convert between the byte order of the machine and network byte order (4).  Use
+ * intrinsics, since compilers generate slower code for shifts of single bytes.
  */
 static inline uint64_t
 uuid_layout_network_order(uint64_t word)
@@ -100,7 +100,7 @@ uuid_layout_network_order(uint64_t word)
 #endif
 }
 
-/* Read eight bytes. */
+/* Read eight bytes in network byte order. */
 static inline uint64_t
 uuid_layout_load64(const uint8_t *bytes)
 {
@@ -110,7 +110,7 @@ uuid_layout_load64(const uint8_t *bytes)
 	return uuid_layout_network_order(word);
 }
 
-/* Write eight bytes. */
+/* Write eight bytes in network byte order. */
 static inline void
 uuid_layout_store64(uint8_t *bytes, uint64_t word)
 {
@@ -118,7 +118,7 @@ uuid_layout_store64(uint8_t *bytes, uint64_t word)
 	memcpy(bytes, &word, sizeof(word));
 }
 
-/* Return the variant of a UUID (4.1).  Nil has variant NCS, and Max is reserved. */
+/* Return the variant of a UUID (4.1).  Nil has variant NCS, and Max the reserved one. */
 static inline UuidVariant
 uuid_layout_variant(const uint8_t *bytes)
 {
@@ -132,8 +132,8 @@ uuid_layout_variant(const uint8_t *bytes)
 }
 
 /*
- * Return the version of a UUID, 0 to 15, or -1 if its variant is not that of RFC 9562,
- * so the field has no meaning (4.2).
+ * Return the version of a UUID, 0 to 15.  Return -1 if its variant is not that of RFC
+ * 9562, since the version bits then have no defined meaning (4.2).
  */
 static inline int
 uuid_layout_version(const uint8_t *bytes)
@@ -144,7 +144,7 @@ uuid_layout_version(const uint8_t *bytes)
 }
 
 /*
- * Convert a 60-bit time to bytes 0-7, without the version.  The order of v1 is
+ * Convert a 60-bit time to bytes 0-7, with zeros as the version.  The order of v1 is
  * time_low (32 bits), time_mid (16), version (4), time_high (12) (5.1).
  */
 static inline uint64_t
@@ -177,8 +177,8 @@ uuid_layout_pack(uint8_t *bytes, int version, UuidPayload payload)
 }
 
 /*
- * Extract the payload of a UUID in the layout of a version.  Ignore its version and
- * variant bits.
+ * Extract the payload of a UUID in the layout of the given version.  Ignore the version
+ * and variant bits of the UUID.
  */
 static inline UuidPayload
 uuid_layout_unpack(const uint8_t *bytes, int version)
@@ -191,16 +191,16 @@ uuid_layout_unpack(const uint8_t *bytes, int version)
 }
 
 /*
- * Return the time of the greatest UUID of a version that is not greater than the
- * given bytes, or of the smallest UUID of the version if there is none.  The version
- * is not 1.  The result never decreases as the bytes increase.
+ * Find the greatest UUID of a version that is less than or equal to the given bytes, and
+ * return its time.  Return 0, the smallest time, if there is none.  The version must not
+ * be 1, since UUIDs of version 1 do not sort by time.
  */
 static inline uint64_t
 uuid_layout_last_time(const uint8_t *bytes, int version)
 {
 	uint64_t	time = uuid_layout_unpack(bytes, version).time;
 	int			found = bytes[6] >> 4;
-	bool		before;			/* less than all UUIDs of version and time? */
+	bool		before;			/* bytes < all UUIDs with this time? */
 
 	if (found > version)
 		return time | UUID_SUBTIME_MAX;
@@ -257,7 +257,7 @@ uuid_layout_node_stamp(const uint8_t *bytes)
 	return stamp;
 }
 
-/* Return the stamp that distinguishes a random node from MAC addresses (6.10). */
+/* Return the stamp that sets the multicast bit, as in every random node (6.10). */
 static inline UuidStamp
 uuid_layout_random_node_stamp(void)
 {
@@ -276,7 +276,7 @@ uuid_layout_node_id_stamp(uint32_t node_id)
 	return stamp;
 }
 
-/* Return the node ID. */
+/* Return the node ID of a v8 UUID with a node ID. */
 static inline uint32_t
 uuid_layout_node_id(UuidPayload payload)
 {

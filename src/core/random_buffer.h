@@ -2,15 +2,16 @@
  * random_buffer.h
  *		A buffer of random bytes (RFC 9562, 6.9).
  *
- * The cost of a cryptographically secure source is mostly that of the call.  So
- * the buffer fetches 16384 bytes at a time and returns 8 at a time.
+ * Each call of a cryptographically secure source is expensive, whatever the number of
+ * bytes.  So the buffer fetches 16384 bytes at a time and returns 8 at a time.
  *
  *	- No byte is returned twice: each is erased when it is returned.
  *	- The buffer belongs to one process.  After a fork, parent and child have the
  *	  same bytes, so a process that is not the owner refills the buffer.
  *	- If the source fails, no bytes are returned.
  *
- * Plain C11 without PostgreSQL, I/O and static state.  The source is a callback.
+ * Plain C11: no PostgreSQL headers, no I/O, no static state.  The source of random bytes
+ * is a callback.
  */
 #ifndef UUID9562_CORE_RANDOM_BUFFER_H
 #define UUID9562_CORE_RANDOM_BUFFER_H

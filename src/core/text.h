@@ -2,14 +2,14 @@
  * text.h
  *		Text forms of a UUID: hexadecimal digits, and base32hex.
  *
- * Plain C11 without PostgreSQL, I/O and static state.
+ * Plain C11: no PostgreSQL headers, no I/O, no static state.
  */
 #ifndef UUID9562_CORE_TEXT_H
 #define UUID9562_CORE_TEXT_H
 
 #include "layout.h"
 
-/* Form of a UUID for uuid_text_read() (RFC 9562, 4) */
+/* Usual text form of a UUID (RFC 9562, 4), for uuid_text_read() */
 #define UUID_TEXT_HEX_AND_DASH	"xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 
 /* Return the value of a digit in a base of at most 36, or -1 for another character. */
@@ -30,7 +30,7 @@ uuid_text_digit(char c, int base)
 /*
  * Read a string that has a given form.  In the form, each x stands for a hexadecimal
  * digit, and other characters for themselves.  Two digits are a byte.  Return false if
- * the string does not have the form; some bytes may already be written.
+ * the string does not have the form, even if some bytes have already been written.
  */
 static inline bool
 uuid_text_read(const char *form, const char *string, uint8_t *bytes)
@@ -61,8 +61,8 @@ uuid_text_read(const char *form, const char *string, uint8_t *bytes)
 
 /*
  * In base32hex (RFC 4648, 7) each character stands for 5 bits, the most significant
- * first, with zeros after the 128th bit.  The alphabet is in ascending order, so the
- * text sorts in the order of the bytes.
+ * first.  Zeros follow the 128th bit.  The alphabet is in ASCII order, so the text sorts
+ * in the order of the bytes.
  */
 #define UUID_TEXT_BASE32HEX_LENGTH	26
 #define UUID_TEXT_BASE32HEX_ALPHABET	"0123456789abcdefghijklmnopqrstuv"
@@ -91,8 +91,8 @@ uuid_text_write_base32hex(const uint8_t *bytes, char *string)
 
 /*
  * Read 16 bytes from base32hex in upper or lower case, without padding.  Return
- * false for other strings, also if a bit after the 128th is set; some bytes may
- * already be written.
+ * false for any other string, even if some bytes have already been written.  A string
+ * in which a bit after the 128th is set is not valid either.
  */
 static inline bool
 uuid_text_read_base32hex(const char *string, uint8_t *bytes)
@@ -104,7 +104,7 @@ uuid_text_read_base32hex(const char *string, uint8_t *bytes)
 	{
 		int			digit = uuid_text_digit(string[i], 32);
 
-		if (digit < 0)			/* also at the end of the string */
+		if (digit < 0)			/* not a digit, or the end of the string */
 			return false;
 		bits = bits << 5 | (uint32_t) digit;
 		count += 5;

@@ -6,15 +6,15 @@
  * value that the transaction generated.  The history cannot keep every
  * transaction, so it merges older transactions in pairs.  A merged entry has the
  * smaller of both values and the ID of the newer transaction.  If a snapshot sees
- * either transaction as in progress, the reader uses the merged entry.  Its value can
- * be smaller than necessary but is never too great.
+ * either transaction as in progress, the reader uses the value of the merged entry.  This
+ * value can be smaller than necessary but is never too great.
  *
- * Level n holds up to two entries of 2^n transactions each.  If the newest transaction
- * of an entry finished t transactions ago, the entry covers at most t + 1.  So the
- * result for a snapshot is at most about twice as old as the snapshot.  The last entry
- * covers all older transactions.
+ * Level n holds up to two entries of 2^n transactions each.  If t transactions finished
+ * after the newest transaction of an entry, the entry covers at most t + 1 transactions.
+ * So the value that the reader uses is at most about twice as old as the snapshot.  The
+ * oldest entry of the last level covers all older transactions.
  *
- * Plain C11 without PostgreSQL, I/O and static state.
+ * Plain C11: no PostgreSQL headers, no I/O, no static state.
  */
 #ifndef UUID9562_CORE_TRANSACTION_HISTORY_H
 #define UUID9562_CORE_TRANSACTION_HISTORY_H
@@ -24,22 +24,22 @@
 
 #include "kind.h"
 
-/* All entries but the last cover 2^24 transactions: half an hour at 10,000 a second. */
+/* All entries but the oldest cover about 2^24 transactions: 28 minutes at 10,000/s. */
 #ifndef UUID_HISTORY_LEVELS
 #define UUID_HISTORY_LEVELS	24
 #endif
 #define UUID_HISTORY_ON_LEVEL	2
 
-/* No value of a generator.  Values are time fields plus one, as in TransactionSlot. */
+/* No value.  Values in a history are times plus one, as in TransactionSlot. */
 #define UUID_FIRST_NONE		UINT64_MAX
 
 typedef struct UuidHistoryEntry
 {
 	uint64_t	xid;			/* full ID of the newest transaction */
-	uint64_t	first[UUID_ORDERED_COUNT];	/* smallest value by generator */
+	uint64_t	first[UUID_ORDERED_COUNT];	/* smallest value of each generator */
 } UuidHistoryEntry;
 
-/* All zeros is an empty history.  On each level the older entry comes first. */
+/* A zeroed history is empty.  On each level the older entry comes first. */
 typedef struct UuidHistory
 {
 	uint8_t		count[UUID_HISTORY_LEVELS];
@@ -57,7 +57,7 @@ uuid_history_merge(UuidHistoryEntry *newer, const UuidHistoryEntry *older)
 	}
 }
 
-/* Add a transaction that finished after all others. */
+/* Add a transaction that finished after all transactions in the history. */
 static inline void
 uuid_history_add(UuidHistory *history, UuidHistoryEntry entry)
 {

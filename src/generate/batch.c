@@ -3,9 +3,9 @@
  *		uuidv7_batch(): generation of many version 7 UUIDs, for applications that
  *		fetch IDs in advance.
  *
- * The function generates each value when the executor fetches its row.  So a batch of
- * any size needs no memory and can be canceled, and values that the session generates
- * with uuidv7() in between keep the ascending order.
+ * The function generates each value when the executor requests the next row.  So it does
+ * not need memory for the batch, and can be canceled.  If the session calls uuidv7()
+ * between two rows, the value of uuidv7() is between those of the rows.
  */
 #include "compat.h"
 
@@ -22,8 +22,8 @@ PG_FUNCTION_INFO_V1(uuid9562_uuidv7_batch);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv7_batch_support);
 
 /*
- * Number of values generated after reading the clock once.  With method fraction,
- * the counter is full after at most 16 values.  A greater number would not save time.
+ * Number of values to generate for each reading of the clock.  A greater number has no
+ * effect with method fraction, whose counter is full after at most 16 values.
  */
 #define VALUES_PER_READING	16
 
@@ -31,14 +31,14 @@ PG_FUNCTION_INFO_V1(uuid9562_uuidv7_batch_support);
  * uuidv7_batch(n bigint) returns setof uuid
  *
  * Generate n values as uuidv7() does, in ascending order, or none if n is not
- * positive.  Read the clock for the first value, and again when the counter is full
- * or 16 values have been generated (RFC 9562, 5.7 and 6.2).
+ * positive (RFC 9562, 5.7 and 6.2).  Read the clock for the first value, and again
+ * whenever the counter is full or 16 values have been generated since the last reading.
  */
 Datum
 uuid9562_uuidv7_batch(PG_FUNCTION_ARGS)
 {
 	FuncCallContext *batch;
-	int		   *unread;			/* values until the clock must be read again */
+	int		   *unread;			/* number of values before the next reading */
 	UuidPayload payload;
 
 	if (SRF_IS_FIRSTCALL())
@@ -65,7 +65,7 @@ uuid9562_uuidv7_batch(PG_FUNCTION_ARGS)
 /*
  * uuidv7_batch_support(internal) returns internal
  *
- * Estimate the number of rows: n, if it is known at plan time.
+ * Estimate that there are n rows, if n is known at plan time.
  */
 Datum
 uuid9562_uuidv7_batch_support(PG_FUNCTION_ARGS)

@@ -19,7 +19,7 @@ PG_FUNCTION_INFO_V1(uuid9562_uuidv8_custom_bytes);
 
 UuidPayload uuid9562_previous[UUID_KIND_COUNT];
 
-/* Check a node ID that is an argument, and return it. */
+/* Return a node ID that is an argument.  Raise an error if it is out of range. */
 static uint32
 given_node_id(int32 node_id)
 {
@@ -54,8 +54,9 @@ given_node_id(int32 node_id)
  * uuidv8_node(node_id integer) returns uuid: with a node ID from 0 to 65535
  *
  * Generate a UUID from the time and counter of v7, a node ID and 42 random bits (RFC
- * 9562, 6.4).  The method is always fraction: the node ID can change between two
- * values, so the bits after the node ID cannot be part of a counter.
+ * 9562, 6.4).
+ *
+ * These functions always use method fraction.
  */
 static pg_attribute_always_inline Datum
 generated_uuid(FunctionCallInfo fcinfo, const UuidKind *kind, UuidStamp stamp)
@@ -90,7 +91,7 @@ uuid9562_uuidv4(PG_FUNCTION_ARGS)
  * uuidv7() returns uuid
  *
  * Generate a UUID from the milliseconds since 1970-01-01 (RFC 9562, 5.7).
- * uuid9562.v7_method determines the bits after them.
+ * uuid9562.v7_method determines the bits after the milliseconds.
  */
 Datum
 uuid9562_uuidv7(PG_FUNCTION_ARGS)
@@ -101,10 +102,10 @@ uuid9562_uuidv7(PG_FUNCTION_ARGS)
 /*
  * uuidv7(shift interval) returns uuid
  *
- * Generate a UUID as uuidv7() does, and add an interval to its timestamp.  The
- * addition is that of timestamptz and interval, in the session's time zone and with
- * microsecond precision.  Values with the same method and the same shift keep their
- * order, unless the length of the shift varies, as that of a month does.
+ * Generate a UUID as uuidv7() does, and add an interval to its timestamp.  Add as
+ * "timestamptz + interval" does, in the session's time zone and with microsecond
+ * precision.  Values with the same method and the same shift keep their order, unless
+ * the length of the shift varies, as the length of a month does.
  */
 Datum
 uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
@@ -132,7 +133,7 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
  *
  * Generate a UUID for a timestamp from 1582-10-15 to 5236, in microseconds (RFC
  * 9562, 5.6).  The clock sequence is random, and the node is random or
- * uuid9562.mac_address.  No generator is affected.
+ * uuid9562.mac_address.
  *
  * uuidv7_at(timestamptz) returns uuid
  *
@@ -141,7 +142,7 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
  * uuidv7_timestamp_micros() returns the same timestamp.
  *
  * uuidv8_node_at(timestamptz) returns uuid: with uuid9562.node_id, which must be set
- * uuidv8_node_at(timestamptz, node_id integer) returns uuid: with an ID from 0 to 65535
+ * uuidv8_node_at(timestamptz, node_id integer) returns uuid: with the given node ID
  *
  * Generate a UUID for a timestamp as uuidv7_at() does, with a node ID (RFC 9562, 6.4).
  */

@@ -10,14 +10,14 @@
 
 #include "runtime/runtime.h"
 
-/* The previous value by kind; all zeros before the first value. */
+/* The previous value of each kind; all zeros before the first value. */
 extern UuidPayload uuid9562_previous[UUID_KIND_COUNT];
 
 /*
  * Return the next value of a generator.
  *
- * This is inlined into each caller, where the kind is a constant.  The clock is
- * read first: the processor can do the rest while it waits for the clock.
+ * This is inlined into each caller, where the kind is a constant.  The clock is read
+ * first, so that the processor can fetch the random bits while it waits for the clock.
  */
 static pg_attribute_always_inline UuidPayload
 next_payload(const UuidKind *kind, UuidMethod method)

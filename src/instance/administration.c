@@ -1,6 +1,6 @@
 /*
  * administration.c
- *		Statistics of the ordered generators, and functions that change them.
+ *		Functions that show, restart and advance the ordered generators.
  */
 #include "compat.h"
 
@@ -28,7 +28,7 @@ timestamp_of(const UuidKind *kind, uint64 time)
 	return TimestampTzGetDatum(unix_micros_to_timestamptz(uuid_clock_unix_micros(kind->clock, time)));
 }
 
-/* Check whether the current role may see a process, as in pg_stat_activity. */
+/* Check whether pg_stat_activity would show details of a process to the current role. */
 static bool
 is_visible(const PGPROC *proc)
 {
@@ -94,7 +94,7 @@ uuid9562_uuid_generator_reset(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* Return the ordered kind with the version of a UUID. */
+/* Return the kind that has the version of a UUID and an _ordered() function. */
 static const UuidKind *
 ordered_kind(const pg_uuid_t *uuid)
 {

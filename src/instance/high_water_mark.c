@@ -3,19 +3,19 @@
  *		The reserved ranges of the ordered generators, on disk and in WAL
  *		(RFC 9562, 6.3, stable storage).
  *
- * The high-water mark is one page of shared storage, in the shared buffers and in
- * a file like that of a table.  It has no entry in the system catalogs.  Each
+ * The high-water mark is one page.  The page is in a file like that of a table, which
+ * is not in the system catalogs, and is accessed through the shared buffers.  Each
  * change is written to WAL as a full-page image, so that crash recovery, standbys,
- * backups and pg_rewind restore it, even on a server without this library.
+ * backups and pg_rewind restore the page, even on a server without this library.
  *
- * The record is flushed before the new range is used.  Any row with a value of
- * that range has a later WAL position, so a server that has the row has the mark.
+ * The WAL record is flushed before a value of the new range is generated.  So it precedes
+ * the WAL records of all rows with such values: a server with such a row has the mark.
  *
- * If there is no file, the server has never generated an ordered value.  An existing
- * file without a valid page is corrupted.  A crash or an error in the very first use,
- * such as a full disk, can leave such a file too.
+ * A server without the file has never generated an ordered value.  If the file has no
+ * valid page, uuid9562_read_mark() raises an error.  Not only corruption but also a crash
+ * or a full disk at the first use can leave such a file.
  *
- * The caller holds the mark's lock, and recovery is not in progress.
+ * Callers hold mark_lock.  They do not call these functions during recovery.
  */
 #include "instance/instance.h"
 
@@ -29,7 +29,7 @@
 #include "storage/fd.h"
 #include "storage/smgr.h"
 
-/* A file in pg_global.  PostgreSQL releases never assign OIDs from 8000 to 9999. */
+/* The file is in tablespace pg_global.  No PostgreSQL release uses OID 8000 to 9999. */
 #define MARK_FOLDER		"global"
 #define MARK_PATH		MARK_FOLDER "/9562"
 
@@ -70,7 +70,7 @@ report_corruption(void)
 					 "and uuid_generator_advance() to continue after the greatest existing UUID.")));
 }
 
-/* Add the hint to errors of PostgreSQL, such as an invalid page checksum. */
+/* Error context callback: add the hint to PostgreSQL's errors, as for a bad checksum. */
 static void
 add_hint(void *arg)
 {
@@ -107,8 +107,8 @@ uuid9562_read_mark(void)
 }
 
 /*
- * Replace the mark, and create the file if necessary.  The WAL record of the mark is
- * flushed when this function returns.
+ * Replace the mark, and create the file if necessary.  Flush the WAL record of the
+ * change before returning.
  */
 void
 uuid9562_write_mark(const HighWaterMark *mark)

@@ -11,23 +11,23 @@
  * horizon at its smallest value.  So does a finished transaction that the snapshot
  * sees as in progress.  Otherwise the horizon follows the generator's last value.
  *
- * Proof.  Let transaction T generate a value and commit, and let the snapshot not
- * see T.  If the value is greater than the generator's last value L that the reader
- * reads, the value is above the horizon.  Otherwise T's slot had T's smallest value
- * before the reader read the slot, because values are recorded and L is read under the
- * generator's lock (1).  If the slot no longer has T's value, T is already in the
- * history (2), and the reader reads the history after the slot (3).  Transactions in
- * older entries finished before T started, and those in newer entries are not visible
- * to the snapshot either.  So the reader can stop at the newest entry that the snapshot
- * sees (4).  If the history changes meanwhile, the reader reads it again (5).
+ * Proof.  Suppose that transaction T generates a value and commits, and that the snapshot
+ * does not see T as finished.  The reader first reads the generator's last value L.  If
+ * T's value is greater than L, it is not below the horizon.  Otherwise T's slot has had
+ * T's smallest value since before L was read, because values are recorded, and L is read,
+ * under the generator's lock (1).  Then the reader reads the slot.  If T's value is not in
+ * the slot any more, T is already in the history (2), which is read after the slot (3).
+ * The history is in the order in which transactions finished.  So the reader starts at
+ * the newest entry, and can stop at the first one that the snapshot sees as finished (4).
+ * If the history changes while it is read, the reader reads it again (5).
  *
  * PREPARE TRANSACTION copies the values to the history in the prepared transaction's
- * slot, and then clears the slot of the process (2).  The slots of prepared transactions
- * are read last (6).  A prepared transaction can finish only after the copy, and its slot
- * is reused after that.  So each history is in the order in which transactions finished.
+ * slot, and then clears the slot of the process (2).  The reader reads the slots of
+ * prepared transactions last, so it finds the values in one of the two slots (6).  The
+ * slot is not reused before the prepared transaction has finished.
  *
- * The last value of a generator is below the high-water mark in WAL, so the horizon
- * does not decrease after a crash.
+ * After a crash, a generator continues from the high-water mark, which is in WAL and is
+ * greater than all earlier values.  So the horizon does not decrease.
  *
  * The model in test/core/horizon.c fails if one of the steps (1) to (6) is broken.
  */
@@ -72,11 +72,11 @@ statement_snapshot(const UuidKind *kind)
 	return snapshot;
 }
 
-/* A snapshot, and its transaction IDs with their epochs. */
+/* A snapshot, with full transaction IDs (which include the epoch). */
 typedef struct FullSnapshot
 {
 	Snapshot	snapshot;
-	FullTransactionId next;
+	FullTransactionId next;		/* next transaction ID to be assigned */
 	uint64		xmin;
 	uint64		xmax;
 } FullSnapshot;
@@ -129,8 +129,8 @@ check_known(const UuidKind *kind, const FullSnapshot *full)
 
 /*
  * Return the smallest value of the transactions in a history that the snapshot sees
- * as in progress (4).  The history can change meanwhile, but its counts always stay
- * within the array.
+ * as in progress (4).  If another process changes the history at the same time, the
+ * caller ignores the result.  The counts never exceed the size of the array.
  */
 static uint64
 smallest_in_history(const volatile UuidHistory *history, const UuidKind *kind, const FullSnapshot *full)
@@ -153,8 +153,8 @@ smallest_in_history(const volatile UuidHistory *history, const UuidKind *kind, c
 
 /*
  * Return the smallest value of the transactions in a slot's history that the snapshot
- * sees as in progress.  Read the history again if it changed meanwhile, that is, if the
- * changecount is odd or has changed (5).
+ * sees as in progress.  If the changecount is odd or changes, another process has changed
+ * the history during the reading: read it again (5).
  */
 static uint64
 smallest_finished(TransactionSlot *slot, const UuidKind *kind, const FullSnapshot *full)
@@ -175,8 +175,8 @@ smallest_finished(TransactionSlot *slot, const UuidKind *kind, const FullSnapsho
 }
 
 /*
- * Return the time, plus one, of the smallest value of the transactions in progress and
- * of those that the snapshot sees as in progress, or UUID_FIRST_NONE if there is none.
+ * Find the smallest value of all transactions that are in progress, or that the snapshot
+ * sees as in progress.  Return its time plus one, or UUID_FIRST_NONE if there is none.
  * Set *holder to the number of the slot that has the value.
  */
 static uint64
@@ -206,11 +206,11 @@ smallest_unfinished(const UuidKind *kind, const FullSnapshot *full, int *holder)
 }
 
 /*
- * Return a time greater than that of every value generated before, and make the
+ * Return a time that is greater than the time of every value so far, and make the
  * generator continue at that time.
  *
- * The rest of the current tick is not used.  The horizon can therefore be the first
- * UUID of the next tick, which has no random bits of a generated value.
+ * The generator does not use the rest of its current tick.  So the horizon can be the
+ * smallest UUID of the next tick, which does not show random bits of a generated value.
  */
 static uint64
 close_tick(const UuidKind *kind)
@@ -256,10 +256,7 @@ compute_horizon(const UuidKind *kind, Snapshot snapshot)
  * uuidv7_horizon() returns uuid
  *
  * Return a UUID below which no further values of uuidv7_ordered() can become
- * visible to later statements.  Raise an error without an active snapshot, during
- * recovery, in a parallel worker, without shared memory, if no value has been generated,
- * if the snapshot or a prepared transaction is older than the first use of an ordered
- * function, at the end of the time field, and after too many snapshots in a transaction.
+ * visible to later statements.  Raise an error if the horizon cannot be known.
  */
 static Datum
 uuid_horizon(FunctionCallInfo fcinfo, const UuidKind *kind)

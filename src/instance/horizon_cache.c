@@ -3,11 +3,11 @@
  *		The horizons that the current transaction has computed, by snapshot.
  *
  * A statement can call uuidv7_horizon() again for each row, partition and FETCH.  If
- * the horizon advanced in between, the reader would miss rows.  So the same snapshot
- * has the same horizon until the transaction ends.
+ * the horizon advanced in between, the reader would miss rows.  So the function returns
+ * the same horizon for the same snapshot until the transaction ends.
  *
- * The cache keeps the most recently used snapshots.  It refuses a snapshot that it may
- * have removed, since a second computation could return another horizon.
+ * The cache keeps the most recently used snapshots.  It raises an error for a snapshot
+ * that it may have removed, since a second computation could return another horizon.
  */
 #include "instance/instance.h"
 
@@ -30,7 +30,7 @@ typedef struct CacheEntry
 static MemoryContext cache_context;
 static dlist_head entries;		/* most recently used first */
 static int	entry_count = -1;	/* -1 if the transaction has no cache */
-static uint64 removed_xmax;		/* greatest xmax removed; 0 if none */
+static uint64 removed_xmax;		/* greatest xmax of removed entries, or 0 */
 
 /* Forget the entries when the end of the transaction frees their memory. */
 static void
@@ -53,7 +53,7 @@ create_cache(void)
 	removed_xmax = 0;
 }
 
-/* Check whether an entry is for a snapshot with the same top-level transactions. */
+/* Check whether the snapshot of an entry has the same top-level transactions. */
 static bool
 is_for_snapshot(const CacheEntry *entry, Snapshot snapshot)
 {

@@ -19,13 +19,13 @@
 
 #include "core/transaction_history.h"
 
-/* For each generator, a time after those of its values; 0 if the generator is unused. */
+/* All values of a generator have times before reserved_until; 0 if it has no values. */
 typedef struct HighWaterMark
 {
 	uint64		reserved_until[UUID_ORDERED_COUNT];
 } HighWaterMark;
 
-/* The horizons for one snapshot, and whether they have been computed. */
+/* The horizons of one snapshot, and which of them have been computed. */
 typedef struct CachedHorizon
 {
 	bool		known[UUID_ORDERED_COUNT];
@@ -53,14 +53,14 @@ typedef struct TransactionSlot
 {
 	/*
 	 * Time, plus one, of the smallest value of the transaction in progress; 0
-	 * if it has no value.  Set under the lock of the generator.
+	 * if it has not generated any.  Set under the lock of the generator.
 	 */
 	pg_atomic_uint64 first[UUID_ORDERED_COUNT];
 	pg_atomic_uint64 changecount;	/* odd while the history changes */
 	UuidHistory history;
 } TransactionSlot;
 
-/* Fill whole cache lines, since different processes write the generators and slots. */
+/* Different processes write the generators and slots, so each fills whole cache lines. */
 typedef union PaddedGenerator
 {
 	OrderedGenerator generator;
@@ -82,8 +82,8 @@ typedef struct SharedState
 	int			tranche;
 	LWLock		mark_lock;		/* protects the high-water mark, loaded and
 								 * first_known_xid */
-	bool		loaded;			/* has the mark been read since startup or
-								 * promotion? */
+	bool		loaded;			/* has the mark been read or reset since
+								 * startup or promotion? */
 	uint64		first_known_xid;	/* see transaction_slot.c */
 	pg_atomic_uint64 mark_writes;
 	PaddedGenerator generators[UUID_ORDERED_COUNT];
@@ -118,22 +118,22 @@ extern void uuid9562_take_slot(void);
 extern uint64 uuid9562_find_first_known_xid(void);
 
 /*
- * Record in the slot of this process the time of a value that is being generated.  The
- * caller holds the generator's lock.  The first value of a transaction is its smallest
- * value, unless the generators have been reset since then.
+ * Record the time of a new value in the slot of this process, if it is the smallest value
+ * of the transaction.  Only the first value is, unless the generators have been reset
+ * during the transaction.  The caller holds the generator's lock.
  */
 static inline void
 record_value(const UuidKind *kind, uint64 time)
 {
 	pg_atomic_uint64 *first = &uuid9562_own_slot->first[kind->ordered];
 
-	/* 0 means that there is no value; 0 - 1 is the greatest number */
+	/* if there is no value yet, *first is 0, and 0 - 1 is the greatest uint64 */
 	if (pg_atomic_read_u64(first) - 1 > time)
 		pg_atomic_write_u64(first, time + 1);
 }
 
 /*
- * Return a transaction ID with its epoch.  next is the next transaction ID to be
+ * Return a transaction ID with its epoch.  "next" is the next transaction ID to be
  * assigned, and xid is at most 2^31 transactions older.
  */
 static inline uint64

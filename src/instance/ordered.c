@@ -6,13 +6,14 @@
  * Each generator has a spinlock.  A session reads the clock and random bits before it
  * acquires the spinlock, and holds the spinlock for a few nanoseconds.
  *
- * The high-water mark outlives the server.  A generator returns only values below
- * it, in the range that the mark reserves.  When less than one second of the range is
- * left, a session extends it to two seconds.  Other sessions continue meanwhile, and
- * wait when nothing is left.  After every startup, values continue from the mark.
+ * The high-water mark is stored on disk.  It reserves values for each generator: those
+ * with times before reserved_until.  A generator returns only reserved values.  When
+ * they last for less than one second, a session extends the reservation to two seconds.
+ * Meanwhile, other sessions use the remaining reserved values, or wait if none remain.
+ * After every startup, a generator continues from the end of its reservation.
  *
- * The mark's lock is released before an error is reported, because reporting can
- * wait for a client.  Transaction abort releases other locks, such as those of buffers.
+ * If an error is raised, mark_lock is released before the error is reported, since
+ * sending the report can wait for the client.
  */
 #include "instance/instance.h"
 
@@ -34,8 +35,8 @@ const UuidKind *const uuid9562_ordered_kinds[UUID_ORDERED_COUNT] = {UUID_V6, UUI
 typedef void (*MarkAction) (const UuidKind *kind, UuidPayload payload);
 
 /*
- * Attach to shared memory, run an action under the mark's lock, and release the lock
- * even if the action raises an error.  With nowait, do nothing if the lock is not free.
+ * Attach to shared memory, run an action under mark_lock, and release the lock even if
+ * the action raises an error.  With nowait, do nothing if the lock is not free.
  */
 static void
 with_mark_lock(MarkAction action, const UuidKind *kind, UuidPayload payload, bool nowait)
@@ -74,8 +75,8 @@ advance(const UuidKind *kind, UuidPayload payload)
 }
 
 /*
- * Reserve the values with times below reserved_until.  A session that generates a value
- * with time extend_at or a later one extends the reservation.
+ * Reserve the values with times before reserved_until.  A session that generates a value
+ * whose time is extend_at or later extends the reservation.
  */
 static void
 set_reserved(int number, uint64 reserved_until, uint64 extend_at)
@@ -101,7 +102,7 @@ uuid9562_generator_state(const UuidKind *kind)
 	return state;
 }
 
-/* Record that the mark has been read or reset, before any value is reserved. */
+/* Record that the mark has been read or reset, before the first value is generated. */
 static void
 set_loaded(void)
 {
@@ -122,7 +123,7 @@ load_mark(void)
 	{
 		const UuidKind *kind = uuid9562_ordered_kinds[i];
 
-		/* true after startup, and after a write or reset that failed */
+		/* true after startup, and after a failed write or reset */
 		if (mark.reserved_until[i] > uuid9562_generator_state(kind).reserved_until)
 			advance(kind, uuid_generator_from(mark.reserved_until[i]));
 	}
@@ -137,9 +138,9 @@ load(const UuidKind *kind, UuidPayload payload)
 }
 
 /*
- * Reserve values up to two seconds after a generator's previous value and after the
- * payload.  Extend the reservations of the other generators in use too, each from the
- * generator's own previous value, so that one write serves all of them.
+ * Reserve values until two seconds after a generator's previous value or the payload,
+ * whichever is later.  Also extend the reservation of each other generator in use, from
+ * its own previous value: one write of the mark serves all generators.
  */
 static void
 extend(const UuidKind *kind, UuidPayload payload)
@@ -185,7 +186,7 @@ extend_if_due(const UuidKind *kind, UuidPayload now)
 static void
 advance_and_extend(const UuidKind *kind, UuidPayload payload)
 {
-	/* flush the mark before a horizon can be greater than the payload */
+	/* first, so that a horizon above the payload does not decrease in a crash */
 	extend(kind, payload);
 	advance(kind, payload);
 }
@@ -196,7 +197,7 @@ reset(const UuidKind *kind, UuidPayload payload)
 {
 	const HighWaterMark none = {{0}};
 
-	/* no session can generate a value until the mark is extended again */
+	/* no session can generate a value until its reservation is extended again */
 	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
 		set_reserved(i, 0, 0);
 	uuid9562_write_mark(&none);
@@ -218,7 +219,7 @@ reset(const UuidKind *kind, UuidPayload payload)
 
 static const UuidPayload no_payload = {0, 0};
 
-/* Attach to shared memory, and advance the generators to the mark after startup. */
+/* Attach to shared memory.  At the first use after startup, read the mark. */
 void
 uuid9562_prepare_generators(void)
 {
@@ -258,7 +259,8 @@ uuid9562_seconds_ahead(const UuidKind *kind, uint64 time, uint64 now)
  * Count a value that is ahead of the clock.  Warn if it is more than max_ahead seconds
  * ahead.  Do not warn again until a value is more than max_ahead later than that value.
  *
- * Read the clock again: other sessions may have generated values since the first reading.
+ * Read the clock again: the value can be later than the caller's reading of the clock
+ * only because other sessions have generated values since then.
  */
 static void
 check_clock(const UuidKind *kind, uint64 time)
@@ -305,7 +307,7 @@ step(const UuidKind *kind, uint64 now, UuidRandom random, UuidPayload *payload, 
 	reserved = next != UUID_NEXT_EXHAUSTED && payload->time < generator->reserved_until;
 	if (likely(reserved))
 	{
-		/* step (1) of horizon.c: before another session can see the value */
+		/* step (1) of horizon.c: record the value before the lock is released */
 		record_value(kind, payload->time);
 		generator->previous = *payload;
 		generator->generated++;
@@ -329,13 +331,7 @@ refuse(const UuidKind *kind)
 			 errhint("Mark functions that call it PARALLEL RESTRICTED.")));
 }
 
-/*
- * Return the next payload of an ordered generator.
- *
- * Raise an error during recovery, in a read-only transaction, in a parallel worker,
- * without shared memory, if the mark cannot be read or written, and at the end of
- * the time field.
- */
+/* Return the next payload of an ordered generator. */
 static UuidPayload
 next_ordered(const UuidKind *kind)
 {
@@ -354,7 +350,7 @@ next_ordered(const UuidKind *kind)
 	now.time = clock_ticks(kind);
 	random = random_for(UUID_METHOD_FRACTION);
 
-	/* pass the current time, since a reset makes the payload obsolete */
+	/* pass the current time, not the payload, which a reset can make obsolete */
 	while (unlikely(!step(kind, now.time, random, &payload, &extend_at)))
 		with_mark_lock(extend_if_due, kind, now, false);
 	if (unlikely(uuid_generator_is_behind(kind->clock, payload.time, now.time)))
@@ -369,8 +365,9 @@ next_ordered(const UuidKind *kind)
  * uuidv7_ordered() returns uuid
  * uuidv8_node_ordered() returns uuid
  *
- * Like uuidv6(), uuidv7() with method fraction, and uuidv8_node(), but greater than
- * every earlier value of the same function on this server (RFC 9562, 6.2 and 6.3).
+ * Generate a UUID as uuidv6(), uuidv7() with method fraction, or uuidv8_node() does.  It
+ * is greater than all values that the same ordered function has generated on this server
+ * (RFC 9562, 6.2 and 6.3).
  */
 static pg_attribute_always_inline Datum
 ordered_uuid(FunctionCallInfo fcinfo, const UuidKind *kind, UuidStamp stamp)

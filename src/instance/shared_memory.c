@@ -46,7 +46,7 @@ init_shared(void *memory)
 			pg_atomic_init_u64(&shared->slots[i].slot.first[j], 0);
 		pg_atomic_init_u64(&shared->slots[i].slot.changecount, 0);
 	}
-	/* last, so that use_shared() refuses memory whose initialization failed */
+	/* set last, so that use_shared() refuses memory whose initialization failed */
 	shared->layout = SHARED_LAYOUT;
 }
 
@@ -117,12 +117,12 @@ init_segment(void *segment, void *arg)
 #define get_segment(found) GetNamedDSMSegment(SHARED_NAME, shared_size(), init_shared, found)
 #endif
 
-/* Add context to errors of PostgreSQL. */
+/* Error context callback for GetNamedDSMSegment() */
 static void
 add_context(void *arg)
 {
 	errcontext("while attaching to uuid9562 shared memory");
-	/* the size differs if another version of the library created the segment */
+	/* raised if the size differs: another version may have created the segment */
 	if (geterrcode() == ERRCODE_INTERNAL_ERROR)
 		errhint("If the library was updated, restart the server.");
 }

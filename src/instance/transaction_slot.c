@@ -6,10 +6,11 @@
  * horizon from all slots.  horizon.c proves that this is correct, and numbers the
  * steps (1) to (6) whose order matters.
  *
- * The slots cover every transaction that generated a value since the first use after
- * startup or promotion.  A transaction with an earlier value has finished or is prepared.
- * Every transaction that can still generate a value has the first known transaction ID or
- * a later one.  If a snapshot sees an earlier ID as in progress, its horizon is unknown.
+ * The slots cover all values generated since the first use of an ordered function after
+ * startup or promotion.  A transaction with an earlier value has finished or is prepared,
+ * and has an ID before first_known_xid.  Every transaction that can still generate a value
+ * has that ID or a later one.  If a snapshot sees an earlier ID as in progress, the
+ * values of that transaction are unknown, and so is the horizon.
  */
 #include "instance/instance.h"
 
@@ -36,11 +37,11 @@ add_to_history(TransactionSlot *slot, UuidHistoryEntry entry)
 /*
  * Move the values of a finished or prepared transaction to a history.
  *
- * PostgreSQL has already removed the transaction from the list of those in
- * progress.  A later snapshot sees a committed transaction as finished, and a
- * prepared transaction as in progress, with its own PGPROC.  Earlier snapshots need
- * the history.  Aborted transactions and those without a transaction ID are not added,
- * since none of their rows become visible.
+ * PostgreSQL has already removed the transaction from the PGPROC of this process.  So a
+ * new snapshot sees a committed transaction as finished, and a prepared transaction as
+ * in progress.  A snapshot that was taken before needs the history.  Aborted transactions
+ * and those without a transaction ID are not added, since they have no rows that can
+ * become visible.
  */
 static void
 finish_transaction(XactEvent event, void *arg)

@@ -3,15 +3,14 @@
  *		The bounds of a period as expressions of a plan.
  *
  * The comparisons that replace "id <@ period" compare the ID with the smallest and
- * the greatest UUID in the period.  The period determines the expressions:
+ * the greatest UUID in the period.  These two bounds are expressions of the period:
  *
- *		a constant			constants; none for an unbounded side
+ *		a constant			constants; no bound for an unbounded side
  *		tstzrange(a, b)		uuidv7_lower_bound(a, true), uuidv7_upper_bound(b, false)
  *		any other			uuidv7_lower_bound(period), uuidv7_upper_bound(period)
  *
- * Each argument of tstzrange is evaluated in one bound only.  For NULL, which means an
- * unbounded side in tstzrange, the functions return a bound that excludes no UUID of
- * the kind.
+ * So each argument of tstzrange is evaluated once.  If it is NULL, the period has no
+ * bound on this side, and the function returns a bound that excludes no UUID of the kind.
  */
 #include "period/period.h"
 
@@ -29,8 +28,8 @@
 #define MAX_COPIED_NODES	50
 
 /*
- * Make a call of a function of this extension, by its name and its arguments.  Look up
- * the function in the schema of call->funcid, since the extension can be moved.  Return
+ * Make a call of the function of this extension with a name and argument types.  Look it
+ * up in the schema of call->funcid, since the extension can be in any schema.  Return
  * NULL if the schema lacks the function, as it may before ALTER EXTENSION UPDATE.
  */
 Expr *
@@ -127,8 +126,8 @@ make_bound_call(const WithinCall *call, bool is_lower, List *args)
 }
 
 /*
- * Make the bound of one side of a period from its time.  Set *bound to NULL if the time
- * is a constant NULL.  Return false if the function does not exist.
+ * Make the bound of one side of a period from the time of the side.  Set *bound to NULL
+ * if the time is a constant NULL.  Return false if the bound function does not exist.
  */
 static bool
 make_side_bound(const WithinCall *call, Node *time, bool is_lower, bool inclusive, Expr **bound)
@@ -187,7 +186,7 @@ is_same_row(const WithinCall *call)
 
 /*
  * Make the bounds of the period of a call; NULL for an unbounded side.  Return false
- * if the call should stay as it is.
+ * if comparisons with bounds should not replace the call.
  *
  * A period other than a constant or tstzrange() occurs in both bounds, so both
  * evaluations must give the same value.  Two evaluations of a subquery can differ, even if

@@ -31,12 +31,12 @@ typedef struct WithinCall
 	Node	   *period;
 } WithinCall;
 
-/* within.c: values */
+/* within.c: the bounds as values */
 extern UuidBounds uuid9562_period_bounds(const UuidKind *kind, TypeCacheEntry *typcache,
 										 const RangeType *period);
 extern pg_uuid_t uuid9562_side_bound(const UuidKind *kind, bool is_lower, TimestampTz time, bool inclusive);
 
-/* bounds.c: expressions */
+/* bounds.c: the bounds as expressions */
 extern Expr *uuid9562_make_call(const WithinCall *call, const char *name, Oid result, List *args);
 extern WithinCall uuid9562_within_call(Oid funcid, List *args, const UuidKind *kind);
 extern bool uuid9562_is_constructed(const Node *period);

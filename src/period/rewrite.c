@@ -11,12 +11,12 @@
  * with the comparison operators of PostgreSQL.  uuid_is_v7 makes the condition exact,
  * since UUIDs of other versions can be between the bounds.  See bounds.c for the bounds.
  *
- * If the period is NULL, so is the result.  So if the period may be NULL, the first
- * condition is "uuid_is_v7(id) OR period IS NULL": otherwise the result for a v4 ID
- * would be false.
+ * The result for a NULL period is NULL.  So if the period may be NULL, the first
+ * condition is "uuid_is_v7(id) OR period IS NULL".  Without the second part, the result
+ * for a v4 ID and a NULL period would be false.
  *
- * A call that is not rewritten still provides the comparisons as index conditions, which
- * the planner requests later.  The executor rechecks the call for each row of the scan.
+ * If a call is not rewritten, the planner later requests index conditions for it.  The
+ * support function returns the comparisons, and the executor rechecks the call.
  *
  * In a SupportRequestSimplify, the PlannerInfo may be that of an outer query: up to
  * PostgreSQL 18, convert_EXISTS_to_ANY simplifies the WHERE clause of a sublink with
@@ -91,9 +91,9 @@ grouped_expressions(Query *query)
 }
 
 /*
- * Check whether the rewrite could affect a grouped expression.  It can remove a period.
- * With grouping sets, it also matters that it creates conditions (boolean) and bounds
- * (uuid), which could be equal to a grouped expression.
+ * Check whether the rewrite could affect a grouped expression of this type.  The rewrite
+ * can remove a period.  It also creates conditions (boolean) and bounds (uuid): with
+ * grouping sets, it matters that they could be equal to a grouped expression.
  */
 static bool
 is_like_rewritten(const Query *query, const Node *expression)
@@ -111,14 +111,14 @@ is_like_rewritten(const Query *query, const Node *expression)
  * it uses the grouped value, which is NULL in some of the grouping sets.  So the
  * rewrite must not destroy the tree of a grouped expression, nor create an equal tree.
  *
- * If a grouped call were rewritten to comparisons, PostgreSQL could change their tree
- * when it simplifies a NOT above them, and the trees of two different calls could
+ * A grouped call prevents the rewrite: when PostgreSQL simplifies a NOT above the
+ * comparisons, it could change their tree, and the trees of two different calls could
  * become equal.  is_like_rewritten() finds the other grouped expressions that prevent
  * the rewrite.
  *
- * The WHERE clause of a sublink may be simplified with the parent's PlannerInfo (see the
- * file header), and then again with that of the sublink.  So it does not matter if the
- * parent's grouping prevents the rewrite the first time.
+ * PostgreSQL may simplify the WHERE clause of a sublink with the parent's PlannerInfo (see
+ * the file header), but then simplifies it again with the sublink's.  So the rewrite still
+ * happens if the parent's grouping prevents it the first time.
  */
 static bool
 meets_grouping(PlannerInfo *root, Oid funcid)
@@ -127,7 +127,7 @@ meets_grouping(PlannerInfo *root, Oid funcid)
 	Oid			support;
 	ListCell   *cell;
 
-	/* there is no query for an expression that is planned by itself */
+	/* an expression that is planned by itself has no query */
 	if (query == NULL || query->groupClause == NIL)
 		return false;
 	support = get_func_support(funcid);
@@ -157,7 +157,7 @@ rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
 
 	/*
 	 * The ID occurs in every condition, so each evaluation must give the same
-	 * value. An ID without a column of this query has no index.
+	 * value. Without a column of this query, no index can be used for the ID.
 	 */
 	if (contain_volatile_functions(call.id) || expression_returns_set(call.id) ||
 		contain_subplans(call.id) || !contain_var_clause(call.id) || !uuid9562_is_small(call.id) ||

@@ -3,16 +3,16 @@
  *		Row estimates of "is within a period".
  *
  * PostgreSQL assumes that a uuid is in the middle of its histogram bin.  If both bounds
- * are in one bin, such as an hour in statistics of a year, PostgreSQL estimates one row.
- * The time of a UUID gives its place in the bin, so this file interpolates.
+ * of a period are in one bin, as those of an hour in a table with the IDs of a year,
+ * PostgreSQL estimates one row.  The time of a UUID determines its place in the bin, so
+ * this file interpolates.
  *
  * The comparisons use PostgreSQL's operators, so PostgreSQL estimates their selectivity.
- * The support function of uuid_is_v7 cannot correct these estimates by its own result,
- * since no selectivity is greater than 1.  But the planner caches each selectivity in
- * norm_selec of the RestrictInfo.  It estimates uuid_is_v7 first, since rewrite.c puts
- * uuid_is_v7 before the comparisons.  So the support function sets norm_selec of the
- * comparisons.  If the planner has already set norm_selec because it estimated a
- * comparison first, PostgreSQL's own estimate applies.
+ * PostgreSQL multiplies it by the selectivity of uuid_is_v7, which cannot exceed 1 and so
+ * cannot correct a low estimate.  But the planner caches each selectivity in norm_selec of
+ * the RestrictInfo.  It estimates uuid_is_v7 first, since rewrite.c puts it before the
+ * comparisons.  So the support function of uuid_is_v7 sets norm_selec of the comparisons.
+ * If norm_selec is already set, PostgreSQL's own estimate applies.
  */
 #include "period/period.h"
 
@@ -27,9 +27,9 @@
 #include "utils/selfuncs.h"
 #include "utils/syscache.h"
 
-#define UNKNOWN_SHARE	0.5		/* assumed share of the version */
+#define UNKNOWN_SHARE	0.5		/* share of the version if it is unknown */
 #define DENSITY_BINS	4		/* bins averaged at an end of the histogram */
-#define SAMPLED_ROW		(1.0 / 300) /* in bins: ANALYZE samples 300 rows a bin */
+#define SAMPLED_ROW		(1.0 / 300) /* in bins: ANALYZE samples 300 rows for each */
 
 static const uint8 nil[UUID_LEN] = {0};
 static const uint8 max[UUID_LEN] = {
@@ -51,7 +51,7 @@ typedef struct UuidStatistics
 	AttStatsSlot histogram;
 	AttStatsSlot common;		/* most common values */
 	const UuidKind *kind;		/* its version is "the version" below */
-	Boundary   *boundaries;		/* nil, those of the version, now, max */
+	Boundary   *boundaries;		/* nil, histogram of the version, now, max */
 	int			count;
 	int			last;			/* last boundary of the version; 0 if none */
 	double		bin;			/* a bin's share of all rows; 0 if no
@@ -81,8 +81,8 @@ uuid_distance(const uint8 *low, const uint8 *high)
 }
 
 /*
- * Return how many bins fit between two UUIDs at the density of the version's first bins
- * or, with as_last, of its last bins.  If the version has no bin, assume 0.5.
+ * Estimate how many bins fit between two UUIDs, by the density of the version's first
+ * bins or, with as_last, of its last bins.  If the version has no bin, return 0.5.
  */
 static double
 bins_between(const UuidStatistics *statistics, bool as_last, const uint8 *low, const uint8 *high)
@@ -132,12 +132,12 @@ add_boundary(UuidStatistics *statistics, const uint8 *uuid, double all, double o
 }
 
 /*
- * Take the boundaries of the version from PostgreSQL's histogram.  Each but the first
+ * Take the boundaries of the version from PostgreSQL's histogram.  Each except the first
  * ends a bin of rows of the version.  Each boundary of another version counts as one bin
  * of other rows.  Assume that the rows added since ANALYZE are between the last boundary
- * of the version and now.  If boundaries of other versions follow, that last boundary may
- * not be the greatest UUID of the version: add rows up to now by the density of the last
- * bins, but at most one bin.
+ * of the version and now.  If a boundary of another version follows, the bin before it can
+ * contain rows of the version up to now: estimate them by the density of the last bins,
+ * but as at most one bin.
  */
 static void
 split_histogram(PlannerInfo *root, UuidStatistics *statistics)
@@ -166,7 +166,7 @@ split_histogram(PlannerInfo *root, UuidStatistics *statistics)
 	last = &statistics->boundaries[statistics->last];
 
 	set_now(statistics, statistics->kind);
-	/* uuid_is_v8 accepts UUIDs of uuidv8() too, whose times are much greater */
+	/* uuid_is_v8 also accepts UUIDs of uuidv8(), whose time fields are greater */
 	if (statistics->kind->number == UUID_KIND_V8_NODE && memcmp(last->uuid, statistics->now, UUID_LEN) > 0)
 		set_now(statistics, UUID_V8);
 	if (statistics->last > 0 && memcmp(last->uuid, statistics->now, UUID_LEN) < 0)
@@ -179,7 +179,7 @@ split_histogram(PlannerInfo *root, UuidStatistics *statistics)
 	add_boundary(statistics, max, all + after_last, of_version + after_last);
 }
 
-/* Return the share of rows below a UUID; with of_version, count only the version. */
+/* Return the share of rows below a UUID.  With of_version, count rows of the version. */
 static double
 share_below(const UuidStatistics *statistics, const uint8 *uuid, bool of_version)
 {
@@ -237,7 +237,7 @@ open_statistics(PlannerInfo *root, Node *id, const UuidKind *kind, UuidStatistic
 						 uuid9562_operator(BTLessStrategyNumber), ATTSTATSSLOT_VALUES))
 	{
 		split_histogram(root, statistics);
-		/* while bin is 0, share_below() returns the share of common values */
+		/* since bin is still 0, share_below() counts only common values */
 		statistics->bin = (1 - statistics->nulls - share_below(statistics, max, false)) /
 			Max(statistics->boundaries[statistics->count - 1].all, 1);
 	}
@@ -245,8 +245,8 @@ open_statistics(PlannerInfo *root, Node *id, const UuidKind *kind, UuidStatistic
 }
 
 /*
- * Free the statistics.  Otherwise the planner would keep those of all partitions of a
- * table in one memory context, with 24 bytes for each boundary.
+ * Free the statistics.  Otherwise they would use memory until the end of planning, for
+ * each partition of a table.
  */
 static void
 close_statistics(UuidStatistics *statistics)
@@ -260,11 +260,11 @@ close_statistics(UuidStatistics *statistics)
 
 /*
  * Set the selectivity of the comparisons of one side of a period: the share of rows above
- * its lower bound, or below its upper bound.  If the histogram has less than a sampled
- * row there, assume the density of the nearest bins.  From the last boundary up to now,
- * assume at most one bin.  Before the histogram and after now, assume at most the rows
- * added since ANALYZE plus a sampled row.  Never exceed PostgreSQL's estimate, for which
- * PostgreSQL checks whether the index has entries beyond the histogram.
+ * its lower bound, or below its upper bound.  If the histogram has less than one sampled
+ * row there, extrapolate by the density of the nearest bins: at most one bin between the
+ * last boundary and now, and elsewhere at most the rows added since ANALYZE plus one
+ * sampled row.  Do not exceed PostgreSQL's own estimate, which also uses the smallest or
+ * the greatest entry of an index, if there is one.
  */
 static void
 set_side_selectivity(PlannerInfo *root, const UuidStatistics *statistics, const Side *lower, const Side *upper, bool above)
@@ -316,8 +316,8 @@ add_comparison(PlannerInfo *root, RestrictInfo *condition, Side *lower, Side *up
 }
 
 /*
- * Return the selectivity of a call of uuid_is_v6, uuid_is_v7 or uuid_is_v8: the share
- * of the version among the rows that pass the comparisons of the ID with known values.
+ * Return the selectivity of a call of uuid_is_v6, uuid_is_v7 or uuid_is_v8: the share of
+ * the version among the rows that satisfy the comparisons of the ID with known values.
  */
 double
 uuid9562_version_selectivity(PlannerInfo *root, Oid funcid, List *args, const UuidKind *kind)
@@ -345,7 +345,7 @@ uuid9562_version_selectivity(PlannerInfo *root, Oid funcid, List *args, const Uu
 		else if (IsA(call, FuncExpr) && call->funcid == funcid && equal(call->args, args))
 			*(call->args == args ? &asked : &again) = condition;
 	}
-	/* count a condition once if it occurs twice, as with a view */
+	/* if the same call occurs twice, as with a view, count it once */
 	if (asked != NULL && again != NULL && again->norm_selec < 0)
 		again->norm_selec = 1;
 	set_side_selectivity(root, &statistics, &lower, &upper, true);

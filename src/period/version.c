@@ -4,7 +4,7 @@
  *
  * The support functions estimate how many rows of a table have the version; see
  * selectivity.c.  They also provide an index condition.  If a CHECK constraint excludes
- * other versions, "id has the version" and "id is not NULL" are equivalent, and an index
+ * other versions, the index condition "id IS NOT NULL" replaces the call, and an index
  * scan does not have to check the version of each row.
  */
 #include "period/period.h"

@@ -4,12 +4,11 @@
  *
  * The functions exist for the kinds that sort by time: v6, v7 (RFC 9562, 5.6 and 5.7),
  * and v8 with a node ID, whose time field is that of v7.  The timestamp of a UUID is the
- * result of uuidv6_timestamp, uuidv7_timestamp or uuidv8_node_timestamp: a whole
- * microsecond for v6, a whole millisecond for the others.
+ * result of uuidv6_timestamp(), uuidv7_timestamp() or uuidv8_node_timestamp().  It is a
+ * whole microsecond for v6, and a whole millisecond for the other kinds.
  *
  * An ID is within a period if it has the version and its timestamp is in the period.
- * No period raises an error: the part of a period outside the time field contains no
- * UUID.
+ * A period can extend beyond the time field: no UUID has a timestamp there.
  */
 #include "period/period.h"
 
@@ -95,8 +94,8 @@ uuid9562_period_bounds(const UuidKind *kind, TypeCacheEntry *typcache, const Ran
  * uuidv7_within(id uuid, period tstzrange) returns boolean
  *
  * Return true if the ID has the version and its timestamp is in the period, and false
- * for any other ID.  The operators <@ and @> call it too.  id_number, 0 or 1, is the
- * position of the ID in the arguments.
+ * for any other ID.  The operators <@ and @> are implemented here too.  id_number, 0 or
+ * 1, is the position of the ID in the arguments.
  */
 static Datum
 is_within(FunctionCallInfo fcinfo, const UuidKind *kind, int id_number)
@@ -145,7 +144,7 @@ SQL_FUNCTION(uuid9562_uuidv7_upper_bound_tstzrange, period_bound, UUID_V7, false
 SQL_FUNCTION(uuid9562_uuidv8_node_lower_bound_tstzrange, period_bound, UUID_V8_NODE, true)
 SQL_FUNCTION(uuid9562_uuidv8_node_upper_bound_tstzrange, period_bound, UUID_V8_NODE, false)
 
-/* --- bounds of one side ----------------------------------------------------- */
+/* --- the bound of one side of a period ---------------------------------------- */
 
 /*
  * Return the smallest UUID of the kind whose timestamp is at the given time or later,

@@ -4,7 +4,7 @@
  */
 #include "runtime/runtime.h"
 
-/* The random bits of this process that are not used yet. */
+/* The random bytes that this process has fetched and not used yet. */
 UuidRandomBuffer uuid9562_random_buffer;
 
 /* Report that pg_strong_random() failed. */
@@ -25,7 +25,7 @@ uuid9562_clock_failed(void)
 			 errmsg("could not read the system clock: %m")));
 }
 
-/* Report a clock that shows a time outside the time field (RFC 9562, 6.1). */
+/* Report that the clock shows a time that the time field cannot hold (RFC 9562, 6.1). */
 void
 uuid9562_clock_out_of_range(const UuidKind *kind, int64 sec)
 {
@@ -36,7 +36,7 @@ uuid9562_clock_out_of_range(const UuidKind *kind, int64 sec)
 			 errhint("Check the system clock of the server.")));
 }
 
-/* Report that the previous value had the greatest time of the field. */
+/* Report that the previous value had the greatest time that the time field can hold. */
 void
 uuid9562_time_exhausted(const UuidKind *kind, const char *hint)
 {

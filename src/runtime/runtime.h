@@ -46,7 +46,7 @@ static inline bool
 read_system_clock(int64 *sec, uint32 *nsec)
 {
 #ifdef WIN32
-	/* FILETIME counts 100 ns since 1601-01-01 */
+	/* FILETIME counts units of 100 ns since 1601-01-01 */
 	const uint64 per_sec = UINT64CONST(10000000);
 	const int64 offset_sec = INT64CONST(11644473600);
 	FILETIME	file_time;
@@ -67,7 +67,7 @@ read_system_clock(int64 *sec, uint32 *nsec)
 	return true;
 }
 
-/* Return the current time in the time field of a kind (RFC 9562, 6.1). */
+/* Return the current time in the unit and epoch of a kind (RFC 9562, 6.1). */
 static inline uint64
 clock_ticks(const UuidKind *kind)
 {

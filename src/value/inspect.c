@@ -48,7 +48,7 @@ variant_of(const pg_uuid_t *uuid)
 	return not_null(CStringGetTextDatum(names[uuid_layout_variant(uuid->data)]));
 }
 
-/* Return the timestamp of a UUID; with micros (v7's clock only), to the microsecond. */
+/* Return the timestamp of a UUID, in microseconds if micros is true (v7's clock only). */
 static pg_attribute_always_inline Datum
 timestamp_of_kind(const pg_uuid_t *uuid, const UuidKind *kind, bool micros)
 {
@@ -140,9 +140,9 @@ SQL_FUNCTION(uuid9562_uuid_extract_node, extract, node_of)
  *
  * Return the timestamp, or NULL if the UUID has another version (RFC 9562, 5.1,
  * 5.6 and 5.7).  Its precision is a microsecond in v1, v6 and v8, and a millisecond in
- * v7 and v8 with a node ID.  The layout of a v8 cannot be recognized, so
- * uuidv8_timestamp() assumes that of appendix B.1, and uuidv8_node_timestamp() that
- * of uuidv8_node().
+ * v7 and v8 with a node ID.  The layout of a v8 UUID cannot be recognized.  So
+ * uuidv8_timestamp() assumes the layout of appendix B.1, and uuidv8_node_timestamp() the
+ * layout of uuidv8_node().
  *
  * uuidv7_timestamp_micros(uuid) returns timestamptz
  * uuidv8_node_timestamp_micros(uuid) returns timestamptz
@@ -173,11 +173,10 @@ SQL_FUNCTION(uuid9562_uuidv8_node_timestamp_micros, kind_timestamp, UUID_V8_NODE
  * uuidv7_timestamp_from_text(text) returns timestamptz
  * uuidv8_node_timestamp_from_text(text) returns timestamptz
  *
- * Return the timestamp of the greatest UUID of the kind that is not greater than the
- * argument, or of the smallest UUID of the kind if there is none.  So the result for a
- * UUID of the kind is its own timestamp, every other UUID has a result too, and results
- * never decrease as UUIDs increase.  Partition managers call these functions with the
- * bounds of partitions, which they read as text.
+ * Return the timestamp of a UUID of the kind.  For any other UUID, return the timestamp
+ * of the next smaller UUID of the kind, or of the smallest one if no smaller one exists.
+ * So results never decrease as UUIDs increase.  Partition managers call these functions
+ * with the bounds of partitions, which they read as text.
  */
 static Datum
 kind_timestamp_from_text(FunctionCallInfo fcinfo, const UuidKind *kind)

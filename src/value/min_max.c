@@ -1,7 +1,7 @@
 /*
  * min_max.c
- *		Transition functions of min(uuid) and max(uuid), which PostgreSQL has from
- *		version 20 on.
+ *		Transition functions of the aggregates min(uuid) and max(uuid), which
+ *		PostgreSQL 20 has.
  */
 #include "value/value.h"
 

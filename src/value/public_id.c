@@ -3,8 +3,8 @@
  *		Public IDs: v7 UUIDs encrypted as v4 UUIDs, which do not show a time.
  *
  * A session loads the key file at the first use of a key, and again at the first
- * use after a reload of the configuration.  It keeps the keys of its own database
- * only, expanded by OpenSSL, which erases them when they are freed.  No value,
+ * use after a reload of the configuration.  It keeps only the keys of its own database,
+ * as contexts of OpenSSL.  OpenSSL erases a key when its context is freed.  No value,
  * message or log line contains a part of a key.
  */
 #include "value/value.h"
@@ -39,7 +39,7 @@ typedef struct Key
 	MemoryContextCallback free_aes;
 } Key;
 
-/* The key file while a session loads it; erased afterwards. */
+/* The contents of the key file.  They are erased after the keys are loaded. */
 typedef struct Contents
 {
 	size_t		length;
@@ -51,7 +51,7 @@ static MemoryContext keys_context;	/* NULL if no file has been loaded */
 static Key *keys;
 static TimestampTz keys_reload_time;	/* PgReloadTime when keys were loaded */
 
-/* Read the key file.  If it cannot be used, return the reason, or else NULL. */
+/* Read the key file.  Return NULL, or the reason if the file cannot be used. */
 static const char *
 read_file(Contents *contents)
 {
@@ -85,7 +85,7 @@ read_file(Contents *contents)
 	return NULL;
 }
 
-/* Split "database key_name = digits" from the end, as a database name can have spaces. */
+/* Split "database key_name = digits" from the end: a database name can contain spaces. */
 static bool
 parse_line(char *line, char **name, uint8 *key)
 {
@@ -134,7 +134,7 @@ new_key(const char *name, const uint8 *bytes)
 	return key;
 }
 
-/* Add this database's keys to a list.  If the file is invalid, return the reason. */
+/* Add this database's keys to a list.  Return NULL, or the reason if a line is invalid. */
 static const char *
 parse_file(Contents *contents, Key **list)
 {
@@ -215,7 +215,7 @@ load_keys(void)
 	keys_reload_time = PgReloadTime;
 }
 
-/* Return the expanded key with a name, or raise an error if there is none. */
+/* Return the OpenSSL context of a key.  Raise an error if the key does not exist. */
 static void *
 find_key(const text *name)
 {
@@ -235,7 +235,7 @@ find_key(const text *name)
 	return key->aes;
 }
 
-/* Encrypt a block of 16 bytes; a UuidBlockCipher. */
+/* Encrypt a block of 16 bytes in place, as a UuidBlockCipher. */
 static bool
 encrypt_block(void *aes, uint8 *block)
 {
@@ -263,7 +263,7 @@ permute(FunctionCallInfo fcinfo, bool encrypt)
 	pg_uuid_t  *uuid = new_uuid();
 	void	   *key;
 
-	/* when encrypting, do not show the ID: the user may see only public IDs */
+	/* do not show an ID to encrypt: the user may not be allowed to see it */
 	if (unlikely(uuid_layout_version(given->data) != (encrypt ? 7 : 4)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

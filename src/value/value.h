@@ -3,8 +3,8 @@
  *		UUIDs and timestamps as PostgreSQL's types.
  *
  * The C function of SQL function f is named uuid9562_f, since PostgreSQL 17 and later
- * have C functions with the names of some of our SQL functions.  The C function checks
- * the arguments, calls the core, and returns a Datum.
+ * have C functions with the names of some SQL functions of this extension.  The C
+ * function checks the arguments, calls the functions in src/core, and returns a Datum.
  */
 #ifndef UUID9562_VALUE_H
 #define UUID9562_VALUE_H
@@ -46,8 +46,8 @@ timestamptz_to_unix_micros(TimestampTz timestamp)
 }
 
 /*
- * Define the C function of an SQL function, which calls the implementation with
- * more arguments, such as the kind.
+ * Define the C function of an SQL function.  It calls the implementation with more
+ * arguments, such as the kind.
  */
 #define SQL_FUNCTION(function, implementation, ...) \
 	PG_FUNCTION_INFO_V1(function); \
