@@ -2,11 +2,11 @@
 #
 #	make && make install && make installcheck
 #
-# PG_CONFIG names the PostgreSQL to build for.  In another folder,
-# "make -f .../uuid9562/Makefile" builds there and leaves the source as it is.
+# PG_CONFIG is the pg_config of the PostgreSQL to build for.  To build in another folder
+# than that of the source, run "make -f .../uuid9562/Makefile" in that folder.
 
 SOURCE := $(patsubst %/,%,$(or $(VPATH),$(dir $(firstword $(MAKEFILE_LIST)))))
-# A PostgreSQL that was configured in its own source folder does not set it.
+# PGXS does not set VPATH if PostgreSQL was configured in its own source folder.
 ifneq ($(SOURCE),.)
 VPATH = $(SOURCE)
 endif
@@ -45,7 +45,7 @@ OBJS = \
 PGFILEDESC = "uuid9562 - every UUID version of RFC 9562"
 
 DATA = $(call OWN_FILES,uuid9562--*.sql)
-# installed as they lie here, so that they find each other
+# Install the manual with the same folders as here, so that links between pages work.
 MANUAL = $(call OWN_FILES,*.md LICENSE doc/*.md managed/*.sql doc/benchmarks/*/*)
 
 PG_CPPFLAGS = -I$(SOURCE)/src -DUUID9562_VERSION='"$(EXTVERSION)"'
@@ -64,10 +64,10 @@ $(error PG_CONFIG=$(PG_CONFIG) cannot be run; name the pg_config of your Postgre
 endif
 include $(PGXS)
 
-# AES of the OpenSSL that PostgreSQL itself is built with, if it is
+# If PostgreSQL was built with OpenSSL, link with libcrypto, which has AES.
 SHLIB_LINK += $(filter -lcrypto,$(LIBS))
 
-# the bitcode too: JIT inlines it
+# Also build the bitcode again, from which JIT inlines functions.
 $(OBJS) $(OBJS:.o=.bc): $(call OWN_FILES,src/*.h src/*/*.h) uuid9562.control
 
 ifneq ($(SOURCE),.)
@@ -80,7 +80,7 @@ endif
 install: install-manual
 uninstall: uninstall-manual
 
-# A folder of its own, since other extensions install theirs beside it.
+# Install the manual in a folder of its own: other extensions use $(docdir)/extension too.
 ifneq (,$(docdir))
 manualdir = $(DESTDIR)$(docdir)/extension/$(EXTENSION)
 
@@ -94,7 +94,7 @@ else
 install-manual uninstall-manual:
 endif
 
-# pg_regress says of a server only that psql failed.
+# Check the server first.  Without a server, pg_regress reports only that psql failed.
 installcheck: server-for-installcheck
 server-for-installcheck:
 	@reply=$$('$(bindir)/psql' -XAtq -d postgres -c "SELECT CASE WHEN rolsuper THEN 'ready' \
@@ -102,22 +102,22 @@ server-for-installcheck:
 	if [ "$$reply" != ready ]; then \
 		echo "make installcheck: $$reply"; \
 		echo; \
-		echo "It needs a running PostgreSQL $(MAJORVERSION) that has the extension, as \"make install\""; \
-		echo "leaves it, and that lets you in as a superuser; PGHOST, PGPORT and PGUSER say which."; \
-		echo "On Debian and Ubuntu this makes one for the tests alone, as any user:"; \
+		echo "It needs a running PostgreSQL $(MAJORVERSION) server, on which \"make install\" has installed"; \
+		echo "the extension, and a superuser.  Select them with PGHOST, PGPORT and PGUSER."; \
+		echo "On Debian and Ubuntu, this command runs the tests on a temporary server, as any user:"; \
 		echo; \
 		echo "	pg_virtualenv -v $(MAJORVERSION) make installcheck PG_CONFIG=$(PG_CONFIG)"; \
 		exit 1; \
 	fi >&2
 
-# The core's unit tests: the module's own object files, linked with cmocka.
+# Unit tests of src/core, linked with cmocka.
 coretest: $(CORE_PROGRAMS)
 	prove --verbose --exec '' $(CORE_PROGRAMS)
 
 $(CORE_PROGRAMS): %: %.c test/core/layout.c test/core/support.h src/core/random_buffer.o $(call OWN_FILES,src/core/*.h)
 	$(CC) -std=c11 $(CFLAGS) -I$(SOURCE)/src/core -o $@ $< src/core/random_buffer.o -lcmocka
 
-# Properties over generated values, on a running server that has pgTAP.
+# Tests with generated values, on a running server on which pgTAP is installed.
 pgtap:
 	pg_prove --verbose $(wildcard $(SOURCE)/test/pgtap/*.sql)
 

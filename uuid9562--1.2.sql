@@ -3,8 +3,8 @@
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION uuid9562" to load this file. \quit
 
--- PostgreSQL 17, 18 and 20 have functions and aggregates with seven of the names
--- below, and an unqualified name would refer to PostgreSQL's. The script therefore
+-- PostgreSQL 17, 18 and 20 added functions and aggregates with the names of seven of
+-- those below, and an unqualified name can refer to PostgreSQL's. The script therefore
 -- creates and comments on these seven under temporary names, and then renames them.
 
 -- ------------------------------------------------------------------------
@@ -59,7 +59,8 @@ LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuid9562_uuidv7(interval) IS 'generate UUID version 7 with a timestamp shifted by specified interval';
 ALTER FUNCTION uuid9562_uuidv7(interval) RENAME TO uuidv7;
 
--- PostgreSQL has no function of this name, so a column default cannot call its function.
+-- PostgreSQL has its own uuidv7() but no uuidv7_next(), so a column default with
+-- uuidv7_next() always calls the function of this extension.
 CREATE FUNCTION uuidv7_next() RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7'
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
@@ -312,7 +313,7 @@ ALTER AGGREGATE uuid9562_max(uuid) RENAME TO max;
 -- ------------------------------------------------------------------------
 
 -- These functions are PARALLEL RESTRICTED because the key file can change: a parallel
--- worker could load a different key from its leader.
+-- worker could load another key than its leader.
 CREATE FUNCTION uuidv7_encrypt(id uuid, key_name text) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_encrypt'
 LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
@@ -398,7 +399,7 @@ COMMENT ON FUNCTION uuidv8_node_timestamp_from_text(text) IS 'timestamp of a UUI
 -- Periods
 --
 -- The planner replaces id <@ period by comparisons of the ID with the bounds of the
--- period. PostgreSQL can use these with an index and for partition pruning.
+-- period. PostgreSQL can use these comparisons for index scans and partition pruning.
 -- ------------------------------------------------------------------------
 
 CREATE FUNCTION uuidv6_lower_bound(period tstzrange) RETURNS uuid
@@ -493,7 +494,7 @@ COMMENT ON FUNCTION uuidv8_node_within(uuid, tstzrange) IS 'does the period cont
 
 -- The operators <@ and @> below take a domain. If they took tstzrange, PostgreSQL would
 -- resolve period @> '[2026-01-01,2026-02-01)' to the operator below instead of its own.
--- With the domain, it prefers the operator below only if the other argument is a uuid.
+-- With the domain, PostgreSQL prefers it only if the other argument is known to be a uuid.
 CREATE DOMAIN uuidv7_period AS tstzrange;
 COMMENT ON DOMAIN uuidv7_period IS 'tstzrange argument of the version 7 UUID operators';
 

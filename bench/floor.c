@@ -1,9 +1,9 @@
 /*
  * floor.c
- *		C functions of scripts/bench: baselines, each of which does the minimum
- *		work of a kind of function, and the CPU time of the session.
+ *		C functions of scripts/bench: baselines, which do only the minimum work of
+ *		similar functions, and the CPU time of the session.
  *
- * A throwaway server loads the library by its path.  It is never installed.
+ * The temporary server of scripts/bench loads this library by its path.
  */
 #include "postgres.h"
 
@@ -20,7 +20,7 @@ PG_FUNCTION_INFO_V1(floor_copy);
 PG_FUNCTION_INFO_V1(floor_read);
 PG_FUNCTION_INFO_V1(floor_cpu);
 
-/* Return a constant UUID, newly allocated. */
+/* Return a constant UUID in newly allocated memory. */
 Datum
 floor_allocate(PG_FUNCTION_ARGS)
 {
@@ -30,7 +30,7 @@ floor_allocate(PG_FUNCTION_ARGS)
 	return UUIDPGetDatum(uuid);
 }
 
-/* Return the time of the clock, newly allocated, as 16 bytes. */
+/* Return the time of the system clock as 16 bytes in newly allocated memory. */
 Datum
 floor_clock(PG_FUNCTION_ARGS)
 {
@@ -43,7 +43,7 @@ floor_clock(PG_FUNCTION_ARGS)
 	return UUIDPGetDatum(uuid);
 }
 
-/* Return a copy of the argument. */
+/* Return a copy of the argument in newly allocated memory. */
 Datum
 floor_copy(PG_FUNCTION_ARGS)
 {
@@ -70,6 +70,6 @@ floor_cpu(PG_FUNCTION_ARGS)
 	struct timespec used;
 
 	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) != 0)
-		elog(ERROR, "no clock of CPU time: %m");
+		elog(ERROR, "could not read the CPU time: %m");
 	PG_RETURN_FLOAT8(used.tv_sec * 1e3 + used.tv_nsec / 1e6);
 }

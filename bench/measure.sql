@@ -1,4 +1,4 @@
--- Tables and functions with which scripts/bench measures, for the database of each suite.
+-- Tables and functions that scripts/bench creates in the database of each suite.
 CREATE SCHEMA floor;
 CREATE FUNCTION floor.allocate() RETURNS uuid LANGUAGE c AS :'floor', 'floor_allocate';
 CREATE FUNCTION floor.clock() RETURNS uuid LANGUAGE c AS :'floor', 'floor_clock';
@@ -6,9 +6,9 @@ CREATE FUNCTION floor.copy(uuid) RETURNS uuid LANGUAGE c STRICT AS :'floor', 'fl
 CREATE FUNCTION floor.read(uuid) RETURNS bigint LANGUAGE c STRICT AS :'floor', 'floor_read';
 CREATE FUNCTION floor.cpu() RETURNS float8 LANGUAGE c AS :'floor', 'floor_cpu';
 
--- The statements to time.  A figure is the CPU time of the fastest of "runs" runs, minus
--- the CPU time of the statement "less", multiplied by "scale".  With "planning", the
--- planning time is measured instead of the CPU time.
+-- The statements to measure.  A figure is the CPU time of "statement" minus that of "less",
+-- multiplied by "scale".  Each of the two is the time of the fastest of "runs" runs.  If
+-- "planning" is true, the planning time of "statement" is measured instead.
 CREATE TABLE sides (
 	no int GENERATED ALWAYS AS IDENTITY, measure text, side text, statement text, setting text,
 	runs int DEFAULT 5, scale float8 DEFAULT 1, before text DEFAULT '', less text, planning boolean DEFAULT false
@@ -37,8 +37,9 @@ BEGIN
 	RETURN best;
 END$$;
 
--- Time each side once, and begin with another side in each round.  Round 0 warms the
--- caches, and removes the sides that are not available here.
+-- Add a figure of each side.  Each round begins with another side.  If a statement fails,
+-- since it uses an extension that is not installed, remove its side.  Delete the figures
+-- of round 0, in which caches are still empty.
 CREATE PROCEDURE time_sides(round int) LANGUAGE plpgsql AS $$
 DECLARE
 	s record;
@@ -68,9 +69,10 @@ END$$;
 CREATE FUNCTION digits(value float8) RETURNS text LANGUAGE sql RETURN
 	round(value::numeric, greatest(0, 3 - floor(log(greatest(abs(value), 0.0001)))::int));
 
--- The median, smallest and greatest figure of each side, and the ratio of the median to
--- that of the measure's first side.  If another commit is measured, also the median of the
--- ratios to the figures of that commit in each round.
+-- A line of the report for each side: its median, smallest and greatest figure, and its
+-- median divided by the median of the measure's first side.  The last column is for a
+-- comparison with another commit.  It divides the figure of each round by the commit's
+-- figure of the same round, and shows the median of these ratios.
 CREATE VIEW report AS
 SELECT format('| %s | %s | %s | %s | %s | %s | %s |', measure, side, digits(median), digits(least), digits(most),
 			  digits(median / nullif(first_value(median) OVER of_measure, 0)), digits(against)) AS line

@@ -1,8 +1,8 @@
 -- A sequence and a procedure for the suite "sessions" of scripts/bench.
 CREATE SEQUENCE cached CACHE 100;
 
--- Microseconds per call of uuidv7_horizon(): the median of a thousand calls, each in a new
--- transaction, since the horizon of a snapshot is cached.
+-- Return the microseconds of a call of uuidv7_horizon(), as the median of a thousand calls.
+-- Each call is in a new transaction, since a transaction caches its horizons.
 CREATE PROCEDURE time_horizon(INOUT us float8) LANGUAGE plpgsql AS $$
 DECLARE
 	times float8[];

@@ -1,15 +1,15 @@
--- uuid9562 in SQL and PL/pgSQL, for PostgreSQL 15 and later where C extensions cannot
--- be installed.
+-- uuid9562 in SQL and PL/pgSQL, for servers of PostgreSQL 15 and later on which C
+-- extensions cannot be installed.
 --
 --	psql --set ON_ERROR_STOP=1 --file uuid9562.sql
 --
--- Run it as a role with the CREATE privilege on the database.  Each function has the
--- name, arguments, results and errors of the function in the extension.  A database can
--- therefore switch to the extension later; see doc/hosted.md.
+-- Run this script as a role with the CREATE privilege on the database.  Each function has
+-- the same name, arguments, results and errors as a function of the extension.  So a
+-- database can switch to the extension later; see doc/hosted.md.
 --
 -- Neither this script nor its functions use the caller's search path: SQL functions are
--- parsed when they are created, and PL/pgSQL functions set the path.  The schema can be
--- renamed.
+-- parsed when they are created, and PL/pgSQL functions set their own path.  The schema can
+-- be renamed, since no function looks up its name.
 
 BEGIN;
 
@@ -19,8 +19,8 @@ COMMENT ON SCHEMA uuid9562 IS 'the part of the extension uuid9562 1.2 that needs
 
 SET LOCAL search_path = uuid9562, pg_catalog, pg_temp;
 
--- Inspection.  The planner inlines each of these functions, since its body is one
--- expression.  STRICT would prevent inlining.  The functions return NULL for NULL anyway.
+-- Inspection.  The planner inlines these functions, since each body is one expression.
+-- They are not STRICT, which would prevent inlining.  They return NULL for NULL anyway.
 
 CREATE FUNCTION uuid_is_v7(uuid) RETURNS boolean
 IMMUTABLE PARALLEL SAFE
@@ -40,10 +40,10 @@ IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN get_byte(uuid_send($1), 8) >> 6 = 2 THEN get_byte(uuid_send($1), 6) >> 4 END;
 COMMENT ON FUNCTION uuid_extract_version(uuid) IS 'extract version from RFC 9562 UUID';
 
--- The time is split into hours and milliseconds, since the product of the whole time and an
--- interval would be rounded.  AT TIME ZONE 'UTC' makes the result independent of the
--- time zone.  In the text of a UUID, left($1::text, 8) and substr($1::text, 10, 4) are the
--- 12 hexadecimal digits of the milliseconds since 1970-01-01.
+-- In the text of a UUID, left($1::text, 8) and substr($1::text, 10, 4) are the 12
+-- hexadecimal digits of the milliseconds since 1970-01-01.  This number is split into hours
+-- and milliseconds, since the product of a greater number and an interval is rounded.
+-- AT TIME ZONE 'UTC' makes the result independent of the session's time zone.
 CREATE FUNCTION uuidv7_timestamp(uuid) RETURNS timestamptz
 IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN uuid_is_v7($1) THEN
@@ -179,8 +179,9 @@ BEGIN
 END$do$;
 
 -- The smallest and the greatest UUID in a period.  Timestamps are whole microseconds, so
--- a microsecond added to an exclusive lower bound makes it inclusive.  An empty period has
--- inverted bounds: the greatest UUID as the lower one, the smallest as the upper one.
+-- an exclusive lower bound is converted to an inclusive one by adding a microsecond.  If
+-- no UUID is in the period, the lower bound is the greatest UUID and the upper bound is the
+-- smallest.
 
 DO $do$
 DECLARE
@@ -254,7 +255,7 @@ CREATE OPERATOR @> (
 );
 COMMENT ON OPERATOR @> (uuidv7_period, uuid) IS 'contains';
 
--- Aggregates min and max, which PostgreSQL has from version 20 on.
+-- Aggregates min and max, for versions before PostgreSQL 20, which has them
 
 CREATE FUNCTION uuid_least(uuid, uuid) RETURNS uuid
 IMMUTABLE STRICT PARALLEL SAFE
