@@ -1,12 +1,13 @@
-# Functions of the scripts in this folder: install packages, build the extension, and
-# run a throwaway server.  Source this file in bash with -euo pipefail, from any folder.
+# Functions for the scripts in this folder, which install packages, build the extension,
+# and run a throwaway server.  Source this file in bash with -euo pipefail, from any
+# folder.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 server=	# temporary folder of this script, from make_folder
 job=	# process group that this script waits for, from as_job
 
-# Treat warnings as errors.  Do not warn about unused parameters, since every SQL function
-# has the parameter fcinfo.
+# Treat warnings as errors.  Do not warn about unused parameters, since the C function of
+# an SQL function has the parameter fcinfo even if it has no arguments.
 warnings='-Wall -Wextra -Werror -Wno-unused-parameter'
 # If gcc built PostgreSQL, PGXS passes flags of gcc, and the headers have attributes of
 # gcc.  Let clang ignore both.
@@ -23,8 +24,8 @@ may_be_root() { [ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null || { command -v
 as_root() { if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi; }
 
 # Run a command in the background, in a process group of its own, and wait for it.  Bash
-# handles a signal during "wait", but not while a foreground command runs.  stop_server then
-# ends the process group.
+# handles a signal during "wait", but not while a foreground command runs.  If a signal
+# ends this script, stop_server ends the process group.
 as_job() {
 	local status=0
 
@@ -52,8 +53,9 @@ has_apt() { command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }
 
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
-# Set PG_CONFIG, if it is not set, and major.  Choose the newest server that is
-# installed, or the one that package "postgresql" of the distribution depends on.
+# Set $major, and PG_CONFIG if it is not set.  The default is the newest server that is
+# installed.  If there is none, choose the version of the distribution's package
+# "postgresql".
 choose_postgres() {
 	if [ -z "${PG_CONFIG:-}" ] && has_apt; then
 		major=$(printf '%s\n' /usr/lib/postgresql/*/bin/postgres |
@@ -122,8 +124,8 @@ lacks_openssl() {
 }
 
 # need [test]: choose PostgreSQL, and install the packages that building and running the
-# extension require, with "test" also the packages that the tests require.  If something
-# that apt cannot install is missing, list it and exit.
+# extension require.  With "test", also install the packages that the tests require.  If
+# something that apt cannot install is missing, list it and exit.
 need() {
 	local lacking=() bindir
 
@@ -139,7 +141,7 @@ need() {
 		[ "${1:-}" != test ] ||
 			packages+=(perl python3 libtap-parser-sourcehandler-pgtap-perl libcmocka-dev libipc-run-perl)
 		install_packages "${packages[@]}"
-		# optional for tests; do not start PgBouncer at boot
+		# PgBouncer is optional; do not start it at boot
 		if [ "${1:-}" = test ] && ! installed pgbouncer && may_be_root &&
 			(install_packages pgbouncer); then
 			as_root update-rc.d pgbouncer disable >/dev/null 2>&1 || true
@@ -311,8 +313,9 @@ stop_server() {
 	exit "$status"
 }
 
-# cluster_tests FOLDER [TEST...]: run tests that start their own servers, all by default.
-# Run a copy of the tests, since the server's user may not have access to the checkout.
+# cluster_tests FOLDER [TEST...]: run tests that start their own servers, by default all
+# tests of the folder.  Run a copy of the tests, since the server's user may not have
+# access to the checkout.
 cluster_tests() {
 	local perl5lib pgxs tests folder="$server/${1##*/}"
 

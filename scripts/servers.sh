@@ -1,4 +1,4 @@
-# Functions of the scripts that need a server with assertions.  Source this file after
+# Functions for the scripts that need a server with assertions.  Source this file after
 # common.sh.  SERVERS (/var/cache/uuid9562) is the folder that keeps the servers for the
 # next run.
 
@@ -23,10 +23,10 @@ source_into() {
 	return 1
 }
 
-# server_with_assertions NAME FLAGS: set PG_CONFIG to a server with assertions and the
-# compiler flags, of the same version as the PostgreSQL that PG_CONFIG selected.  Build the
-# server if it does not exist, or if it was built for another version.  The folder "suites"
-# of the server has its regression tests.
+# server_with_assertions NAME FLAGS: set PG_CONFIG to the pg_config of a server that is
+# built with assertions and with the compiler flags.  The server has the version of the
+# PostgreSQL that PG_CONFIG selected before.  Build the server if it does not exist, or if
+# it has another version.  Its folder "suites" contains PostgreSQL's regression tests.
 server_with_assertions() {
 	local prefix=$servers/postgresql-$major-$1 packaged=$PG_CONFIG folder log status=0
 

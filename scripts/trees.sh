@@ -1,7 +1,8 @@
-# Functions of the scripts that work in trees (chroots) of Debian's suites, which
+# Functions for the scripts that work in trees: chroots with a suite of Debian, which
 # debootstrap makes.  Source this file after common.sh.  The scripts require root on
 # Debian, and some GB in TREES (/var/cache/uuid9562), where the trees remain for the next
-# run.  MIRROR names a mirror of Debian; the default is that of apt.
+# run.  MIRROR is the address of a mirror of Debian; the default is the mirror that apt
+# uses.
 
 trees=${TREES:-/var/cache/uuid9562}
 
@@ -9,9 +10,9 @@ trees=${TREES:-/var/cache/uuid9562}
 cannot() { die "$*"; }
 
 # own_mounts ARGUMENT...: restart this script, with its arguments, in a mount namespace of
-# its own.  Its mounts are invisible to other processes and disappear with it, even if it
-# is killed.  In a plain chroot, whose root is not a mount that can be private, they are
-# visible outside until the script ends.
+# its own.  Then its mounts are invisible to other processes, and disappear when it ends,
+# even if it is killed.  If this script runs in a chroot whose root is not a mount point,
+# its mounts are visible outside until it ends.
 own_mounts() {
 	local propagation
 
@@ -44,7 +45,7 @@ open_trees() {
 
 	has_apt || cannot "this requires Debian, or Ubuntu with a mirror of Debian as MIRROR"
 	(install_packages debootstrap) || cannot "this requires debootstrap"
-	# suites with a hyphen are for updates
+	# ignore suites with a hyphen, which contain only updates
 	known=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME)' 'Origin: Debian' | grep -v -e '-[a-z]*$' | sort -u || true)
 	mirror=${MIRROR:-$(sed -n '1s/ .*//p' <<<"$known")}
 	suite=$(. /etc/os-release && grep -x ".* ${VERSION_CODENAME:-}" <<<"$known" || sed 1q <<<"$known")
@@ -89,7 +90,7 @@ enter_tree() {
 
 	mountpoint -q "$tree/proc" ||
 		{ mount -t proc proc "$tree/proc" && mount --bind /dev "$tree/dev" && mount -t tmpfs tmpfs "$tree/dev/shm"; } || return 1
-	# complete an earlier run that was interrupted
+	# complete an installation that was interrupted in an earlier run
 	within "$tree" dpkg --configure -a &&
 		within "$tree" apt-get -q update &&
 		within "$tree" apt-get -qq -y --no-install-recommends install postgresql-common &&
