@@ -6,18 +6,18 @@ CREATE TABLE event (id uuid PRIMARY KEY, n int);
 INSERT INTO event SELECT md5(n::text)::uuid, n FROM generate_series(1, 1000) AS n;
 ANALYZE event;
 
--- in each group, for values in another order than that of the IDs
+-- the smallest and greatest ID of each group, with IDs that are not in order
 SELECT n % 2 AS odd, public.min(id ORDER BY n) = (array_agg(id ORDER BY id))[1] AS min,
 	   public.max(id ORDER BY n) = (array_agg(id ORDER BY id DESC))[1] AS max
 FROM event GROUP BY n % 2 ORDER BY 1;
 
--- min and max ignore NULL, and return NULL without any value
+-- min and max ignore NULL, and return NULL if there is no other value
 SELECT public.min(id), public.max(id) FROM event WHERE false;
 SELECT public.min(id), public.max(id)
 FROM (VALUES (NULL::uuid), ('019535d9-3df7-79fb-b466-fa907fa17f9e'), (NULL)) AS one (id);
 
 -- the plan reads the first or the last entry of the index; show only scans and limits,
--- since other parts of the plan differ between versions
+-- since the other lines of the plan differ between versions
 CREATE FUNCTION scans(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;

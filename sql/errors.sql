@@ -1,4 +1,4 @@
--- Bad input: each error, with its SQLSTATE, detail and hint.
+-- Errors for invalid arguments and settings, with SQLSTATE, detail and hint.
 SET TimeZone = 'UTC';
 SET DateStyle = 'ISO';
 CREATE FUNCTION error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -22,7 +22,7 @@ SELECT call, error_of('SELECT public.' || call) FROM unnest(ARRAY[
 	$$uuidv1_to_v6('00000000-0000-0000-0000-000000000000')$$,
 	$$uuidv6_to_v1('c232ab00-9414-11ec-b3c8-9f6bdeced846')$$,
 	$$uuidv6_to_v1('ffffffff-ffff-ffff-ffff-ffffffffffff')$$,
-	-- custom fields below and above their range, too few bytes
+	-- custom fields below and above their range, and too few bytes
 	'uuidv8_custom(-1, 0, 0)', 'uuidv8_custom(281474976710656, 0, 0)', 'uuidv8_custom(0, -1, 0)', 'uuidv8_custom(0, 4096, 0)',
 	'uuidv8_custom(0, 0, -1)', 'uuidv8_custom(0, 0, 4611686018427387904)', $$uuidv8_custom('\x000102030405060708090a0b0c0d0e'::bytea)$$,
 	-- hash algorithms and namespaces that do not exist
@@ -36,7 +36,7 @@ SELECT call, error_of('SELECT public.' || call) FROM unnest(ARRAY[
 	$$uuid_from_base58('1ChHh89KnUdBuAbxwb2ML')$$, $$uuid_from_base58('11ChHh89KnUdBuAbxwb2MLg')$$, $$uuid_from_base58('')$$,
 	$$uuid_from_base58('0ChHh89KnUdBuAbxwb2MLg')$$, $$uuid_from_base58(' 1ChHh89KnUdBuAbxwb2ML')$$, $$uuid_from_base58('1ChHh89KnUdBuAbxwb2MLl')$$,
 	$$uuid_from_base58('YcVfxkQb6JRzqk5kF2tNLw')$$, $$uuid_from_base58('zzzzzzzzzzzzzzzzzzzzzz')$$,
-	-- encryption of a UUID that is not of version 7, and decryption of a UUID that is not of version 4; the error does not show the former
+	-- encryption of UUIDs that are not of version 7, which the error does not show, and decryption of UUIDs that are not of version 4
 	$$uuidv7_encrypt('1ec9414c-232a-6b00-b3c8-9f6bdeced846', 'orders')$$, $$uuidv7_encrypt('919108f7-52d1-4320-9bac-f847db4148a8', 'orders')$$,
 	$$uuidv7_encrypt('017f22e2-79b0-7cc3-08c4-dc0c0c07398f', 'orders')$$, $$uuidv7_encrypt('ffffffff-ffff-ffff-ffff-ffffffffffff', 'orders')$$,
 	$$uuidv7_decrypt('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 'orders')$$, $$uuidv7_decrypt('919108f7-52d1-4320-0bac-f847db4148a8', 'orders')$$,
@@ -56,12 +56,13 @@ SELECT call, error_of('SELECT public.' || call) FROM unnest(ARRAY[
 	-- UUIDs that no ordered generator can generate
 	$$uuid_generator_advance('c232ab00-9414-11ec-b3c8-9f6bdeced846')$$, $$uuid_generator_advance('919108f7-52d1-4320-9bac-f847db4148a8')$$,
 	$$uuid_generator_advance('017f22e2-79b0-7cc3-18c4-dc0c0c07398f', true)$$, $$uuid_generator_advance('ffffffff-ffff-ffff-ffff-ffffffffffff', true)$$]) AS call;
--- shifted timestamps out of range: mask the timestamp in the message, which differs in
--- each run
+-- shifted timestamps out of range; the timestamp in the message differs in each run, so
+-- replace it
 SELECT call, regexp_replace(error_of('SELECT public.' || call), '"\d{4,5}-\d\d-\d\d \d\d:\d\d:\d\d[.\d]*\+00"', '"<timestamp>"')
 FROM unnest(ARRAY[$$uuidv7('-100 years')$$, $$uuidv7('9000 years')$$]) AS call;
 
--- invalid periods, and arguments of other types, for which the hint differs between versions
+-- invalid periods, and arguments of other types; show only the SQLSTATE of the latter,
+-- since the hint differs between versions
 SELECT period, error_of('SELECT public.nil_uuid() <@ ' || period) FROM unnest(ARRAY[$$'2026-01-01'$$, $$tstzrange('2026-01-02', '2026-01-01')$$]) AS period;
 SELECT period, left(error_of('SELECT public.nil_uuid() <@ ' || period), 5)
 FROM unnest(ARRAY[$$tsrange('2026-01-01', '2026-01-02')$$, $$'2026-01-01'::timestamptz$$]) AS period;

@@ -12,8 +12,8 @@ GROUP BY variant ORDER BY octet8;
 SELECT string_agg(public.uuid_extract_version(('c232ab00-9414-' || octet6 || '1ec-b3c8-9f6bdeced846')::uuid)::text, ' ') AS versions
 FROM unnest('{0,1,2,3,4,5,6,7,8,9,a,b,c,d,e,f}'::text[]) AS octet6;
 
--- uuid_inspect(): the same bytes in each version (v2 has no timestamp here), Nil and Max,
--- another variant, and the smallest and greatest clock sequence and node
+-- uuid_inspect(): the same bytes with each version, Nil and Max, another variant, and the
+-- smallest and greatest clock sequence and node
 SELECT inspected.*
 FROM (SELECT n, overlay('1ec9414c-232a-6b00-b3c8-9f6bdeced846' PLACING n::text FROM 15)::uuid FROM generate_series(1, 8) AS n UNION ALL
 	  VALUES (9, public.nil_uuid()), (10, public.max_uuid()),
@@ -38,7 +38,7 @@ SELECT rand_a, public.uuidv7_timestamp_micros(id), public.uuidv7_timestamp(id)
 FROM unnest('{000,001,004,005,74e,800,ffb,fff}'::text[]) AS rand_a,
 	 LATERAL (SELECT ('017f22e2-79b0-7' || rand_a || '-98c4-dc0c0c07398f')::uuid) AS made (id);
 
--- the node ID of version 8, and NULL for another version
+-- node IDs of version 8, and NULL for another version
 SELECT public.uuidv8_node_id(id)
 FROM unnest('{01a1fd13-52f1-8f2c-9000-1fbde61cef35,
 			  ffffffff-ffff-8fff-83ff-fbffffffffff,

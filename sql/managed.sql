@@ -6,11 +6,11 @@ SET max_parallel_workers_per_gather = 0;
 SET enable_bitmapscan = off;
 \pset format unaligned
 \pset tuples_only
--- Fill a schema with traps: functions, operators and types with the names that the file
--- uses.  A trap has the arguments of PostgreSQL's own function or operator, or one or two
--- arguments of the types below.  A trap of the second kind matches a call like
--- mod(bigint, integer) better than PostgreSQL's own function does, even if pg_catalog is
--- first in the search path.
+-- Fill a schema with traps, which raise an error: functions, operators and types with the
+-- names that the file uses.  A trap has the same arguments as PostgreSQL's function or
+-- operator, or one or two arguments of the types in "pairs".  A trap of the second kind can
+-- match a call like mod(bigint, integer) better than PostgreSQL's function, even if
+-- pg_catalog is first in the search path.
 SELECT current_database() AS database \gset
 CREATE SCHEMA trap;
 \set ECHO none
@@ -41,8 +41,8 @@ SELECT format('CREATE DOMAIN trap.%I AS pg_catalog.%I CHECK (false)', typname, t
 WHERE typnamespace = 'pg_catalog'::regnamespace \gexec
 \set ECHO all
 
--- Run the file with the traps before PostgreSQL's own functions, as a role that may
--- create a schema and do nothing else.
+-- Run the file with the schema of the traps first in the search path, as a role that has
+-- only the privilege to create a schema.
 CREATE ROLE regress_uuid9562_owner;
 GRANT CREATE ON DATABASE :database TO regress_uuid9562_owner;
 GRANT USAGE ON SCHEMA trap TO regress_uuid9562_owner;
@@ -56,8 +56,8 @@ RESET client_min_messages;
 RESET ROLE;
 RESET search_path;
 
--- no function of the file calls a trap; the three queries at the end do, which shows that
--- the traps work
+-- no function of the file calls a trap; the three queries after EXECUTE call traps, to
+-- show that these work
 PREPARE every_function (uuid, uuid, timestamptz, tstzrange) AS
 SELECT uuid9562.uuidv7_timestamp_micros($1) AS micros, uuid9562.uuid_extract_timestamp($1) AS "timestamp",
 	   uuid9562.uuid_extract_variant($1) AS variant, uuid9562.uuid_extract_clock_seq($2) AS clock_seq, uuid9562.uuid_extract_node($2) AS node,
@@ -158,12 +158,12 @@ SELECT count(*) > 50000 AS many FROM times;
 DROP TABLE ids, times, periods;
 DROP FUNCTION different(text[], text);
 
--- new IDs are distinct, and have the current time
+-- generated IDs are distinct, and have the current time
 SELECT count(DISTINCT id) = 10000 AS distinct, bool_and(public.uuid_is_v7(id)) AS v7,
 	   bool_and(public.uuidv7_timestamp(id) BETWEEN date_trunc('milliseconds', now()) AND clock_timestamp()) AS now
 FROM (SELECT uuid9562.uuidv7_next() AS id FROM generate_series(1, 10000)) AS made;
 
--- the errors are the same; sql/errors.sql has their text
+-- return the calls whose errors differ between the file and the extension: none
 CREATE FUNCTION error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	detail text;
@@ -204,7 +204,8 @@ RESET plan_cache_mode;
 EXPLAIN (COSTS OFF) SELECT name, n FROM shift JOIN event ON id <@ period;
 SELECT name, count(n) FROM shift LEFT JOIN event ON id <@ period GROUP BY name ORDER BY name;
 
--- partitions: pruned during planning for a constant, otherwise when execution starts
+-- partitions are pruned during planning for a constant period, and otherwise when
+-- execution starts
 CREATE TABLE visit (id uuid PRIMARY KEY) PARTITION BY RANGE (id);
 SELECT format('CREATE TABLE visit_%s PARTITION OF visit FOR VALUES FROM (%L) TO (%L)', n,
 			  uuidv7_floor('2026-01-01'::timestamptz + n * interval '1 month'), uuidv7_floor('2026-02-01'::timestamptz + n * interval '1 month'))

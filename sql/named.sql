@@ -2,8 +2,8 @@
 \pset format unaligned
 \pset tuples_only
 
--- each value is the left 128 bits of the hash of namespace and name, with version and
--- variant replaced; text and bytea names give the same UUID
+-- a UUID consists of the first 16 bytes of the hash of namespace and name, with version
+-- and variant replaced; the same name as text and as bytea gives the same UUID
 SELECT algorithm, made, made = of_text AS same_of_text,
 	   encode(overlay(overlay(uuid_send(made) PLACING '\x00' FROM 7) PLACING '\x00' FROM 9), 'hex') =
 	   encode(overlay(overlay(substr(hash, 1, 16) PLACING '\x00' FROM 7) PLACING '\x00' FROM 9), 'hex') AS is_the_hash
@@ -16,12 +16,12 @@ FROM (SELECT public.uuid_namespace('url'), 'https://www.example.com/', 'https://
 		('sha512', public.uuidv8_name(namespace, name, 'sha512'), public.uuidv8_name(namespace, text, 'sha512'), sha512(uuid_send(namespace) || name))
 	 ) AS hashes (algorithm, made, of_text, hash);
 
--- any UUID can be a namespace, and any bytes can be a name, also an empty name and zero
--- bytes
+-- any UUID can be a namespace, and any bytes can be a name: no bytes at all, and bytes
+-- that are zero
 SELECT public.uuidv5(public.nil_uuid(), '') AS v5, public.uuidv3(public.nil_uuid(), ''::bytea) AS v3, public.uuidv8_name(public.nil_uuid(), '') AS v8;
 SELECT public.uuidv5(public.max_uuid(), '\x00'::bytea), public.uuidv5(public.max_uuid(), '\x0000'::bytea);
 
--- a name of ten million bytes; the name of a namespace is accepted in upper case
+-- a name of ten million bytes, and the name of a namespace in upper case
 SELECT public.uuidv8_name(dns, name) = public.uuidv8_custom(sha256(uuid_send(dns) || name::bytea)) AS v8,
 	   public.uuidv3(dns, name), public.uuidv5(dns, name)
 FROM public.uuid_namespace('DNS') AS dns, repeat('0123456789', 1000000) AS name;

@@ -4,7 +4,7 @@ SET DateStyle = 'ISO';
 \pset format unaligned
 \pset tuples_only
 
--- A new value has the node ID, from the setting or the argument.
+-- A generated value has the node ID of the setting or of the argument.
 SET uuid9562.node_id = 4660;
 SELECT public.uuidv8_node_id(public.uuidv8_node()), public.uuidv8_node_id(public.uuidv8_node_at(now())), public.uuidv8_node_id(public.uuidv8_node(7));
 
@@ -15,11 +15,11 @@ FROM (VALUES ('1970-01-01 00:00:00+00'::timestamptz, 65535), ('2222-02-22 19:22:
 	 LATERAL public.uuidv8_node_at(t, node_id) AS id;
 SELECT public.uuidv8_node_timestamp(public.uuidv8_node()) < '2222-02-22';
 
--- The smallest and greatest value of a millisecond, also at both ends of the field.
+-- The smallest and greatest value of a millisecond, also of the first and the last one of
+-- the field.
 SELECT t, public.uuidv8_node_floor(t), public.uuidv8_node_ceil(t)
 FROM (VALUES ('1970-01-01 00:00:00+00'::timestamptz), ('2022-02-22 19:22:22.000999+00'), ('10889-08-02 05:31:50.655999+00')) AS a (t);
 
--- uuidv8_node_timestamp_from_text() reads the timestamp of a UUID in text form, also if
--- the UUID is of version 7.
+-- uuidv8_node_timestamp_from_text() returns a timestamp for a UUID of version 7 too.
 SELECT id, public.uuidv8_node_timestamp_from_text(id)
 FROM unnest('{017f22e2-79b0-8cc3-98c4-dc0c0c07398f,017f22e2-79b0-7cc3-98c4-dc0c0c07398f}'::text[]) AS id;

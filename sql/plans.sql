@@ -1,6 +1,6 @@
--- Plans of period conditions.  The planner rewrites them as comparisons with the bounds of
+-- Plans of period conditions.  The planner rewrites them to comparisons with the bounds of
 -- the period, which can use an index, prune partitions and exclude tables by constraints.
--- The function is called for conditions that cannot be rewritten.
+-- A condition that cannot be rewritten remains a function call.
 SET TimeZone = 'UTC';
 SET DateStyle = 'ISO';
 SET max_parallel_workers_per_gather = 0;
@@ -28,7 +28,7 @@ CREATE TABLE event (id uuid PRIMARY KEY, n int);
 INSERT INTO event SELECT public.uuidv7_floor('2026-01-01'::timestamptz + n * interval '1 minute'), n FROM generate_series(0, 99999) AS n;
 VACUUM ANALYZE event;
 
--- a period that is a literal or a constant expression; both operators, and the functions
+-- periods that are literals or constant expressions, with both operators and with functions
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('2026-01-10', '2026-01-11');
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE '[2026-01-10,2026-01-11)' @> id;
@@ -43,8 +43,7 @@ EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-01-10 12:00:00.0005,2
 -- an index-only scan
 EXPLAIN (COSTS OFF) SELECT count(*) FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
 
--- an unbounded side has no comparison; an empty period has bounds that exclude each
--- other
+-- an unbounded side has no comparison; no ID satisfies the comparisons of an empty period
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-03-10,)';
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '(,2026-01-02)';
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '(,)';
@@ -57,7 +56,7 @@ EXPLAIN (COSTS OFF) SELECT n FROM event WHERE tstzrange(now() - interval '1 day'
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', now(), '()');
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE public.uuidv6_within(id, tstzrange(now() - interval '1 day', now(), '(]'));
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE public.uuidv8_node_within(id, tstzrange(now() - interval '1 day', now()));
--- a time that the planner does not know to be non-null
+-- times that the planner cannot prove to be non-null
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC', CURRENT_TIMESTAMP);
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(pg_conf_load_time(), NULL);
 -- if one time is a constant, its bound is a constant
@@ -109,7 +108,7 @@ INSERT INTO shift VALUES ('day', '[2026-01-10 06:00,2026-01-10 18:00)'), ('night
 ANALYZE shift;
 EXPLAIN (COSTS OFF) SELECT name, n FROM shift JOIN event ON id <@ period;
 SELECT name, count(n) FROM shift LEFT JOIN event ON period @> id GROUP BY name ORDER BY name;
--- a period from two columns of another table; NULL means unbounded
+-- a period from two times of another table's row; NULL means unbounded
 EXPLAIN (COSTS OFF) SELECT name, n FROM shift LEFT JOIN event ON id <@ tstzrange(lower(period), upper(period));
 SELECT name, count(n) FROM shift LEFT JOIN event ON id <@ tstzrange(lower(period), upper(period)) GROUP BY name ORDER BY name;
 -- an outer join that can make the columns of both tables NULL
@@ -139,7 +138,7 @@ FROM shift ORDER BY name;
 SELECT plan($$SELECT n FROM event WHERE id <@ tstzrange((SELECT last_run - n * interval '1 hour' FROM sync_state), NULL)$$);
 DROP TABLE sync_state;
 
--- a time from the row of the ID; a constant time on the other side uses the index
+-- one time is from the row of the ID; the other time is a constant, which uses the index
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('2026-03-11 10:38', '2026-01-01'::timestamptz + n * interval '1 minute', '[]');
 SELECT n FROM event WHERE id <@ tstzrange('2026-03-11 10:38', '2026-01-01'::timestamptz + n * interval '1 minute', '[]');
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('2026-01-01'::timestamptz + n * interval '1 minute', '2026-01-01 00:01', '[]');
@@ -375,8 +374,8 @@ RESET ROLE;
 DROP POLICY even ON event;
 ALTER TABLE event DISABLE ROW LEVEL SECURITY;
 
--- a stored condition is simplified in the same way for every role, even if the first
--- role that opens the table must not call the functions in it
+-- the condition of an index is simplified in the same way for every role, even if the first
+-- role that opens the table may not call uuid_is_v7()
 CREATE TABLE stored (id uuid, n int);
 CREATE UNIQUE INDEX stored_id ON stored (id) WHERE id <@ '[2026-01-01,2026-02-01)';
 INSERT INTO stored SELECT * FROM event WHERE n = 0;

@@ -5,8 +5,8 @@ SET DateStyle = 'ISO';
 \pset format unaligned
 \pset tuples_only
 
--- The smallest and greatest v7 of a millisecond, and v6 of a microsecond: for two adjacent
--- units, and at both ends of each field.
+-- The smallest and greatest v7 of a millisecond, and v6 of a microsecond: the first and the
+-- last one of the field, and two that follow each other.
 SELECT t, public.uuidv7_floor(t), public.uuidv7_ceil(t)
 FROM (VALUES ('1970-01-01 00:00:00+00'::timestamptz), ('2022-02-22 19:22:22.000999+00'), ('2022-02-22 19:22:22.001+00'), ('10889-08-02 05:31:50.655999+00')) AS a (t);
 SELECT t, public.uuidv6_floor(t), public.uuidv6_ceil(t)
@@ -18,7 +18,8 @@ FROM unnest('{1970-01-01 00:00:00+00,2022-02-22 19:22:22.123456+00,10889-08-02 0
 SELECT t, public.uuidv6_timestamp(id), public.uuid_extract_version(id), public.uuid_extract_variant(id)
 FROM unnest('{1582-10-15 00:00:00+00,2022-02-22 19:22:22.123456+00,5236-03-31 21:21:00.684697+00}'::timestamptz[]) AS t, LATERAL public.uuidv6_at(t) AS id;
 
--- v6 has the MAC address of the setting; a random node has the multicast bit
+-- v6 has the MAC address of the setting, or a random node with the multicast bit; v7 has
+-- no MAC address
 SELECT set_config('uuid9562.mac_address', node, false), public.uuid_extract_node(public.uuidv6_at(now())) = '02:00:5e:10:00:01' AS set,
 	   trunc(public.uuid_extract_node(public.uuidv6_at(now())))::text ~ '^.[13579bdf]' AS multicast,
 	   right(public.uuidv7_at(now())::text, 12) = '02005e100001' AS in_v7
@@ -27,8 +28,8 @@ FROM unnest('{02:00:5e:10:00:01,""}'::text[]) AS node;
 -- Values for a given time do not affect the generators, which continue at the current time.
 SELECT public.uuidv7_at(t) > public.uuidv7(), public.uuidv6_at(t) > public.uuidv6() FROM (VALUES ('2222-02-22 19:22:22+00'::timestamptz)) AS a (t);
 
--- The functions uuidv*_timestamp_from_text() read the timestamp of a partition bound in text
--- form, also if it is of another version.
+-- The functions uuidv*_timestamp_from_text() return the timestamp of a partition bound in
+-- text form, even if the bound is a UUID of another version.
 SELECT public.uuidv7_timestamp_from_text(id), public.uuidv6_timestamp_from_text(id)
 FROM (VALUES (public.uuidv7_floor('2026-01-01')::text), (public.uuidv6_floor('2026-01-01')::text)) AS ids (id);
 
