@@ -3,8 +3,8 @@
  *		A permutation of UUIDs that cannot be computed or reversed without a key.
  *
  * A Luby-Rackoff (Feistel) network over the 122 bits other than version and variant.
- * Round i encrypts a block of two 64-bit big-endian numbers: i and one half.  The low 61
- * bits of the first number of the result change the other half, by XOR.  The next round
+ * Round i encrypts a block of two 64-bit big-endian numbers: i and one half.  It XORs the
+ * other half with the low 61 bits of the first number of the result.  The next round
  * exchanges the halves.  Six rounds are proven secure against chosen-ciphertext attacks
  * with far fewer than 2^61 queries.  Four more rounds are a margin.
  *

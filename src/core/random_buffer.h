@@ -2,8 +2,8 @@
  * random_buffer.h
  *		A buffer of random bytes (RFC 9562, 6.9).
  *
- * Each call of a cryptographically secure source is expensive, whatever the number of
- * bytes.  So the buffer fetches 16384 bytes at a time and returns 8 at a time.
+ * A call of a cryptographically secure source is expensive even if it returns few bytes.
+ * So the buffer fetches 16384 bytes at a time and returns 8 at a time.
  *
  *	- No byte is returned twice: each is erased when it is returned.
  *	- The buffer belongs to one process.  After a fork, parent and child have the

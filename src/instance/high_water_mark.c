@@ -3,17 +3,17 @@
  *		The reserved ranges of the ordered generators, on disk and in WAL
  *		(RFC 9562, 6.3, stable storage).
  *
- * The high-water mark is one page.  The page is in a file like that of a table, which
- * is not in the system catalogs, and is accessed through the shared buffers.  Each
- * change is written to WAL as a full-page image, so that crash recovery, standbys,
+ * The high-water mark contains reserved_until of each generator.  It is one page, in a
+ * file like that of a table but without an entry in the system catalogs.  Each change of
+ * the page is written to WAL as a full-page image, so that crash recovery, standbys,
  * backups and pg_rewind restore the page, even on a server without this library.
  *
  * The WAL record is flushed before a value of the new range is generated.  So it precedes
  * the WAL records of all rows with such values: a server with such a row has the mark.
  *
  * A server without the file has never generated an ordered value.  If the file has no
- * valid page, uuid9562_read_mark() raises an error.  Not only corruption but also a crash
- * or a full disk at the first use can leave such a file.
+ * valid page, uuid9562_read_mark() raises an error.  Such a file is corrupted, or remains
+ * after a crash or an error, such as a full disk, at the very first use.
  *
  * Callers hold mark_lock.  They do not call these functions during recovery.
  */

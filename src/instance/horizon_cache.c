@@ -53,7 +53,7 @@ create_cache(void)
 	removed_xmax = 0;
 }
 
-/* Check whether the snapshot of an entry has the same top-level transactions. */
+/* Check whether a snapshot has the same top-level transactions as that of an entry. */
 static bool
 is_for_snapshot(const CacheEntry *entry, Snapshot snapshot)
 {

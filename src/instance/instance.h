@@ -19,7 +19,7 @@
 
 #include "core/transaction_history.h"
 
-/* All values of a generator have times before reserved_until; 0 if it has no values. */
+/* A generator's values have times before its reserved_until, which is 0 if it has none. */
 typedef struct HighWaterMark
 {
 	uint64		reserved_until[UUID_ORDERED_COUNT];
@@ -37,7 +37,7 @@ typedef struct OrderedGenerator
 {
 	slock_t		lock;			/* protects all fields below */
 	UuidPayload previous;		/* the last value; all zeros before the first */
-	uint64		reserved_until; /* values must have smaller times */
+	uint64		reserved_until; /* values must have earlier times */
 	uint64		extend_at;		/* from this time on, extend the reservation */
 	uint64		generated;		/* number of values since startup */
 	uint64		ahead_of_clock; /* number of values ahead of the clock */

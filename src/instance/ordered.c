@@ -7,9 +7,9 @@
  * acquires the spinlock, and holds the spinlock for a few nanoseconds.
  *
  * The high-water mark is stored on disk.  It reserves values for each generator: those
- * with times before reserved_until.  A generator returns only reserved values.  When
- * they last for less than one second, a session extends the reservation to two seconds.
- * Meanwhile, other sessions use the remaining reserved values, or wait if none remain.
+ * with times before reserved_until.  A generator returns only reserved values.  When less
+ * than one second of a reservation is left, a session extends it to two seconds.  During
+ * this, other sessions use the reserved values that are left, or wait if there are none.
  * After every startup, a generator continues from the end of its reservation.
  *
  * If an error is raised, mark_lock is released before the error is reported, since
