@@ -36,7 +36,7 @@
 typedef struct UuidHistoryEntry
 {
 	uint64_t	xid;			/* full ID of the newest transaction */
-	uint64_t	first[UUID_ORDERED_COUNT];	/* smallest value of each generator */
+	uint64_t	first[UUID_ORDERED_COUNT];	/* smallest value per generator */
 } UuidHistoryEntry;
 
 /* A zeroed history is empty.  On each level the older entry comes first. */

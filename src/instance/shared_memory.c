@@ -46,7 +46,7 @@ init_shared(void *memory)
 			pg_atomic_init_u64(&shared->slots[i].slot.first[j], 0);
 		pg_atomic_init_u64(&shared->slots[i].slot.changecount, 0);
 	}
-	/* set last, so that use_shared() refuses memory whose initialization failed */
+	/* set last: use_shared() refuses the memory if initialization failed */
 	shared->layout = SHARED_LAYOUT;
 }
 
@@ -122,7 +122,7 @@ static void
 add_context(void *arg)
 {
 	errcontext("while attaching to uuid9562 shared memory");
-	/* raised if the size differs: another version may have created the segment */
+	/* raised if another version created the segment with another size */
 	if (geterrcode() == ERRCODE_INTERNAL_ERROR)
 		errhint("If the library was updated, restart the server.");
 }

@@ -29,7 +29,7 @@
 
 #define UNKNOWN_SHARE	0.5		/* share of the version if it is unknown */
 #define DENSITY_BINS	4		/* bins averaged at an end of the histogram */
-#define SAMPLED_ROW		(1.0 / 300) /* in bins: ANALYZE samples 300 rows for each */
+#define SAMPLED_ROW		(1.0 / 300) /* in bins; a bin has 300 sampled rows */
 
 static const uint8 nil[UUID_LEN] = {0};
 static const uint8 max[UUID_LEN] = {
@@ -166,7 +166,7 @@ split_histogram(PlannerInfo *root, UuidStatistics *statistics)
 	last = &statistics->boundaries[statistics->last];
 
 	set_now(statistics, statistics->kind);
-	/* uuid_is_v8 also accepts UUIDs of uuidv8(), whose time fields are greater */
+	/* uuid_is_v8 also accepts UUIDs of uuidv8(), which have greater times */
 	if (statistics->kind->number == UUID_KIND_V8_NODE && memcmp(last->uuid, statistics->now, UUID_LEN) > 0)
 		set_now(statistics, UUID_V8);
 	if (statistics->last > 0 && memcmp(last->uuid, statistics->now, UUID_LEN) < 0)
