@@ -12,8 +12,8 @@ GROUP BY variant ORDER BY octet8;
 SELECT string_agg(public.uuid_extract_version(('c232ab00-9414-' || octet6 || '1ec-b3c8-9f6bdeced846')::uuid)::text, ' ') AS versions
 FROM unnest('{0,1,2,3,4,5,6,7,8,9,a,b,c,d,e,f}'::text[]) AS octet6;
 
--- uuid_inspect(): the same bytes with each version, Nil and Max, another variant, and the
--- smallest and greatest clock sequence and node
+-- uuid_inspect(): the same bytes with each version (no field of v2 is read), Nil and Max,
+-- another variant, and the smallest and greatest clock sequence and node
 SELECT inspected.*
 FROM (SELECT n, overlay('1ec9414c-232a-6b00-b3c8-9f6bdeced846' PLACING n::text FROM 15)::uuid FROM generate_series(1, 8) AS n UNION ALL
 	  VALUES (9, public.nil_uuid()), (10, public.max_uuid()),

@@ -3,7 +3,7 @@
  *		The bounds of a period as expressions of a plan.
  *
  * The comparisons that replace "id <@ period" compare the ID with the smallest and
- * the greatest UUID in the period.  These two bounds are expressions of the period:
+ * the greatest UUID in the period.  The form of the period determines these bounds:
  *
  *		a constant			constants; no bound for an unbounded side
  *		tstzrange(a, b)		uuidv7_lower_bound(a, true), uuidv7_upper_bound(b, false)
@@ -28,7 +28,7 @@
 #define MAX_COPIED_NODES	50
 
 /*
- * Make a call of the function of this extension with a name and argument types.  Look it
+ * Make a call of a function of this extension from its name and its arguments.  Look it
  * up in the schema of call->funcid, since the extension can be in any schema.  Return
  * NULL if the schema lacks the function, as it may before ALTER EXTENSION UPDATE.
  */

@@ -36,8 +36,8 @@ last_micros(TimestampTz upper, bool inclusive)
 }
 
 /*
- * Set *lowest and *highest to the first and the last time field whose timestamp is in
- * a period.  Return false if there is none.
+ * Set *lowest and *highest to the smallest and the greatest time field whose timestamp
+ * is in a period.  Return false if no timestamp of the kind is in the period.
  */
 static bool
 period_span(const UuidKind *kind, TypeCacheEntry *typcache, const RangeType *period,
