@@ -2,8 +2,8 @@
 #
 #	make && make install && make installcheck
 #
-# PG_CONFIG is the pg_config of the PostgreSQL to build for.  To build in another folder
-# than that of the source, run "make -f .../uuid9562/Makefile" in that folder.
+# PG_CONFIG is the pg_config of the PostgreSQL to build for.  To build outside the source
+# folder, run "make -f .../uuid9562/Makefile" in the folder for the build.
 
 SOURCE := $(patsubst %/,%,$(or $(VPATH),$(dir $(firstword $(MAKEFILE_LIST)))))
 # PGXS does not set VPATH if PostgreSQL was configured in its own source folder.
@@ -67,7 +67,7 @@ include $(PGXS)
 # If PostgreSQL was built with OpenSSL, link with libcrypto, which has AES.
 SHLIB_LINK += $(filter -lcrypto,$(LIBS))
 
-# Also build the bitcode again, from which JIT inlines functions.
+# Build the object files and the bitcode for JIT again if a header or the version changes.
 $(OBJS) $(OBJS:.o=.bc): $(call OWN_FILES,src/*.h src/*/*.h) uuid9562.control
 
 ifneq ($(SOURCE),.)

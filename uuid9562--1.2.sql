@@ -3,9 +3,9 @@
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION uuid9562" to load this file. \quit
 
--- PostgreSQL 17, 18 and 20 added functions and aggregates with the names of seven of
--- those below, and an unqualified name can refer to PostgreSQL's. The script therefore
--- creates and comments on these seven under temporary names, and then renames them.
+-- PostgreSQL 17, 18 and 20 added their own versions of seven functions and aggregates
+-- below. An unqualified name can refer to PostgreSQL's version, so the script creates and
+-- comments on these seven under temporary names, and then renames them.
 
 -- ------------------------------------------------------------------------
 -- Generation

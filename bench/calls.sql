@@ -1,7 +1,7 @@
 -- Measure the nanoseconds of a call.  A statement makes ten calls for each of 20,000 rows.
--- From its CPU time, the CPU time of a statement with NULL instead of each call is
--- subtracted.  In most measures, the first function is a baseline: a C function that does
--- the minimum work.
+-- Its CPU time minus that of a statement with NULL instead of each call is the time of the
+-- calls.  In most measures, the first function is a baseline: a C function that does the
+-- minimum work.
 CREATE TABLE numbers AS
 SELECT n, clock_timestamp() AS time, public.uuidv1() AS v1, public.uuidv6() AS v6, public.uuidv7() AS v7,
 	   public.uuidv8() AS v8, 'urn:uuid:' || gen_random_uuid() AS urn, gen_random_uuid() AS v4,

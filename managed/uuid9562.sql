@@ -42,7 +42,7 @@ COMMENT ON FUNCTION uuid_extract_version(uuid) IS 'extract version from RFC 9562
 
 -- In the text of a UUID, left($1::text, 8) and substr($1::text, 10, 4) are the 12
 -- hexadecimal digits of the milliseconds since 1970-01-01.  This number is split into hours
--- and milliseconds, since the product of a greater number and an interval is rounded.
+-- and milliseconds, since the product of a large number and an interval is rounded.
 -- AT TIME ZONE 'UTC' makes the result independent of the session's time zone.
 CREATE FUNCTION uuidv7_timestamp(uuid) RETURNS timestamptz
 IMMUTABLE PARALLEL SAFE
