@@ -5,7 +5,7 @@
 
 #include "base58.h"
 
-/* Vectors, computed in Python with divmod() and Bitcoin's alphabet. */
+/* Test vectors, computed in Python with divmod() and Bitcoin's alphabet. */
 static const struct
 {
 	const char *uuid;
@@ -46,7 +46,7 @@ base58_is_a_number_in_base_58(void **state)
 	}
 }
 
-/* Write the base58 text of a UUID, computed by one division for each digit. */
+/* Write the base58 text of a UUID by dividing it by 58 once for each digit. */
 static void
 slow_base58(const uint8_t *bytes, char *string)
 {
@@ -103,7 +103,7 @@ assert_refused(const char *string, size_t length, const char *reason)
 		fail_msg("\"%.*s\": %s", (int) length, string, given == NULL ? "read" : given);
 }
 
-/* Refuse every byte other than the 58 digits, at every position. */
+/* Every byte other than the 58 digits is refused at every position. */
 static void
 refuses_other_characters(void **state)
 {

@@ -1,6 +1,6 @@
 /*
- * Tests of the 60-bit time fields: units, epochs, both ends, and conversion in
- * both directions.
+ * Tests of the 60-bit time fields: units, epochs, first and last times, and
+ * conversion in both directions.
  */
 #include "support.h"
 
@@ -63,13 +63,13 @@ fraction_is_as_the_rfc_defines_it(void **state)
 			(uint32_t) (test_bits() % 1000000000);
 		uint64_t	expected;
 
-		/* 1 second: 1000 ms */
+		/* the time is 1 second, or 1000 ms, and nsec */
 		expected = (UINT64_C(1000) + nsec / 1000000) << 12 | (nsec % 1000000) * UINT64_C(4096) / 1000000;
 		assert_true(ticks_of(UUID_CLOCK_V7, 1, nsec) == expected);
 	}
 }
 
-/* Convert the first and the last time of each field, and refuse those outside (6.1). */
+/* Each field has a first and a last time; times outside are refused (RFC 9562, 6.1). */
 static void
 refuses_a_time_outside_the_field(void **state)
 {
@@ -113,7 +113,7 @@ v8_keeps_the_least_significant_bits(void **state)
 	assert_true(ticks_of(UUID_CLOCK_V8, 3 * round, 205409280 + 420) == 42);
 }
 
-/* Convert whole microseconds, also at both ends of the field, in both directions. */
+/* Random microseconds, and those near both ends of the field, are read back unchanged. */
 static void
 reads_back_every_whole_microsecond(void **state)
 {
@@ -148,7 +148,7 @@ reads_back_every_whole_microsecond(void **state)
 	}
 }
 
-/* The microseconds of the 4096 fractions never decrease, and are less than 1 us off. */
+/* Microseconds are read from the 4096 fractions of a millisecond, less than 1 us off. */
 static void
 v7_microseconds_stay_in_their_millisecond(void **state)
 {
@@ -180,10 +180,10 @@ shifts_by_the_distance(void **state)
 	assert_true(uuid_clock_v7_shift(start, -1000, false, &shifted) && shifted == start - 4096);
 	assert_true(uuid_clock_v7_shift(start, 125, false, &shifted) && shifted == start + 512);
 	assert_true(uuid_clock_v7_shift(start, -125, false, &shifted) && shifted == start - 512);
-	/* 1 us is 4.096 ticks, -1 us is -4.096: rounded down */
+	/* 1 us is 4.096 ticks, rounded down to 4; -4.096 is rounded down to -5 */
 	assert_true(uuid_clock_v7_shift(start, 1, false, &shifted) && shifted == start + 4);
 	assert_true(uuid_clock_v7_shift(start, -1, false, &shifted) && shifted == start - 5);
-	/* whole milliseconds, rounded down; the last 12 bits do not change */
+	/* in whole milliseconds, rounded down, the last 12 bits do not change */
 	assert_true(uuid_clock_v7_shift(start, 1999, true, &shifted) && shifted == start + 4096);
 	assert_true(uuid_clock_v7_shift(start, -1, true, &shifted) && shifted == start - 4096);
 	assert_true(uuid_clock_v7_shift(start, INT64_C(3600000000), true, &shifted) &&
@@ -211,7 +211,7 @@ a_shift_out_of_the_field_is_refused(void **state)
 	assert_false(uuid_clock_v7_shift(UUID_TIME_MAX, INT64_MIN, false, &shifted));
 }
 
-/* Shifting by the same distance keeps the order of values. */
+/* Values that are shifted by the same distance keep their order. */
 static void
 a_shift_keeps_the_order(void **state)
 {
@@ -232,7 +232,7 @@ a_shift_keeps_the_order(void **state)
 	}
 }
 
-/* Microseconds outside the fields are refused; they do not overflow to other values. */
+/* Microseconds outside the fields are refused, and do not overflow to valid times. */
 static void
 refuses_microseconds_outside_the_field(void **state)
 {
@@ -251,11 +251,11 @@ refuses_microseconds_outside_the_field(void **state)
 }
 
 /*
- * A span contains the milliseconds of v7, or the microseconds of v6, that begin in
- * the period, and is clipped to the field.
+ * A span contains the milliseconds (v7) or microseconds (v6) that begin in the
+ * period, and is clipped to the field.
  */
 static void
-a_span_holds_what_is_asked(void **state)
+a_span_holds_the_times_of_its_period(void **state)
 {
 	const int64_t first_v6 = -INT64_C(12219292800000000);
 	const int64_t last_v7 = INT64_C(281474976710655000);
@@ -275,7 +275,7 @@ a_span_holds_what_is_asked(void **state)
 	assert_true(lowest == 50 && highest == 69);
 	assert_false(uuid_clock_span(UUID_CLOCK_GREGORIAN, 6, 5, &lowest, &highest));
 
-	/* unbounded: the whole field */
+	/* an unbounded period contains the whole field, and one at infinity nothing */
 	for (UuidClock clock = UUID_CLOCK_GREGORIAN; clock <= UUID_CLOCK_V7; clock++)
 	{
 		assert_true(uuid_clock_span(clock, INT64_MIN, INT64_MAX, &lowest, &highest));
@@ -297,9 +297,9 @@ a_span_holds_what_is_asked(void **state)
 	assert_false(uuid_clock_span(UUID_CLOCK_GREGORIAN, INT64_C(103072857660684698), INT64_MAX, &lowest, &highest));
 }
 
-/* The first and the last tick of a span are in the period, and adjacent ticks are not. */
+/* A span begins and ends in the period; the ticks before and after it are outside. */
 static void
-a_span_is_as_the_readings_say(void **state)
+a_span_agrees_with_the_timestamps_read(void **state)
 {
 	int			spans = 0;
 
@@ -331,9 +331,12 @@ a_span_is_as_the_readings_say(void **state)
 	assert_true(spans > RANDOM_ROUNDS / 10);
 }
 
-/* Add seconds, round v7 down to milliseconds, and stop one tick after the end of the field. */
+/*
+ * uuid_clock_later() adds seconds, and rounds v7 down to milliseconds.  The greatest
+ * result is one tick after the end of the field.
+ */
 static void
-goes_on_by_seconds(void **state)
+adds_seconds(void **state)
 {
 	(void) state;
 	assert_true(uuid_clock_later(UUID_CLOCK_GREGORIAN, 7, 2) == 20000007);
@@ -365,9 +368,9 @@ main(void)
 		cmocka_unit_test(v8_keeps_the_least_significant_bits),
 		cmocka_unit_test(reads_back_every_whole_microsecond),
 		cmocka_unit_test(refuses_microseconds_outside_the_field),
-		cmocka_unit_test(a_span_holds_what_is_asked),
-		cmocka_unit_test(a_span_is_as_the_readings_say),
-		cmocka_unit_test(goes_on_by_seconds),
+		cmocka_unit_test(a_span_holds_the_times_of_its_period),
+		cmocka_unit_test(a_span_agrees_with_the_timestamps_read),
+		cmocka_unit_test(adds_seconds),
 		cmocka_unit_test(v7_microseconds_stay_in_their_millisecond),
 		cmocka_unit_test(shifts_by_the_distance),
 		cmocka_unit_test(a_shift_out_of_the_field_is_refused),

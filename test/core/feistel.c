@@ -7,8 +7,9 @@
 #include "feistel.h"
 
 /*
- * The ten rounds of a vector of the manual, computed by OpenSSL: the half that AES-256
- * encrypts with the key 00 01 ... 1f, and the first 8 bytes of the result.
+ * The ten rounds of a test vector in doc/public-ids.md, computed by OpenSSL.  Each row
+ * has the half that AES-256 encrypts with the key 00 01 ... 1f, and the first 8 bytes
+ * of the result.
  */
 static const uint64_t aes[UUID_FEISTEL_ROUNDS][2] = {
 	{UINT64_C(0x1de06b9bb85af70d), UINT64_C(0x64f035a96cfabfdf)},
@@ -23,7 +24,7 @@ static const uint64_t aes[UUID_FEISTEL_ROUNDS][2] = {
 	{UINT64_C(0x1598e7b56fbb2d70), UINT64_C(0x058bd8c6c4d1b341)},
 };
 
-/* A UuidBlockCipher that replays the rounds of the vector, and counts them. */
+/* A UuidBlockCipher that returns the recorded results above, and counts its calls. */
 static bool
 replay_aes(void *key, uint8_t *block)
 {

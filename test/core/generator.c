@@ -1,6 +1,6 @@
 /*
- * Tests of the generator: the next value is greater, whatever the clock shows,
- * with every random source and method.
+ * Tests of the generator: each value is greater than the previous one, for every
+ * clock, random source and method.
  */
 #include "support.h"
 
@@ -49,7 +49,7 @@ random_from(Source source)
 	return random;
 }
 
-/* Clocks: the time at step i, in v7 ticks. */
+/* Clocks: each function returns the time at step i, in v7 ticks. */
 
 static uint64_t
 stands_still(uint64_t i)
@@ -169,7 +169,7 @@ a_change_of_method_keeps_the_order(void **state)
 	}
 }
 
-/* Method fraction keeps the order if a stamp replaces bits below the 4-bit counter. */
+/* With method fraction, a node or node ID replaces only bits below the counter. */
 static void
 a_stamp_below_the_counter_keeps_the_order(void **state)
 {
@@ -197,7 +197,7 @@ a_stamp_below_the_counter_keeps_the_order(void **state)
 }
 
 static void
-a_later_time_is_taken_as_it_is(void **state)
+a_later_time_is_used_unchanged(void **state)
 {
 	(void) state;
 	for (size_t m = 0; m < 3; m++)
@@ -227,7 +227,7 @@ a_fresh_counter_leaves_its_guard_bit_zero(void **state)
 	uuid_generator_next(&generator, START, random_from(ones), UUID_METHOD_RANDOM);
 	assert_true(generator.tail == UUID_TAIL_MAX >> 1);
 
-	/* 15 seeded bits: 0x7ff in the 12 bits of the time, 0xf in the 4 of the tail */
+	/* the counter is 0x7fff: 0x7ff in the time, and 0xf in the tail */
 	generator = generator_at(0, 0);
 	uuid_generator_next(&generator, START, random_from(ones), UUID_METHOD_COUNTER);
 	assert_true(generator.time == START + 0x7ff);
@@ -255,7 +255,7 @@ counter_steps_a_sixteen_bit_counter_by_one(void **state)
 	UuidPayload generator = {START + 0x0fe, UINT64_C(0xf) << 58 | 0x1234};
 
 	(void) state;
-	/* 0x0fef to 0x0ff0: a carry from the 4 bits of the tail to the 12 of the time */
+	/* the counter goes from 0x0fef to 0x0ff0, with a carry from tail to time */
 	assert_int_equal(uuid_generator_next(&generator, START + 4095, random_from(ones), UUID_METHOD_COUNTER),
 					 UUID_NEXT_STEPPED);
 	assert_true(generator.time == START + 0x0ff);
@@ -281,7 +281,7 @@ random_grows_by_one_to_two_to_the_32(void **state)
 	assert_true(generator.time == START);
 }
 
-/* If the tail is full, the next value has the next tick and a new tail (6.2). */
+/* After a full tail, the next value has the next tick and a new tail (RFC 9562, 6.2). */
 static void
 rollover_takes_the_next_tick(void **state)
 {
@@ -305,7 +305,7 @@ rollover_takes_the_next_tick(void **state)
 	assert_true(generator.time == START + 1);
 	assert_true(generator.tail == 0);
 
-	/* method 1 has a new seed of 15 bits, 0x7fff; its top 12 bits are in the time */
+	/* method 1: the new counter is 0x7fff, with its upper 12 bits in the time */
 	generator = generator_at(START + 4095, FULL_COUNTER | 7);
 	assert_int_equal(uuid_generator_next(&generator, START, random_from(ones), UUID_METHOD_COUNTER),
 					 UUID_NEXT_AHEAD);
@@ -342,9 +342,8 @@ a_tick_gives_as_many_values_as_its_counter_allows(void **state)
 	assert_int_equal(values_per_tick(UUID_METHOD_COUNTER, ones), 32769);
 }
 
-/* The generator uses the last tick of the field. */
 static void
-the_last_tick_of_the_field_is_taken(void **state)
+the_last_tick_of_the_field_is_used(void **state)
 {
 	(void) state;
 	for (size_t m = 0; m < 3; m++)
@@ -358,7 +357,7 @@ the_last_tick_of_the_field_is_taken(void **state)
 	}
 }
 
-/* At the end of the field, there is no next value, and the state does not change. */
+/* At the end of the field, the state of the generator does not change. */
 static void
 at_the_end_of_the_field_there_is_no_next(void **state)
 {
@@ -377,7 +376,7 @@ at_the_end_of_the_field_there_is_no_next(void **state)
 	}
 }
 
-/* The random bits are in the documented places of the value. */
+/* The random bits are in the places that doc/layouts.md documents. */
 static void
 the_random_bits_reach_the_value(void **state)
 {
@@ -392,7 +391,7 @@ the_random_bits_reach_the_value(void **state)
 
 	generator = generator_at(0, 0);
 	uuid_generator_next(&generator, START, random, UUID_METHOD_COUNTER);
-	/* seed 0x2bcd */
+	/* the counter is 0x2bcd, the low 15 bits of the seed */
 	assert_true(generator.time == START + 0x2bc);
 	assert_true(generator.tail == (UINT64_C(0xd) << 58 | UINT64_C(0x03cdef0123456789)));
 
@@ -405,7 +404,7 @@ the_random_bits_reach_the_value(void **state)
 
 /*
  * Return the number of random bits that affect the next value.  doc/collisions.md
- * uses these numbers.
+ * lists these numbers.
  */
 static int
 bits_that_count(UuidMethod method, UuidStamp stamp, UuidPayload before, uint64_t now)
@@ -464,7 +463,7 @@ no_random_bit_is_lost(void **state)
  * whatever the clock shows.
  */
 static void
-goes_on_from_a_time(void **state)
+continues_from_a_time(void **state)
 {
 	(void) state;
 	for (int round = 0; round < 100000; round++)
@@ -485,9 +484,9 @@ goes_on_from_a_time(void **state)
 	assert_true(uuid_generator_from(0).time == 0 && uuid_generator_from(0).tail == 0);
 }
 
-/* A generator continues after the payload to which it is advanced, and never decreases. */
+/* A generator continues after the given payload, or after its own if that is greater. */
 static void
-goes_on_above_what_it_is_lifted_to(void **state)
+continues_after_what_it_is_advanced_to(void **state)
 {
 	(void) state;
 	for (int m = 0; m < 3; m++)
@@ -514,7 +513,7 @@ goes_on_above_what_it_is_lifted_to(void **state)
 }
 
 static void
-tells_when_the_clock_is_behind(void **state)
+reports_that_the_clock_is_behind(void **state)
 {
 	(void) state;
 	for (UuidClock clock = UUID_CLOCK_GREGORIAN; clock <= UUID_CLOCK_V8; clock += UUID_CLOCK_V8)
@@ -536,20 +535,20 @@ main(void)
 		cmocka_unit_test(every_value_exceeds_the_one_before),
 		cmocka_unit_test(a_change_of_method_keeps_the_order),
 		cmocka_unit_test(a_stamp_below_the_counter_keeps_the_order),
-		cmocka_unit_test(a_later_time_is_taken_as_it_is),
+		cmocka_unit_test(a_later_time_is_used_unchanged),
 		cmocka_unit_test(a_fresh_counter_leaves_its_guard_bit_zero),
 		cmocka_unit_test(fraction_steps_a_four_bit_counter_by_one),
 		cmocka_unit_test(counter_steps_a_sixteen_bit_counter_by_one),
 		cmocka_unit_test(random_grows_by_one_to_two_to_the_32),
 		cmocka_unit_test(rollover_takes_the_next_tick),
 		cmocka_unit_test(a_tick_gives_as_many_values_as_its_counter_allows),
-		cmocka_unit_test(the_last_tick_of_the_field_is_taken),
+		cmocka_unit_test(the_last_tick_of_the_field_is_used),
 		cmocka_unit_test(at_the_end_of_the_field_there_is_no_next),
 		cmocka_unit_test(the_random_bits_reach_the_value),
 		cmocka_unit_test(no_random_bit_is_lost),
-		cmocka_unit_test(goes_on_from_a_time),
-		cmocka_unit_test(goes_on_above_what_it_is_lifted_to),
-		cmocka_unit_test(tells_when_the_clock_is_behind),
+		cmocka_unit_test(continues_from_a_time),
+		cmocka_unit_test(continues_after_what_it_is_advanced_to),
+		cmocka_unit_test(reports_that_the_clock_is_behind),
 	};
 
 	return run_core_tests(tests);

@@ -2,15 +2,16 @@
  * A model of the horizon: explore every interleaving of a few writers with a
  * reader.
  *
- * A step is an action of one process that others can see.  The rules are the
- * orders of steps on which src/instance/horizon.c and
- * src/instance/transaction_slot.c rely.  If all rules hold, no row below a
- * reader's horizon can appear later, and no finished transaction holds the
- * horizon.  For each broken rule, the model must find an interleaving that
- * fails.
+ * A step is an action of one process that others can see.  The rules are those on
+ * which src/instance/horizon.c and src/instance/transaction_slot.c rely, such as the
+ * order of two steps.  If all rules hold, no row below a reader's horizon can appear
+ * later, and no finished transaction holds the horizon.  For each broken rule, the
+ * model must find an interleaving that misses a row, holds the horizon for ever, or
+ * refuses a reader needlessly.
  *
- * Ticks and transaction IDs count from 1.  Two values share a tick.  The histories
- * use the functions of the server, with two levels, so that entries are merged.
+ * Ticks and transaction IDs count from 1.  Two values share a tick.  The transaction
+ * histories are those of src/core, but with only two levels, so that entries are
+ * merged.
  */
 #define UUID_HISTORY_LEVELS 2
 
@@ -18,7 +19,7 @@
 
 #include "transaction_history.h"
 
-/* The rules, each of which a test breaks. */
+/* The rules.  For each of them, a test runs the model with the rule broken. */
 typedef enum Rule
 {
 	NO_RULE,
@@ -75,8 +76,8 @@ enum
 typedef enum Step
 {
 	DONE,
-	/* of a writer */
-	ASSIGN,						/* assign a transaction ID */
+	/* steps of a writer */
+	ASSIGN,						/* a transaction ID, without a value */
 	GENERATE,					/* generate a value, and insert a row */
 	SET_SLOT,
 	END,
@@ -87,10 +88,11 @@ typedef enum Step
 	PREPARE,
 	HISTORY_ADD_PREPARED,
 	RESET,
+	/* steps that read the high-water mark after startup */
 	LOAD_NEXT,
 	LOAD_PROC,
 	LOAD_END,
-	/* of the reader */
+	/* steps of the reader */
 	SNAPSHOT,
 	OLD_SNAPSHOT,				/* use a snapshot taken before startup */
 	CHECK_KNOWN,
@@ -125,11 +127,11 @@ typedef struct State
 	uint8_t		next_xid;		/* next transaction ID to be assigned */
 	uint8_t		latest_ended;
 	uint8_t		prepared;		/* xid in the slot of a prepared transaction */
-	uint8_t		may_finish;		/* has the session that prepared it detached,
-								 * so that others may finish it? */
+	uint8_t		may_finish;		/* may others finish it, since the session
+								 * that prepared it has cleared its slot? */
 	uint16_t	running;		/* bits of the xids in progress */
 	uint8_t		xid[WRITERS];
-	uint8_t		ended[WRITERS]; /* does the next value begin a transaction? */
+	uint8_t		ended[WRITERS]; /* has transaction xid[] ended? */
 	uint8_t		slot[WRITERS];	/* smallest tick plus one; 0 if there is none */
 	uint8_t		cleared[WRITERS];	/* value of a slot that was cleared too early */
 	uint8_t		count[SLOTS][UUID_HISTORY_LEVELS];
@@ -140,15 +142,16 @@ typedef struct State
 	uint8_t		row_value[ROWS];
 	uint8_t		row_xid[ROWS];
 	uint8_t		row_aborts[ROWS];
-	/* of startup */
+	/* reading the high-water mark after startup */
 	uint8_t		loaded;
 	uint8_t		load_next;
 	uint8_t		load_first;
 	uint8_t		first_known_xid;
-	/* of the reader */
+	/* the reader */
 	uint16_t	seen_running;
 	uint8_t		seen_xmax;
-	uint8_t		seen_loaded;	/* was the snapshot taken after the mark was read? */
+	uint8_t		seen_loaded;	/* was the snapshot taken after startup had
+								 * read the high-water mark? */
 	uint8_t		next_tick;		/* 0 if no value was generated */
 	uint8_t		seen_changes;
 	uint8_t		smallest;
@@ -170,7 +173,7 @@ static uint64_t states;
 
 /* --- states that the search has reached --------------------------------------- */
 
-/* A hash table with four times as many places as any program here needs. */
+/* A hash table of states.  It has four times as many places as any test here needs. */
 static uint64_t met[1 << 20][2];
 
 /* Return a hash of 128 bits of a state. */
@@ -192,7 +195,7 @@ hash_state(const State *state, uint64_t hash[2])
 		b ^= b >> 29;
 	}
 	hash[0] = a;
-	hash[1] = b | 1;			/* 0 is an unused place */
+	hash[1] = b | 1;			/* not 0, which marks an unused place */
 }
 
 /* Check whether the search has reached the state before, and record the state. */
@@ -227,7 +230,7 @@ tick_of(int value)
 	return value / VALUES_PER_TICK;
 }
 
-/* Keep the smaller value; 0 means none. */
+/* Set *smallest to the smaller of two values, where 0 means no value. */
 static void
 keep_smaller(uint8_t *smallest, uint8_t other)
 {
@@ -235,7 +238,6 @@ keep_smaller(uint8_t *smallest, uint8_t other)
 		*smallest = other;
 }
 
-/* Assign a transaction ID. */
 static void
 assign(State *state, int writer)
 {
@@ -262,7 +264,7 @@ generate(State *state, int writer, bool aborts)
 	state->rows++;
 }
 
-/* Add a transaction to the history of a slot, by the server's function. */
+/* Add a transaction to the history of a slot with uuid_history_add(). */
 static void
 add_to_history(State *state, int slot, uint8_t xid, uint8_t first)
 {
@@ -297,7 +299,7 @@ end(State *state, uint8_t xid)
 		state->latest_ended = xid;
 }
 
-/* Take a step of a writer.  Return false if it has to wait. */
+/* Take a step of a writer.  Return false if the writer has to wait. */
 static bool
 write_step(State *state, int writer)
 {
@@ -341,7 +343,7 @@ write_step(State *state, int writer)
 			if (broken == HISTORY_BEFORE_CLEAR)
 				state->cleared[writer] = state->slot[writer];
 			state->slot[writer] = 0;
-			/* from here on others may finish a prepared transaction */
+			/* from now on, others may finish the prepared transaction */
 			if (state->prepared != 0 && state->prepared == state->xid[writer])
 				state->may_finish = state->ended[writer] = 1;
 			break;
@@ -371,7 +373,7 @@ write_step(State *state, int writer)
 			keep_smaller(&state->load_first, state->load_next);
 			state->first_known_xid = state->load_first;
 			state->load_first = state->load_next = 0;
-			/* the generator continues from the mark */
+			/* the generator continues from the high-water mark, tick 3 */
 			state->last = 3 * VALUES_PER_TICK - 1;
 			state->loaded = 1;
 			break;
@@ -386,13 +388,16 @@ sees(const State *state, uint8_t xid)
 	return xid < state->seen_xmax && !(state->seen_running & 1 << xid);
 }
 
-/* Check whether a reader misses a row if it continues after the greatest value it read. */
+/*
+ * Check whether a reader misses a row if its next read starts after the greatest value
+ * that this read has returned.
+ */
 static bool
 misses(const State *state)
 {
 	uint8_t		greatest = 0;
 
-	/* rows of odd transactions are in a partition that is read first */
+	/* rows of transactions with odd IDs are in the partition that is read first */
 	for (int i = 0; i < state->rows; i++)
 	{
 		bool		first = state->row_xid[i] % 2;
@@ -411,6 +416,7 @@ misses(const State *state)
 		/* a row below the horizon becomes visible later */
 		if (!sees(state, state->row_xid[i]) && (tick < state->horizon[0] || tick < state->horizon[1]))
 			return true;
+		/* a visible row that this read has not returned is before the next read */
 		if (sees(state, state->row_xid[i]) && tick >= state->horizon[first ? 0 : 1] &&
 			state->row_value[i] < greatest)
 			return true;
@@ -419,8 +425,8 @@ misses(const State *state)
 }
 
 /*
- * Check whether the snapshot is older than the first known transaction, or sees as in
- * progress a transaction that the slots do not know.
+ * Check whether the snapshot is older than the first known transaction ID, or sees a
+ * transaction with an earlier ID as in progress.
  */
 static bool
 is_unknown(const State *state)
@@ -429,7 +435,7 @@ is_unknown(const State *state)
 		(broken != UNKNOWN_XMAX_IS_REFUSED && state->seen_xmax < state->first_known_xid);
 }
 
-/* Take a step of the reader.  Return false if it has to wait. */
+/* Take a step of the reader.  Return false if the reader has to wait. */
 static bool
 read_step(State *state)
 {
@@ -456,8 +462,8 @@ read_step(State *state)
 			if (is_unknown(state))
 			{
 				/*
-				 * refusal is necessary only if xid 1, which may have been
-				 * prepared before startup, is in progress
+				 * needless if the snapshot was taken after the high-water
+				 * mark was read and after prepared transaction 1 finished
 				 */
 				if (state->seen_loaded && !(state->seen_running & 1 << 1))
 					refused++;
@@ -488,7 +494,7 @@ read_step(State *state)
 				int			level = of % UUID_HISTORY_LEVELS;
 				int			count = state->count[slot][level];
 
-				/* during a change, the reader finds no entry in the worst case */
+				/* the worst case while the history changes: it looks empty */
 				if (state->changes[slot] % 2 != 0)
 					count = 0;
 				for (int i = 0; i < count && !state->history_over; i++)
@@ -525,8 +531,8 @@ read_step(State *state)
 			break;
 		case CHECK:
 			/*
-			 * do not count rows after a reset during the read, since new values
-			 * are then less than earlier ones
+			 * do not count missed rows if the generator was reset meanwhile,
+			 * since new values are then less than earlier ones
 			 */
 			if (misses(state) && !state->reset_meanwhile)
 				missed++;
@@ -535,7 +541,7 @@ read_step(State *state)
 	return true;
 }
 
-/* Explore all interleavings of further steps after a state. */
+/* Explore all interleavings of the steps that remain after a state. */
 static void
 explore(const State *state)
 {
@@ -601,7 +607,7 @@ add_value(Program *program, bool aborts)
 		add(program, SET_SLOT, 0);
 }
 
-/* Add the steps that read the mark after startup. */
+/* Add the steps that read the high-water mark after startup. */
 static void
 add_load(Program *program)
 {
@@ -615,10 +621,11 @@ add_load(Program *program)
 }
 
 /*
- * Add the transactions of a writer: c and C commit after one and two values, n
- * commits without a value, a aborts, p prepares, x exits inside a transaction, and g
- * resets the generator between two values.  Outside a transaction, z resets the
- * generator, and l reads the mark after startup.
+ * Add the steps of a writer.  These letters are transactions: c commits after one
+ * value, C after two values, and n without a value.  After one value, a aborts, p
+ * prepares, and x exits.  The transaction g commits after two values, with a reset of
+ * the generator between them.  Outside a transaction, z resets the generator, and l
+ * reads the high-water mark after startup.
  */
 static void
 add_writer(int writer, const char *transactions)
@@ -679,7 +686,7 @@ add_writer(int writer, const char *transactions)
 	}
 }
 
-/* Add the computation of a horizon from the slots of a number of writers. */
+/* Add the reader's steps for a horizon: read the slots of writers, and the last slot. */
 static void
 add_horizon(int slots)
 {
@@ -705,17 +712,17 @@ add_horizon(int slots)
 		add(&reader, CLOSE_TICK, 0);
 }
 
-/* States of a server at the beginning. */
+/* States of the server in which the model starts. */
 typedef enum Startup
 {
-	IN_USE,						/* the mark has been read */
+	IN_USE,						/* the high-water mark has been read */
 	WITH_PREPARED,				/* a transaction was prepared before startup */
 	WITH_OLD_SNAPSHOT			/* the reader's snapshot is from before startup */
 } Startup;
 
 /*
- * Return the state at the beginning.  Except with IN_USE, transaction 1 has a row, and
- * began before startup.
+ * Return the state in which the model starts.  Unless it is IN_USE, transaction 1
+ * inserted a row before startup.
  */
 static State
 start(Startup startup)
@@ -743,7 +750,7 @@ start(Startup startup)
 	return state;
 }
 
-/* Explore up to three writers with one broken rule, or with none. */
+/* Explore up to three writers and a reader, with one broken rule or NO_RULE. */
 static void
 run(Rule rule, Startup startup, const char *writer_0, const char *writer_1, const char *writer_2)
 {

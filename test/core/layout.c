@@ -1,5 +1,5 @@
 /*
- * Tests of layouts: the vectors of RFC 9562 and draft 04, variants and versions
+ * Tests of layouts: the vectors of RFC 9562 and its draft 04, variants and versions
  * of any bytes, and conversion of v1 to v6 and back.
  */
 #include "support.h"
@@ -13,7 +13,7 @@ fill_random(uint8_t *bytes)
 	uuid_layout_store64(bytes + 8, test_bits());
 }
 
-/* A UUID, its version and its fields. */
+/* A test vector: a UUID, its version and its fields. */
 typedef struct Vector
 {
 	const char *uuid;
@@ -22,6 +22,7 @@ typedef struct Vector
 	uint64_t	tail;
 } Vector;
 
+/* The appendices of RFC 9562 and its draft 04. */
 static const Vector vectors[] = {
 	/* A.1: clock_seq 0x33c8, node 9f:6b:de:ce:d8:46 */
 	{"c232ab00-9414-11ec-b3c8-9f6bdeced846", 1, UINT64_C(0x1ec9414c232ab00), UINT64_C(0x33c89f6bdeced846)},
@@ -88,7 +89,7 @@ sets_version_and_variant_over_given_bytes(void **state)
 	}
 }
 
-/* Byte 8 from 0x0_ to 0xf_ has the variant of RFC 9562, 4.1, table 1. */
+/* The upper 4 bits of byte 8 have the variant of RFC 9562, 4.1, table 1. */
 static void
 names_the_variant_of_any_bytes(void **state)
 {
@@ -126,7 +127,7 @@ names_the_version_only_under_the_variant_of_the_rfc(void **state)
 	}
 }
 
-/* Test the ends of both fields and random values, in every version. */
+/* The payloads are random, or have the first or last value of a field. */
 static void
 unpack_is_the_inverse_of_pack(void **state)
 {
@@ -214,7 +215,7 @@ reads_clock_sequence_and_node(void **state)
 	assert_int_equal(uuid_layout_clock_seq(payload), 0x3fff);
 }
 
-/* A stamp changes only its own bits. */
+/* A node, a random node or a node ID replaces only its own bits. */
 static void
 stamps_only_its_own_bits(void **state)
 {
@@ -234,7 +235,7 @@ stamps_only_its_own_bits(void **state)
 		assert_int_equal(uuid_layout_clock_seq(stamped), uuid_layout_clock_seq(payload));
 		assert_true(stamped.time == payload.time);
 
-		/* RFC 9562, 6.10: the multicast bit of a random node */
+		/* a random node has the multicast bit (RFC 9562, 6.10) */
 		stamped = uuid_layout_stamp(payload, uuid_layout_random_node_stamp());
 		uuid_layout_node_bytes(stamped, bytes);
 		assert_int_equal(bytes[0] & 0x01, 0x01);
@@ -248,8 +249,8 @@ stamps_only_its_own_bits(void **state)
 }
 
 /*
- * uuid_layout_last_time() returns the time of a UUID of the version, and for other
- * bytes the last time with a UUID that is not greater.
+ * For a UUID of the version, uuid_layout_last_time() returns its time.  For other
+ * bytes it returns the last time whose first UUID is not greater than the bytes.
  */
 static void
 any_bytes_have_a_place_in_the_order_of_times(void **state)
@@ -266,15 +267,15 @@ any_bytes_have_a_place_in_the_order_of_times(void **state)
 
 		uuid_layout_store64(bytes, test_bits());
 		uuid_layout_store64(bytes + 8, test_bits());
-		/* many UUIDs have a version near the given one, or a time near an end */
+		/* give half a version near the given one, and a fifth a time near an end */
 		if (round % 2)
 			bytes[6] = (uint8_t) ((version - 1 + round % 3) << 4 | (round % 4 ? 0 : bytes[6] & 0x0f));
 		if (round % 5 == 0)
 			memset(bytes, round % 10 ? 0xff : 0, 6);
 
 		/*
-		 * the UUID is at least the first UUID of the resulting time, and less
-		 * than the first UUID of the next time
+		 * the UUID is not less than the first UUID of the returned time, and is
+		 * less than the first UUID of the next time
 		 */
 		payload.tail = 0;
 		payload.time = uuid_layout_last_time(bytes, version);

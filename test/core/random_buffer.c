@@ -17,7 +17,7 @@ static int	source_calls;
 static size_t source_bytes;
 static uint64_t source_words[UUID_RANDOM_BUFFER_WORDS];
 
-/* Write pseudorandom bytes without a zero word, and record them. */
+/* Write and record pseudorandom words, none of which is zero. */
 static bool
 recording_source(void *bytes, size_t count)
 {
@@ -29,7 +29,7 @@ recording_source(void *bytes, size_t count)
 	return true;
 }
 
-/* Write the whole buffer, then fail. */
+/* Write to the whole buffer, but report a failure. */
 static bool
 failing_source(void *bytes, size_t count)
 {
@@ -55,7 +55,7 @@ by_value(const void *a, const void *b)
 }
 
 static void
-asks_the_source_once_per_16384_bytes(void **state)
+calls_the_source_once_per_16384_bytes(void **state)
 {
 	UuidRandomBuffer pool = {0};
 	uint64_t	word;
@@ -70,9 +70,8 @@ asks_the_source_once_per_16384_bytes(void **state)
 	assert_int_equal(source_calls, 11);
 }
 
-/* The buffer returns each byte of the source once. */
 static void
-hands_out_every_byte_once(void **state)
+returns_every_byte_once(void **state)
 {
 	UuidRandomBuffer pool = {0};
 	uint64_t	taken[UUID_RANDOM_BUFFER_WORDS];
@@ -86,7 +85,7 @@ hands_out_every_byte_once(void **state)
 }
 
 static void
-erases_what_it_hands_out(void **state)
+erases_returned_bytes(void **state)
 {
 	UuidRandomBuffer pool = {0};
 	uint64_t	word;
@@ -104,7 +103,7 @@ erases_what_it_hands_out(void **state)
 }
 
 static void
-hands_out_nothing_when_the_source_fails(void **state)
+returns_nothing_when_the_source_fails(void **state)
 {
 	UuidRandomBuffer pool = {0};
 	uint64_t	word = 42;
@@ -124,7 +123,7 @@ hands_out_nothing_when_the_source_fails(void **state)
 }
 
 static void
-another_owner_gets_no_byte_of_the_pool(void **state)
+another_owner_gets_no_byte_of_the_buffer(void **state)
 {
 	UuidRandomBuffer pool = {0};
 	uint64_t	word;
@@ -155,7 +154,7 @@ urandom_source(void *bytes, size_t count)
 	return ok;
 }
 
-/* A forked child inherits the buffer, but gets other bytes than its parent. */
+/* A forked child inherits its parent's buffer, but takes other bytes. */
 static void
 parent_and_child_of_a_fork_differ(void **state)
 {
@@ -201,11 +200,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(asks_the_source_once_per_16384_bytes),
-		cmocka_unit_test(hands_out_every_byte_once),
-		cmocka_unit_test(erases_what_it_hands_out),
-		cmocka_unit_test(hands_out_nothing_when_the_source_fails),
-		cmocka_unit_test(another_owner_gets_no_byte_of_the_pool),
+		cmocka_unit_test(calls_the_source_once_per_16384_bytes),
+		cmocka_unit_test(returns_every_byte_once),
+		cmocka_unit_test(erases_returned_bytes),
+		cmocka_unit_test(returns_nothing_when_the_source_fails),
+		cmocka_unit_test(another_owner_gets_no_byte_of_the_buffer),
 		cmocka_unit_test(parent_and_child_of_a_fork_differ),
 	};
 

@@ -1,7 +1,7 @@
 /*
  * support.h
- *		Functions of the core's unit tests: cmocka with TAP output, seeded
- *		random bits, and UUIDs as text.
+ *		Functions for the unit tests of src/core: cmocka with TAP output,
+ *		seeded random bits, and UUIDs as text.
  */
 #ifndef UUID9562_TEST_SUPPORT_H
 #define UUID9562_TEST_SUPPORT_H
@@ -21,8 +21,8 @@
 #include "layout.h"
 
 /*
- * Seeded pseudorandom bits (SplitMix64) for inputs of tests.  A run prints its
- * seed; UUID9562_TEST_SEED repeats it.
+ * Seeded pseudorandom bits (SplitMix64) for inputs of tests.  Each run prints its
+ * seed.  To repeat a run, set UUID9562_TEST_SEED to its seed.
  */
 static uint64_t test_seed;
 

@@ -18,9 +18,9 @@ reads_each_digit_in_upper_and_lower_case(void **state)
 	assert_memory_equal(bytes, expected, sizeof(expected));
 }
 
-/* Refuse every byte other than the 22 digits, at the place of a digit. */
+/* Every byte other than the 22 hexadecimal digits is refused as a digit. */
 static void
-refuses_what_is_no_digit(void **state)
+refuses_other_characters(void **state)
 {
 	(void) state;
 	for (int c = 1; c < 256; c++)
@@ -33,7 +33,7 @@ refuses_what_is_no_digit(void **state)
 }
 
 static void
-refuses_another_form(void **state)
+refuses_text_of_another_form(void **state)
 {
 	static const char *const strings[] = {
 		"", "1", "12", "12:", "12:3", "12:345", "12:34 ", " 12:34", "12-34", "12x34", "1:234", "1234", "xx:xx"
@@ -59,11 +59,11 @@ reads_a_uuid(void **state)
 	assert_uuid_equal(bytes, "f81d4fae-7dec-11d0-a765-00a0c91e6bf6");
 }
 
-/* Each character stands for 5 bits, from the most significant one. */
+/* RFC 4648, 7: each character encodes 5 bits, the most significant ones first. */
 static void
-base32hex_is_that_of_the_rfc(void **state)
+base32hex_is_that_of_rfc_4648(void **state)
 {
-	/* vectors of Python's base64.b32hexencode, without padding */
+	/* Python's base64.b32hexencode(), in lower case and without padding */
 	static const struct
 	{
 		const char *uuid;
@@ -87,7 +87,7 @@ base32hex_is_that_of_the_rfc(void **state)
 	}
 }
 
-/* UUIDs sort as their texts, which are read in upper and lower case. */
+/* The texts sort like their UUIDs, and are read in upper and lower case. */
 static void
 base32hex_sorts_and_is_read_back(void **state)
 {
@@ -120,7 +120,7 @@ base32hex_sorts_and_is_read_back(void **state)
 }
 
 static void
-refuses_what_is_no_base32hex(void **state)
+refuses_text_that_is_not_base32hex(void **state)
 {
 	static const char *const strings[] = {
 		"", "0", "0000000000000000000000000", "000000000000000000000000000",
@@ -128,7 +128,7 @@ refuses_what_is_no_base32hex(void **state)
 		"0000000000000000000000000 ", " 0000000000000000000000000", "000000000000/0000000000000",
 		"000000000000:0000000000000", "000000000000@0000000000000", "000000000000`0000000000000",
 		("000000000000\x80" "0000000000000"),
-		/* bits after the 128th */
+		/* 26 characters have 130 bits, of which the last two must be zero */
 		"00000000000000000000000001", "00000000000000000000000002", "0000000000000000000000000v"
 	};
 	uint8_t		bytes[UUID_BYTES];
@@ -146,12 +146,12 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_each_digit_in_upper_and_lower_case),
-		cmocka_unit_test(refuses_what_is_no_digit),
-		cmocka_unit_test(refuses_another_form),
+		cmocka_unit_test(refuses_other_characters),
+		cmocka_unit_test(refuses_text_of_another_form),
 		cmocka_unit_test(reads_a_uuid),
-		cmocka_unit_test(base32hex_is_that_of_the_rfc),
+		cmocka_unit_test(base32hex_is_that_of_rfc_4648),
 		cmocka_unit_test(base32hex_sorts_and_is_read_back),
-		cmocka_unit_test(refuses_what_is_no_base32hex),
+		cmocka_unit_test(refuses_text_that_is_not_base32hex),
 	};
 
 	return run_core_tests(tests);

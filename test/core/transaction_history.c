@@ -1,12 +1,13 @@
 /*
- * Tests of the transaction history: its result is never too great for a snapshot,
- * and not much older than the snapshot.
+ * Tests of the transaction history.  A reader gets the smallest value of the
+ * transactions that its snapshot does not see.  This value is never too great, and at
+ * most about twice as old as the snapshot.
  */
 #include "support.h"
 
 #include "transaction_history.h"
 
-/* Return the smallest value of the transactions that a snapshot with an xmax does not see. */
+/* Return the smallest value of the transactions with an ID of at least xmax. */
 static uint64_t
 smallest_unseen(const UuidHistory *history, uint64_t xmax, int generator)
 {
@@ -36,7 +37,7 @@ transaction(uint64_t xid, uint64_t first)
 	return entry;
 }
 
-/* Finish transactions one after the other, with increasing values. */
+/* Add transactions with increasing IDs and values. */
 static void
 result_is_at_most_twice_as_old(void **state)
 {
@@ -64,7 +65,7 @@ result_is_at_most_twice_as_old(void **state)
 }
 
 /*
- * Test values in any order, as after a reset, and transactions that used only some
+ * Values can be in any order, as after a reset, and a transaction can use only some
  * generators.
  */
 static void
