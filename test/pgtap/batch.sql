@@ -1,5 +1,6 @@
--- uuidv7_batch() returns the requested number of values, in order with those of uuidv7().
--- It does not need more memory for more values, and can be canceled.
+-- uuidv7_batch() returns the requested number of values.  They increase, together with
+-- those of uuidv7().  A batch does not need more memory for more values, and can be
+-- canceled.
 
 BEGIN;
 SELECT plan(19);
@@ -12,9 +13,9 @@ BEGIN
 	INSERT INTO made (id) SELECT public.uuidv7_batch(100000);
 	INSERT INTO made (id) SELECT id FROM public.uuidv7_batch(100000) AS id;
 	INSERT INTO made (id) SELECT public.uuidv7();
-	RETURN NEXT is(count(*), 200002::bigint, a_method || ': as many as asked for')
+	RETURN NEXT is(count(*), 200002::bigint, a_method || ': batches have the requested number of values')
 	FROM made WHERE public.uuidv7_timestamp(id) BETWEEN now() - interval '1 second' AND clock_timestamp() + interval '1 second';
-	RETURN NEXT is(count(*), 0::bigint, a_method || ': each is greater than the one before it')
+	RETURN NEXT is(count(*), 0::bigint, a_method || ': every value is greater than the one before it')
 	FROM (SELECT id, lag(id) OVER (ORDER BY n) AS before FROM made) AS pairs WHERE id <= before;
 	DROP TABLE made;
 END
@@ -22,7 +23,7 @@ $$;
 SELECT batch_is_good(method) FROM unnest(ARRAY['fraction', 'counter', 'random']) AS method;
 SET LOCAL uuid9562.v7_method = fraction;
 
-SELECT is(count(*), 0::bigint, 'values of uuidv7() generated meanwhile are in order between those of the batch')
+SELECT is(count(*), 0::bigint, 'values of uuidv7() that are generated during a batch are in order with those of the batch')
 FROM (SELECT least(a, b) AS first, lag(greatest(a, b)) OVER (ORDER BY n) AS before
 	  FROM (SELECT row_number() OVER () AS n, a, b
 			FROM (SELECT public.uuidv7_batch(5000) AS a, public.uuidv7() AS b OFFSET 0) AS both_sides) AS numbered) AS pairs
@@ -59,8 +60,8 @@ EXCEPTION WHEN query_canceled THEN
 END
 $$;
 SET LOCAL statement_timeout = '200ms';
-SELECT ok(is_cancelled('SELECT count(*) FROM (SELECT public.uuidv7_batch(1000000000000)) AS ids'), 'a batch can be cancelled');
-SELECT ok(is_cancelled('SELECT count(*) FROM public.uuidv7_batch(1000000000000)'), 'a batch in FROM can be cancelled');
+SELECT ok(is_cancelled('SELECT count(*) FROM (SELECT public.uuidv7_batch(1000000000000)) AS ids'), 'a batch can be canceled');
+SELECT ok(is_cancelled('SELECT count(*) FROM public.uuidv7_batch(1000000000000)'), 'a batch in FROM can be canceled');
 RESET statement_timeout;
 
 CREATE FUNCTION rows_expected(query text) RETURNS numeric LANGUAGE plpgsql AS $$
@@ -73,8 +74,8 @@ END
 $$;
 SELECT is(rows_expected('SELECT public.uuidv7_batch(12345)'), 12345::numeric, 'the planner expects n rows');
 SELECT is(rows_expected('SELECT * FROM public.uuidv7_batch(123 * 10)'), 1230::numeric, 'the planner evaluates n');
-SELECT is(rows_expected('SELECT * FROM public.uuidv7_batch(-5)'), 1::numeric, 'the planner expects one row of none');
-SELECT ok(rows_expected('SELECT * FROM public.uuidv7_batch((SELECT 5))') > 0, 'the planner expects rows where it does not know n');
+SELECT is(rows_expected('SELECT * FROM public.uuidv7_batch(-5)'), 1::numeric, 'the planner expects one row of an empty batch');
+SELECT ok(rows_expected('SELECT * FROM public.uuidv7_batch((SELECT 5))') > 0, 'the planner expects rows if it does not know n');
 
 SELECT * FROM finish();
 ROLLBACK;

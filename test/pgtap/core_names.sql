@@ -1,6 +1,7 @@
--- Functions that PostgreSQL has too.  From version 17 on, a plain name means
--- PostgreSQL's function, and a qualified name that of the extension.  Both return the
--- same results, except that the extension reads the timestamps of more versions.
+-- Functions whose names PostgreSQL has too.  From PostgreSQL 17 on, an unqualified name
+-- means PostgreSQL's function, and a qualified name the extension's function.  Both
+-- functions return the same results, except that the extension reads the timestamps of
+-- more UUID versions.
 
 BEGIN;
 SELECT plan(6);
@@ -8,14 +9,15 @@ SELECT plan(6);
 SELECT '1ec9414c-232a-6b00-b3c8-9f6bdeced846' AS v6,
 	   current_setting('server_version_num')::int >= 170000 AS in_core,
 	   current_setting('server_version_num')::int >= 190000 AS base32hex,
-	   -- PostgreSQL 17 reads the timestamp of version 1, and 18 that of version 7 too
+	   -- PostgreSQL 17 reads the timestamp of UUID version 1, and PostgreSQL 18 also that
+	   -- of version 7
 	   CASE WHEN current_setting('server_version_num')::int < 180000 THEN '{6,7}' ELSE '{6}' END AS ours_only \gset
 
 -- Only the extension's function reads version 6.
-SELECT isnt(public.uuid_extract_timestamp(:'v6'), NULL, 'the qualified name means ours');
-SELECT is(uuid_extract_timestamp(:'v6') IS NULL, :'in_core'::boolean, 'the plain name means core''s, where core has it');
+SELECT isnt(public.uuid_extract_timestamp(:'v6'), NULL, 'the qualified name means the extension''s function');
+SELECT is(uuid_extract_timestamp(:'v6') IS NULL, :'in_core'::boolean, 'the unqualified name means core''s function if core has it');
 SET LOCAL search_path = public, pg_catalog;
-SELECT isnt(uuid_extract_timestamp(:'v6'), NULL, 'with pg_catalog last in search_path the plain name means ours');
+SELECT isnt(uuid_extract_timestamp(:'v6'), NULL, 'with pg_catalog last in search_path, the unqualified name means the extension''s function');
 RESET search_path;
 
 CREATE TEMP TABLE samples AS SELECT md5(n::text)::uuid AS id FROM generate_series(1, 200000) AS n;
@@ -25,7 +27,7 @@ WHERE get_byte(uuid_send(id), 1) < 128;
 \if :in_core
 SELECT is(count(*), 0::bigint, 'version: the same as core''s for 200,000 UUIDs')
 FROM samples WHERE public.uuid_extract_version(id) IS DISTINCT FROM pg_catalog.uuid_extract_version(id);
-SELECT is(count(*), 0::bigint, 'timestamp: the same as core''s but for the versions that core does not read')
+SELECT is(count(*), 0::bigint, 'timestamp: the same as core''s, except for the versions that core does not read')
 FROM samples WHERE public.uuid_extract_timestamp(id) IS DISTINCT FROM pg_catalog.uuid_extract_timestamp(id)
 			   AND coalesce(public.uuid_extract_version(id) <> ALL (:'ours_only'::int[]), true);
 \else

@@ -5,7 +5,7 @@
 BEGIN;
 SELECT plan(5);
 
--- edge values as SQL text, so that those that a version of PostgreSQL lacks can be skipped
+-- edge values as SQL text; PostgreSQL before 17 cannot read infinite intervals
 CREATE TEMP TABLE edges (type regtype, value text);
 INSERT INTO edges
 SELECT type, value
@@ -64,9 +64,9 @@ BEGIN
 		FROM pg_depend AS d JOIN pg_extension AS e ON d.refobjid = e.oid AND d.deptype = 'e'
 			 JOIN pg_proc AS p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
 		WHERE e.extname = 'uuid9562' AND NOT 'internal'::regtype = ANY (p.proargtypes)
-		-- call the ordered functions first, since a horizon requires a value; last
-		-- call uuid_generator_advance(), which advances the generators to the end of
-		-- the field, and then uuid_generator_reset()
+		-- call the ordered functions first, since a horizon requires an ordered value;
+		-- last call uuid_generator_advance(), which advances the generators to the end
+		-- of the field, and then uuid_generator_reset()
 		ORDER BY p.proname !~ '_ordered$',
 			array_position(ARRAY['uuid_generator_advance', 'uuid_generator_reset'], p.proname::text) NULLS FIRST
 	LOOP
@@ -96,7 +96,7 @@ SELECT is((SELECT count(DISTINCT function) FROM calls),
 	(SELECT count(*) FROM pg_depend AS d JOIN pg_extension AS e ON d.refobjid = e.oid AND d.deptype = 'e'
 		  JOIN pg_proc AS p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
 	 WHERE e.extname = 'uuid9562' AND NOT 'internal'::regtype = ANY (p.proargtypes)), 'every function is called');
--- 22008: time outside the field; 22003: field out of range; 22023 and 22P02: invalid
+-- 22008: time outside the field; 22003: argument out of range; 22023 and 22P02: invalid
 -- input; 42704: no key; 55000: no node ID, no shared memory or no ordered value yet
 SELECT is_empty(
 	$$SELECT function, call, state FROM calls

@@ -1,5 +1,5 @@
--- Row estimates of period conditions are within a factor of two of the actual rows, for
--- periods of many histogram bins and inside a single bin.
+-- Row estimates of period conditions are within a factor of two of the actual rows, both
+-- for periods of many histogram bins and for periods inside a single bin.
 --
 -- The results are the same in every run: ANALYZE reads whole tables, and random values
 -- come from one seed.  To use another seed, set PGOPTIONS='-c test.seed=0.25', a number
@@ -49,9 +49,9 @@ RETURN overlay(overlay(md5(random()::text) PLACING '4' FROM 13) PLACING 'a' FROM
 
 SELECT setseed(coalesce(nullif(current_setting('test.seed', true), ''), '0')::float8);
 
--- Values of the last 90 days.  steady: one every 270 seconds; daily: with three times the
--- density in half of each day; mixed: with as many random UUIDs; gappy: with NULL in a
--- third of the rows.
+-- Tables with values of the last 90 days.  steady has a value every 270 seconds.  daily
+-- has three times as many values in one half of each day as in the other.  mixed has as
+-- many v4 as v7.  gappy has NULL in a third of the rows.
 CREATE TABLE steady AS
 SELECT public.uuidv7_at(now() - (n - random()) * interval '270 seconds') AS id FROM generate_series(1, 28800) AS n;
 CREATE TABLE half AS
@@ -125,8 +125,8 @@ SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '30 hours', now() +
 SELECT estimates('mixed', 'NOT public.uuid_is_v7(id)');
 SELECT estimates('mixed', $$NOT (id <@ '(,)')$$);
 SELECT estimates('gappy', 'public.uuid_is_v7(id)');
-SELECT cmp_ok(estimated_rows('SELECT FROM steady WHERE public.uuid_is_v6(id)'), '<', 11::numeric, 'no v6 among v7');
-SELECT cmp_ok(estimated_rows($$SELECT FROM v6 WHERE id <@ '[2026-01-01,)'$$), '<', 11::numeric, 'no v7 among v6');
+SELECT cmp_ok(estimated_rows('SELECT FROM steady WHERE public.uuid_is_v6(id)'), '<', 11::numeric, 'hardly any v6 rows are estimated in a column of v7');
+SELECT cmp_ok(estimated_rows($$SELECT FROM v6 WHERE id <@ '[2026-01-01,)'$$), '<', 11::numeric, 'hardly any v7 rows are estimated in a column of v6');
 
 -- estimate v8 among other versions, and in a column that changed from v7 to v8
 SELECT estimates('v8_mixed', format('public.uuidv8_node_within(id, %L)', tstzrange(now() - since, now() - till)))
@@ -171,7 +171,7 @@ AS $$BEGIN RETURN tstzrange(now() - interval '50 days 3 hours', now() - interval
 SELECT estimates('steady', 'id <@ three_hours()');
 SELECT estimates('mixed', 'id <@ three_hours()');
 
--- values newer than the statistics: PostgreSQL reads the end of the index
+-- for values newer than the statistics, PostgreSQL reads the last value from the index
 SELECT ok(estimated_rows($$SELECT FROM steady WHERE id <@ tstzrange(now() + interval '1 hour', NULL)$$) < 11, 'few rows are estimated after the last value');
 INSERT INTO steady SELECT public.uuidv7_at(now() + interval '2 hours' + n * interval '1 second') FROM generate_series(1, 288) AS n;
 SELECT ok(estimated_rows($$SELECT FROM steady WHERE id <@ tstzrange(now() + interval '1 hour', NULL)$$) > 50, 'many rows are estimated after new values were inserted');
@@ -217,8 +217,8 @@ SELECT estimates('unknown', 'NOT public.uuid_is_v7(id)');
 CREATE TABLE sparse AS SELECT public.uuidv7() AS id;
 CALL analyze_whole('sparse');
 INSERT INTO sparse SELECT id FROM mixed;
-SELECT cmp_ok(estimated_rows('SELECT FROM sparse WHERE public.uuid_is_v7(id)'), '>', 50::numeric, 'next to nothing known: many v7');
-SELECT cmp_ok(estimated_rows('SELECT FROM sparse WHERE NOT public.uuid_is_v7(id)'), '>', 50::numeric, 'next to nothing known: many others');
+SELECT cmp_ok(estimated_rows('SELECT FROM sparse WHERE public.uuid_is_v7(id)'), '>', 50::numeric, 'statistics of one row: many v7 rows are estimated');
+SELECT cmp_ok(estimated_rows('SELECT FROM sparse WHERE NOT public.uuid_is_v7(id)'), '>', 50::numeric, 'statistics of one row: many other rows are estimated');
 
 -- estimate a column of a domain with NULL in most rows, and a column with common values of
 -- another version
@@ -241,8 +241,8 @@ SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '50 days', NULL) AN
 SELECT estimates('mixed', format('public.uuid_is_v7(id) AND (id < %L OR id > %L)', public.uuidv7_floor(now() - interval '60 days'), 'f0000000-0000-4000-8000-000000000000'::uuid));
 SELECT estimates('customers', format('id <@ %L::tstzrange AND id = %L', '(,)', (SELECT id FROM customers ORDER BY id LIMIT 1)));
 
--- rows beyond either end of a ten-bin histogram, fewer than half a bin, in a table that
--- has grown and in one that has not (ANALYZE samples 3,000 rows for ten bins)
+-- estimate the rows after a histogram of ten bins, and the rows before one, both fewer than
+-- half a bin (ANALYZE samples 3,000 rows for ten bins)
 CREATE TABLE later AS
 SELECT public.uuidv7_at(now() - (n - random()) * interval '270 seconds') AS id FROM generate_series(51, 3050) AS n;
 CREATE TABLE earlier AS
@@ -262,11 +262,11 @@ SELECT estimates('earlier', $$id <@ tstzrange(NULL, now() - 3000 * interval '270
 SELECT estimates('earlier', $$id <@ tstzrange(now() - 3040 * interval '270 seconds', now() - 3000 * interval '270 seconds')$$);
 SELECT estimates('earlier', $$id <@ tstzrange(now() - 3030 * interval '270 seconds', now() - 3015 * interval '270 seconds')$$);
 SELECT cmp_ok(estimated_rows($$SELECT FROM earlier WHERE id <@ tstzrange(now() - interval '30 days', now() - interval '20 days')$$), '<', 11::numeric,
-			  'earlier, before all: next to none');
+			  'hardly any rows are estimated before all values');
 
 -- a period after all existing values has hardly any rows
 SELECT cmp_ok(estimated_rows($$SELECT FROM steady WHERE id <@ tstzrange(now() + interval '1 day', NULL)$$), '<', 111::numeric,
-			  'tomorrow: next to none');
+			  'hardly any rows are estimated after all values');
 
 -- a version check in one arm of an OR does not affect the other rows
 SELECT is(estimated_rows(format('SELECT FROM mixed WHERE (%1$s AND id = public.nil_uuid() OR id > public.nil_uuid()) AND %1$s', 'public.uuid_is_v7(id)')),
@@ -297,9 +297,9 @@ BEGIN
 END$$;
 INSERT INTO calendar SELECT public.uuidv7_at('2026-01-01'::timestamptz + n * interval '1 minute') FROM generate_series(0, 28799) AS n;
 SELECT CASE WHEN current_setting('server_version_num')::int < 170000
-			THEN skip('EXPLAIN (MEMORY) is of PostgreSQL 17 and later')
+			THEN skip('EXPLAIN (MEMORY) requires PostgreSQL 17 or later')
 			ELSE cmp_ok(planning_memory(1000), '<', 1.5 * planning_memory(10),
-						'a plan of 20 partitions does not keep the statistics that it has read') END;
+						'planning for 20 partitions does not keep the statistics of each partition in memory') END;
 
 SELECT * FROM finish();
 ROLLBACK;

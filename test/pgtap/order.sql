@@ -1,4 +1,5 @@
--- A hundred thousand values of each session generator increase in one session.
+-- In one session, 100,000 values of each generator have its version, increase, and have
+-- the time of the clock.
 
 BEGIN;
 SELECT plan(21);
@@ -17,7 +18,7 @@ BEGIN
 	FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous
 		  FROM (SELECT n, CASE WHEN version = 1 THEN public.uuidv1_to_v6(id) ELSE id END AS id FROM made) AS sortable) AS pairs
 	WHERE id <= previous;
-	RETURN NEXT is(count(*), 0::bigint, label || 'every timestamp is that of the server''s clock')
+	RETURN NEXT is(count(*), 0::bigint, label || 'every timestamp is the time of the server''s clock')
 	FROM made WHERE (time BETWEEN began - interval '1 millisecond' AND clock_timestamp() + interval '1 second') IS NOT TRUE;
 	DROP TABLE made;
 END

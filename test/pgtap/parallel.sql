@@ -1,6 +1,6 @@
--- Session generators, name-based functions, converters and inspectors run in parallel
--- workers.  The workers repeat no generated value, and compute the same results as the
--- leader.
+-- Generators except the _ordered() functions, name-based functions, converters and
+-- inspectors run in parallel workers.  Workers generate no value twice, and compute the
+-- same results as the leader.
 
 BEGIN;
 SELECT plan(4);
@@ -40,12 +40,12 @@ SELECT results_eq(
 	$$SELECT count(DISTINCT v1), count(DISTINCT v4), count(DISTINCT v6), count(DISTINCT v7), count(DISTINCT v8), count(DISTINCT v8_node)
 	  FROM made$$,
 	'VALUES (200000::bigint, 200000::bigint, 200000::bigint, 200000::bigint, 200000::bigint, 200000::bigint)',
-	'no value comes twice from several workers');
+	'several workers generate no value twice');
 
 -- compute the same values without workers
 SET LOCAL max_parallel_workers_per_gather = 0;
 SELECT query AS computed FROM queries WHERE name = 'computed' \gset
-SELECT is(count(*), 200000::bigint, 'names, converters and inspectors give in workers what they give without')
+SELECT is(count(*), 200000::bigint, 'name-based functions, converters and inspectors return the same values with and without workers')
 FROM computed JOIN (:computed) AS here USING (n)
 WHERE computed.* IS NOT DISTINCT FROM here.*;
 

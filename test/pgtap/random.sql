@@ -1,5 +1,6 @@
--- Version 4: a million distinct values, random in every bit but six.  Version 7 with
--- each method, and UUIDs for a given time: distinct, and random in the documented bits.
+-- A million values of uuidv4() are distinct, and random in all but six bits.  Values of
+-- uuidv7() with each method, and UUIDs for a given time, are random in the documented
+-- bits.
 
 BEGIN;
 SELECT plan(19);
@@ -14,13 +15,14 @@ CREATE TEMP TABLE bits AS
 SELECT bit, sum(get_bit(uuid_send(id), bit)) AS ones
 FROM (SELECT id FROM made LIMIT 20000) AS sample, generate_series(0, 127) AS bit
 GROUP BY bit;
--- get_bit counts the bits of a byte from the right
+-- get_bit() numbers the bits of a byte from the right, so the version has the bits 52 to
+-- 55, and the variant the bits 70 and 71
 SELECT is(array_agg(bit ORDER BY bit) FILTER (WHERE ones IN (0, 20000)), '{52,53,54,55,70,71}'::int[],
 		  'version and variant are the fixed bits') FROM bits;
 SELECT is(array_agg(bit ORDER BY bit) FILTER (WHERE ones NOT BETWEEN 9500 AND 10500 AND ones NOT IN (0, 20000)), NULL::int[],
 		  'every other bit is set half the time') FROM bits;
 
--- no bit is a copy of another: each pair of bits is equal half the time
+-- two bits are equal in half of the values, so no bit is a copy of another
 CREATE TEMP TABLE vectors AS
 SELECT bit, string_agg(get_bit(uuid_send(id), bit)::text, '' ORDER BY id)::varbit AS vector
 FROM (SELECT id FROM made LIMIT 20000) AS sample, generate_series(0, 127) AS bit
@@ -31,8 +33,8 @@ SELECT is_empty(
 	  WHERE length(replace((a.vector # b.vector)::text, '0', '')) NOT BETWEEN 9500 AND 10500$$,
 	'no bit is a copy of another');
 
--- Test that the given bits are random in 20,000 values of an expression, and that the last
--- 32 bits are random in 200,000 values.
+-- Test that the given bits, numbered from the left, are random in 20,000 values of an
+-- expression, and that the last 32 bits are random in 200,000 values.
 CREATE FUNCTION random_bits(name text, expression text, bits int4multirange) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	bad int[];
@@ -48,7 +50,7 @@ BEGIN
 
 	-- among 200,000 random values of 32 bits, 4.7 pairs of equal values are expected
 	SELECT count(DISTINCT substring(uuid_send(id) FROM 13)) INTO distinct_ends FROM given;
-	RETURN NEXT ok(200000 - distinct_ends <= 20, name || ': the last 32 bits of 200,000 values collide as often as chance has it');
+	RETURN NEXT ok(200000 - distinct_ends <= 20, name || ': at most 20 of 200,000 values repeat the last 32 bits of another');
 	DROP TABLE given;
 END$$;
 SET LOCAL uuid9562.v7_method = 'fraction';
@@ -58,7 +60,8 @@ SELECT random_bits('counter', 'public.uuidv7()', '{[70,128)}');
 SET LOCAL uuid9562.v7_method = 'random';
 SELECT random_bits('random', 'public.uuidv7()', '{[96,128)}');
 
--- UUIDs for one time; a random node has one fixed bit, and a node ID has 16 fixed bits
+-- UUIDs for a given time, and UUIDs with a node ID; a random node has one fixed bit, and
+-- a node ID has 16 fixed bits
 SELECT random_bits('uuidv7_at', $$public.uuidv7_at('2026-01-01')$$, '{[66,128)}');
 SELECT random_bits('uuidv6_at', $$public.uuidv6_at('2026-01-01')$$, '{[66,87),[88,128)}');
 SELECT random_bits('uuidv8_node_at', $$public.uuidv8_node_at('2026-01-01', 1)$$, '{[66,70),[86,128)}');

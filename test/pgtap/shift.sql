@@ -1,5 +1,5 @@
--- uuidv7(interval): the timestamp is that of timestamptz + interval, and values with the
--- same shift keep their order.
+-- uuidv7(interval): the timestamp is the current time plus the interval, and values with
+-- the same interval increase.
 
 BEGIN;
 SELECT plan(18);
@@ -20,7 +20,7 @@ SELECT is_shifted(shift, zone)
 FROM unnest('{335 microseconds,-1 hour,6 months,1 year 2 mons 3 days 04:05:06.789,8000 years,-50 years}'::interval[]) AS shift,
 	 unnest('{UTC,Europe/Berlin}'::text[]) AS zone;
 
--- a shift that is not a whole number of ticks or milliseconds
+-- shift by an interval that is not a whole number of ticks or milliseconds
 CREATE FUNCTION keeps_order(shift interval, method text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM set_config('uuid9562.v7_method', method, true);
@@ -33,7 +33,7 @@ $$;
 SELECT keeps_order('-333.333333 s', method) FROM unnest('{fraction,counter,random}'::text[]) AS method;
 
 -- With method counter, the 16 bits after the milliseconds are a counter.  A shift by
--- less than a millisecond does not affect it.
+-- less than a millisecond does not change the counter.
 SET LOCAL uuid9562.v7_method = counter;
 CREATE FUNCTION counter_of(id uuid) RETURNS int LANGUAGE sql IMMUTABLE AS
 $$SELECT ('x' || substr(id::text, 16, 3))::bit(12)::int * 16 + (('x' || substr(id::text, 20, 2))::bit(8)::int & 63) / 4$$;

@@ -1,7 +1,8 @@
 -- Compare period conditions with their definition in SQL, for random IDs and periods
--- with common edges: as function calls, rewritten for table scans and index scans, and
--- with periods from a table and as constants.  PGOPTIONS='-c test.seed=0.5' repeats a
--- run.
+-- with common edges.  The conditions are function calls, or are rewritten for scans of a
+-- table or of its index.  The periods come from a table or a subquery, or are constants.
+-- Each run prints its seed.  To repeat a run, set PGOPTIONS='-c test.seed=0.5', with its
+-- seed.
 
 BEGIN;
 SELECT plan(65);
@@ -11,8 +12,8 @@ SELECT diag('test.seed=' || :'seed');
 SELECT setseed(:seed);
 SET LOCAL TimeZone = 'UTC';
 
--- Moments that many IDs and bounds share: edges of the time fields, of a millisecond,
--- and of a microsecond.
+-- Times that many IDs and periods share: edges of the time fields, of a millisecond, and
+-- of a microsecond.
 CREATE TEMP TABLE moments AS
 SELECT base + n * interval '1 microsecond' AS moment
 FROM unnest(ARRAY['1970-01-01', '1969-12-31 23:59:59.999', '1582-10-15', '1582-10-14 23:59:59.999999', '2026-01-01',
@@ -22,7 +23,8 @@ FROM unnest(ARRAY['1970-01-01', '1969-12-31 23:59:59.999', '1582-10-15', '1582-1
 CREATE FUNCTION a_moment() RETURNS timestamptz VOLATILE LANGUAGE sql
 AS $$SELECT moment FROM pg_temp.moments ORDER BY random() LIMIT 1$$;
 
--- Return a UUID for a time, or NULL if the time is outside the field of the version.
+-- Return the UUID of an expression for a time, $1.  Return NULL if the time is outside
+-- the field of the version.
 CREATE FUNCTION try_uuid(expression text, moment timestamptz) RETURNS uuid LANGUAGE plpgsql AS $$
 DECLARE
 	id uuid;
@@ -33,8 +35,8 @@ EXCEPTION WHEN datetime_field_overflow THEN
 	RETURN NULL;
 END$$;
 
--- The first, the last and a random ID of each moment (v7, v6, v8 with a node ID); the
--- same bytes with other versions and variants; IDs of the other generators; Nil, Max,
+-- The first, the last and a random ID of each time, in v7, v6, and v8 with a node ID;
+-- some of these with another version or variant; IDs of the current time; Nil, Max and
 -- NULL.
 CREATE TEMP TABLE ids AS
 WITH timed AS (
@@ -68,8 +70,8 @@ SELECT n AS no,
 	   END AS period
 FROM (SELECT n, a_moment() AS a, a_moment() AS b FROM generate_series(1, 300) AS n) AS pairs;
 
--- The expected results: PostgreSQL's own <@ on the timestamp of the ID.  Other tests check
--- the timestamp functions.
+-- The expected results, from PostgreSQL's own <@ on the timestamp of the ID.  Other tests
+-- check the timestamp functions.
 CREATE TEMP TABLE truth AS
 SELECT i.no AS id_no, p.no AS period_no, i.id, p.period,
 	   CASE WHEN i.id IS NOT NULL AND p.period IS NOT NULL
@@ -93,13 +95,13 @@ FROM truth;
 SELECT is_empty(
 	$$SELECT id, period FROM truth
 	  WHERE v7 IS DISTINCT FROM public.uuidv7_within(id, period) OR v7 IS DISTINCT FROM (id <@ period) OR v7 IS DISTINCT FROM (period @> id)$$,
-	'v7: the functions are as the definition says');
+	'v7: the functions have the results of the definition');
 SELECT is_empty(
 	'SELECT id, period FROM truth WHERE v6 IS DISTINCT FROM public.uuidv6_within(id, period)',
-	'v6: the function is as the definition says');
+	'v6: the function has the results of the definition');
 SELECT is_empty(
 	'SELECT id, period FROM truth WHERE v8 IS DISTINCT FROM public.uuidv8_node_within(id, period)',
-	'v8 with a node id: the function is as the definition says');
+	'v8 with a node id: the function has the results of the definition');
 
 -- rewritten conditions have the results of the definition: in the select list, where the
 -- result can be NULL, and in joins that scan the table or the index
@@ -119,7 +121,7 @@ SELECT is_empty(
 	$$SELECT t.id, t.period FROM ids AS i CROSS JOIN periods AS p JOIN truth AS t ON t.id_no = i.no AND t.period_no = p.no
 	  WHERE v7 IS DISTINCT FROM (i.id <@ p.period) OR v6 IS DISTINCT FROM public.uuidv6_within(i.id, p.period)
 			OR v8 IS DISTINCT FROM public.uuidv8_node_within(i.id, p.period)$$,
-	'rewritten in the select list, the result is that of the definition');
+	'conditions that are rewritten in the select list have the results of the definition');
 
 PREPARE truth_v7 AS SELECT id_no, period_no FROM truth WHERE v7;
 PREPARE truth_v6 AS SELECT id_no, period_no FROM truth WHERE v6;
@@ -158,11 +160,11 @@ SELECT is(ARRAY[public.uuidv7_lower_bound(NULL, true), public.uuidv7_lower_bound
 				public.uuidv7_upper_bound(NULL, true), public.uuidv7_upper_bound(NULL, false)],
 		  ARRAY['00000000-0000-7000-8000-000000000000', '00000000-0000-7000-8000-000000000000',
 				'ffffffff-ffff-7fff-bfff-ffffffffffff', 'ffffffff-ffff-7fff-bfff-ffffffffffff']::uuid[],
-		  'the bound of NULL excludes nothing');
+		  'the bound for NULL is the first or last UUID of the version');
 CREATE TEMP TABLE kinds (kind, name) AS VALUES ('v7', 'uuidv7'), ('v6', 'uuidv6'), ('v8', 'uuidv8_node');
-SELECT is(public.uuidv7_lower_bound(now(), NULL), NULL, 'a lower bound that is neither inclusive nor exclusive is NULL');
-SELECT is(public.uuidv7_upper_bound(now(), NULL), NULL, 'an upper bound that is neither inclusive nor exclusive is NULL');
-SELECT is_empty(format('SELECT * FROM wrong_sides(%L)', name), name || ': each bound has the IDs of its side, and no other') FROM kinds;
+SELECT is(public.uuidv7_lower_bound(now(), NULL), NULL, 'a lower bound is NULL if "inclusive" is NULL');
+SELECT is(public.uuidv7_upper_bound(now(), NULL), NULL, 'an upper bound is NULL if "inclusive" is NULL');
+SELECT is_empty(format('SELECT * FROM wrong_sides(%L)', name), name || ': a comparison with each bound finds the IDs of its side, and no others') FROM kinds;
 
 CREATE TEMP TABLE sides AS
 SELECT no, lower(period) AS a, upper(period) AS b,
@@ -172,7 +174,7 @@ CREATE FUNCTION by_sides(kind text) RETURNS text LANGUAGE sql AS $$
 SELECT string_agg(format('SELECT i.no AS id_no, s.no AS period_no FROM sides AS s JOIN ids AS i ON public.%s_within(i.id, tstzrange(s.a, s.b, %L)) WHERE included = %2$L',
 						 kind, included), ' UNION ALL ')
 FROM unnest(ARRAY['[)', '[]', '(]', '()']) AS included$$;
-SELECT unalike(plan_of(by_sides(name)), '%tstzrange%', name || ': the two times are not made a range') FROM kinds;
+SELECT unalike(plan_of(by_sides(name)), '%tstzrange%', name || ': the plan does not construct a range from the two times') FROM kinds;
 SELECT bag_eq(by_sides(name), format('SELECT id_no, period_no FROM truth JOIN sides ON no = period_no WHERE %s', kind),
 			  name || ': two times find the pairs of the definition') FROM kinds;
 SELECT is_empty('SELECT * FROM sides AS s JOIN ids AS i ON i.id <@ tstzrange(s.b, s.a) WHERE s.a < s.b', 'nothing is within a period that ends before it begins');
@@ -213,8 +215,8 @@ SET LOCAL enable_indexscan = off;
 SELECT unalike(plan_of($$SELECT count(*) FROM ids WHERE id <@ '[2026-01-01,2026-01-02)'$$), '%Index Cond%', 'a constant period does not need an index');
 SELECT set_eq('SELECT * FROM counts()', 'true_counts', 'scans of the table find the counts of the definition in each constant period');
 
--- GROUP BY: a grouped condition, in any of its forms, is NULL in grouping sets that do not
--- include it
+-- GROUP BY: a grouped condition, with <@, with @> or as a function call, is NULL in
+-- grouping sets that do not include it
 SET LOCAL enable_indexscan = on;
 CREATE TEMP TABLE hours AS
 SELECT public.uuidv7_at('2026-03-01'::timestamptz + n * interval '1 hour') AS id, n < 3 AS early FROM generate_series(0, 47) AS n;
@@ -225,7 +227,7 @@ SELECT bag_eq(
 SELECT bag_eq(
 	$$SELECT '[2026-03-01,2026-03-02)'::tstzrange @> id AND early, count(*) FROM hours GROUP BY CUBE ('[2026-03-01,2026-03-02)'::tstzrange @> id, early)$$,
 	$$VALUES (true, 3::bigint), (false, 21), (false, 24), (NULL, 24), (false, 24), (NULL, 3), (false, 45), (NULL, 48)$$,
-	'a grouped condition AND another is NULL where both are');
+	'a grouped condition AND another have the results of three-valued logic');
 SELECT bag_eq(
 	$$SELECT id <@ tstzrange('2026-03-01', '2026-03-02'), count(*) FROM hours
 	  GROUP BY ROLLUP (id <@ tstzrange('2026-03-01', '2026-03-02')) HAVING id <@ tstzrange('2026-03-01', '2026-03-02')$$,
@@ -233,23 +235,23 @@ SELECT bag_eq(
 SELECT bag_eq(
 	$$SELECT NOT public.uuidv7_within(period => '[2026-03-01,2026-03-02)', id => id), count(*) FROM hours
 	  GROUP BY GROUPING SETS ((public.uuidv7_within(period => '[2026-03-01,2026-03-02)', id => id)), ())$$,
-	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48)$$, 'a call with named arguments can be grouped by');
+	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48)$$, 'a query can group by a call with named arguments');
 -- conditions on columns that PostgreSQL represents differently in the select list and in
 -- GROUP BY: columns of a join, of a domain, and of an outer query
 CREATE DOMAIN pg_temp.uuid_domain AS uuid;
 CREATE TEMP TABLE domain_hours AS SELECT id::pg_temp.uuid_domain FROM hours;
 SELECT bag_eq(
 	$$SELECT NOT id <@ '[2026-03-01,2026-03-02)', count(*) FROM hours FULL JOIN hours AS other USING (id) GROUP BY ROLLUP (id <@ '[2026-03-01,2026-03-02)')$$,
-	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48)$$, 'a condition on a column of a full join can be grouped by');
+	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48)$$, 'a query can group by a condition on a column of a full join');
 SELECT bag_eq(
 	$$SELECT NOT id <@ '[2026-03-01,2026-03-02)', count(*) FROM domain_hours LEFT JOIN hours USING (id) GROUP BY ROLLUP (id <@ '[2026-03-01,2026-03-02)')
 	  UNION ALL
 	  SELECT NOT id <@ '[2026-03-01,2026-03-02)', count(*) FROM hours RIGHT JOIN domain_hours USING (id) GROUP BY ROLLUP (id <@ '[2026-03-01,2026-03-02)')$$,
-	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48), (false, 24), (true, 24), (NULL, 48)$$, 'a condition on a column that has two types in a join can be grouped by');
+	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48), (false, 24), (true, 24), (NULL, 48)$$, 'a query can group by a condition on a column that has two types in a join');
 SELECT bag_eq(
 	$$SELECT early, grouped.* FROM (VALUES (true, '[2026-03-01,2026-03-01 03:00)'::tstzrange), (false, '[2026-03-01 03:00,)')) AS part (early, period),
 		LATERAL (SELECT id <@ period AS within, count(*) FROM hours GROUP BY ROLLUP (id <@ period) HAVING id <@ period) AS grouped$$,
-	$$VALUES (true, true, 3::bigint), (false, true, 45)$$, 'a condition on a period of another table can be grouped by, with HAVING');
+	$$VALUES (true, true, 3::bigint), (false, true, 45)$$, 'a query with HAVING can group by a condition on a period of another table');
 -- different conditions that would be rewritten to the same expression
 SELECT bag_eq(
 	$$SELECT NOT id <@ '[2026-03-01,2026-03-02)' AS one, NOT '[2026-03-01,2026-03-02)' @> id AS other, count(*) FROM hours
@@ -261,7 +263,7 @@ SELECT bag_eq(
 SELECT bag_eq(
 	$$SELECT 1 + (id <@ 'empty')::int AS one, 1 + (id <@ '(,1960-01-01)')::int AS other, count(*) FROM hours
 	  GROUP BY ROLLUP ((id <@ 'empty')::int, (id <@ '(,1960-01-01)')::int)$$,
-	$$VALUES (1, 1, 48::bigint), (1, NULL, 48), (NULL, NULL, 48)$$, 'expressions of such conditions have two grouping columns');
+	$$VALUES (1, 1, 48::bigint), (1, NULL, 48), (NULL, NULL, 48)$$, 'expressions of conditions on two periods that contain nothing have two grouping columns');
 SELECT bag_eq(
 	$$SELECT within, count(*) FROM (SELECT id <@ '[2026-03-02,)' AS within FROM hours GROUP BY GROUPING SETS ((id), (public.uuid_is_v7(id)))) AS grouped GROUP BY within$$,
 	$$VALUES (false, 24::bigint), (true, 24), (NULL, 1)$$, 'a condition is NULL in a set that groups by the version');
@@ -299,7 +301,7 @@ SELECT bag_eq(
 PREPARE grouped (tstzrange) AS SELECT NOT id <@ $1, count(*) FROM hours GROUP BY ROLLUP (id <@ $1);
 SET LOCAL plan_cache_mode = force_generic_plan;
 SELECT bag_eq($$EXECUTE grouped ('[2026-03-01,2026-03-02)')$$,
-	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48)$$, 'a condition on a parameter can be grouped by');
+	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48)$$, 'a query can group by a condition on a parameter');
 SET LOCAL enable_seqscan = off;
 SELECT alike(plan_of($$SELECT count(*) FROM hours WHERE id <@ '[2026-03-01,2026-03-02)' GROUP BY ROLLUP (id <@ '[2026-03-01,2026-03-01 12:00)')$$),
 	'%Index Cond%', 'a grouped condition does not prevent the index scan of another one');
