@@ -1,5 +1,5 @@
-# Test what make installs and uninstalls, and builds in a folder other than that of the
-# source.
+# Test what make installs and uninstalls, and that make can build in another folder than
+# that of the source.
 use strict;
 use warnings;
 
@@ -7,12 +7,12 @@ use File::Find;
 use File::Temp;
 use Test::More;
 
-plan skip_all => 'PG_CONFIG names no PostgreSQL; scripts/test does' unless $ENV{PG_CONFIG};
+plan skip_all => 'PG_CONFIG is not set; scripts/test sets it' unless $ENV{PG_CONFIG};
 
 my $folder = File::Temp->newdir;
 mkdir "$folder/built" or die $!;
 
-# Run make in the build folder.
+# Run make in the build folder.  Return its exit status and its output.
 sub make
 {
 	my $printed = `make -s -C $folder/built -f ../source/Makefile PG_CONFIG=$ENV{PG_CONFIG} DESTDIR=$folder/installed @_ 2>&1`;
@@ -40,7 +40,7 @@ sub files
 system('bash', '-c', ". scripts/common.sh && copy_checkout $folder/source") == 0 or die;
 my $source = files("$folder/source");
 works('make builds and installs from another folder', 'all', 'install');
-is_deeply(files("$folder/source"), $source, 'the source is as it was');
+is_deeply(files("$folder/source"), $source, 'make does not change the source folder');
 
 my %installed = map { $_ => 1 } @{ files("$folder/installed") };
 my ($extension, $library, $docdir) = map { `$ENV{PG_CONFIG} --$_` =~ s{^/|\n}{}gr } qw(sharedir pkglibdir docdir);
@@ -57,23 +57,23 @@ foreach my $page (@pages)
 	my ($at) = "$folder/installed/$page" =~ m{^(.*)/};
 	push @lost, map { "$page: $_" } grep { !/^https?:/ && !-e "$at/$_" } $text =~ /\]\(([^)#\s]+)[^)\s]*\)/g;
 }
-is_deeply(\@lost, [], 'the manual is in a folder of its own, and every link of it finds a file that is installed');
+is_deeply(\@lost, [], 'the manual is in a folder of its own, and every link in it has an installed target');
 
 works('make uninstall works', 'uninstall');
 is_deeply(files("$folder/installed"), [], 'make uninstall leaves nothing behind');
 works('make coretest works in another folder', 'coretest', 'clean');
 is_deeply(files("$folder/built"), [], 'make clean leaves nothing behind');
 
-# test the error of installcheck where it cannot run
+# test the errors of make installcheck if it cannot run
 SKIP:
 {
-	skip 'there is no server to ask', 1 unless $ENV{PGHOST};
+	skip 'PGHOST is not set', 1 unless $ENV{PGHOST};
 	system('psql', '-XAtq', '-c', 'CREATE ROLE guest LOGIN') == 0 or die;
 	local $ENV{PGUSER} = 'guest';
-	like((make('installcheck'))[1], qr/^make installcheck: role guest is no superuser\n/m, 'make installcheck says that the role is no superuser');
+	like((make('installcheck'))[1], qr/^make installcheck: role guest is no superuser\n/m, 'make installcheck reports that the role is not a superuser');
 }
 local $ENV{PGHOST} = "$folder";
 like((make('installcheck'))[1], qr/^make installcheck: .*connection to server .*\n(?:.*\n)*It needs a running PostgreSQL \d+ /m,
-	'make installcheck says that there is no server');
+	'make installcheck reports that there is no server');
 
 done_testing();

@@ -1,5 +1,5 @@
-# Test what scripts/release refuses, and which files it makes.  Short commands replace
-# the long commands that it runs.
+# Test what scripts/release refuses, and which files it creates.  Short scripts replace
+# scripts/matrix and scripts/package, which take long.
 use strict;
 use warnings;
 
@@ -23,7 +23,7 @@ sub replace
 	close $out;
 }
 
-# Replace $from by $to in a file of the copy.
+# Replace $from by $to in a file of the copied checkout.
 sub edit
 {
 	my ($name, $from, $to) = @_;
@@ -43,16 +43,16 @@ sub is_refused
 system('bash', '-c', ". scripts/common.sh && copy_checkout $checkout") == 0 or die;
 replace('scripts/matrix', "#!/bin/sh\nexit 77\n");
 replace('scripts/package', "#!/bin/sh\necho packaged >\$OUT/package\n");
-# replace test/project, which needs a complete checkout
+# replace test/project by a test that passes
 system("rm -r $checkout/test/project && mkdir $checkout/test/project") == 0 or die;
 replace('test/project/agree.t', "print qq(1..1\\nok 1\\n);\n");
 is(`bash -c '. $checkout/scripts/common.sh && need_repository $folder/repository && in_git ls-files uuid9562.control && in_git status --porcelain' 2>&1`,
-	"uuid9562.control\n", 'the files of a release tarball become a repository of their own');
-like(`$checkout/scripts/release 1.2 2>&1`, qr/^  - git: there is no repository$/m, 'a release tarball is not released again');
+	"uuid9562.control\n", 'need_repository makes the files of a release tarball a repository');
+like(`$checkout/scripts/release 1.2 2>&1`, qr/^  - git: there is no repository$/m, 'scripts/release refuses a release tarball, which has no repository');
 system("$git init -q") == 0 or die;
 
 my ($version) = slurp('uuid9562.control') =~ /^default_version = '(.*)'/m;
-# mark the version as not yet released, as before a release
+# mark the version as not yet released
 edit('CHANGELOG.md', qr/^## \Q$version\E\n\n(?:Not yet released\. ?|Released on \S+ ?)?/m, "## $version\n\nNot yet released. ");
 edit('debian/changelog', qr/\) \w+;/, ') UNRELEASED;');
 commit();
@@ -69,7 +69,7 @@ system("cd $checkout && git grep -l repository.invalid | grep -v -e ^scripts/ -e
 commit();
 is_refused($version, $placeholders, 'a placeholder in the README is refused');
 edit('README.md', qr/clone REPOSITORY/, 'clone https://example.org/uuid9562');
-is_refused($version, 'git: there are uncommitted changes; see git status', 'what is not committed is refused');
+is_refused($version, 'git: there are uncommitted changes; see git status', 'uncommitted changes are refused');
 commit();
 $printed = `$checkout/scripts/release $version 2>&1`;
 ok($? && !-e "$checkout/packages", 'there is no release if scripts/matrix fails');
@@ -77,15 +77,15 @@ ok($? && !-e "$checkout/packages", 'there is no release if scripts/matrix fails'
 replace('scripts/matrix', "#!/bin/sh\n");
 commit();
 $printed = `$checkout/scripts/release $version 2>&1`;
-is($?, 0, 'a version that is ready is made') or diag($printed);
+is($?, 0, 'a version that is ready is released') or diag($printed);
 my $out = "$checkout/packages/$version";
 is_deeply([ map { s{.*/}{}r } sort glob "$out/*" ], [ 'SHA256SUMS', 'package', "uuid9562-$version.tar.gz" ], 'a release has the tarball, the packages and their checksums');
 is(system("cd $out && sha256sum --quiet -c SHA256SUMS"), 0, 'the checksums are right');
 is(`tar xzOf $out/uuid9562-$version.tar.gz uuid9562-$version/uuid9562.control`, slurp('uuid9562.control'), 'the tarball has the files');
 chomp(my $head = `$git rev-parse HEAD`);
-like($printed, qr/^1\. Tag: git tag -a -m 'uuid9562 \Q$version\E' v\Q$version\E $head && git push origin v\Q$version\E$/m, 'the tag to set is printed');
+like($printed, qr/^1\. Tag: git tag -a -m 'uuid9562 \Q$version\E' v\Q$version\E $head && git push origin v\Q$version\E$/m, 'the command that sets the tag is printed');
 
 system("$git tag v$version") == 0 or die;
-is_refused($version, "git: tag v$version already exists", 'a version is released once');
+is_refused($version, "git: tag v$version already exists", 'a version that has a tag is not released again');
 
 done_testing();

@@ -6,15 +6,16 @@ use warnings;
 use File::Temp;
 use Test::More;
 
-plan skip_all => 'PG_CONFIG names no PostgreSQL with assertions; scripts/matrix does'
+plan skip_all => 'PG_CONFIG is not that of a PostgreSQL with assertions; scripts/matrix has one'
   unless $ENV{PG_CONFIG} && `$ENV{PG_CONFIG} --configure` =~ /--enable-cassert/;
-plan skip_all => 'there is no SQLsmith' if system('command -v sqlsmith >/dev/null') != 0;
+plan skip_all => 'SQLsmith is not installed' if system('command -v sqlsmith >/dev/null') != 0;
 
 my $programs = File::Temp->newdir;
 chmod 0755, $programs;
 local $ENV{PATH} = "$programs:$ENV{PATH}";
 
-# Run scripts/smith for some seconds with a program instead of sqlsmith.
+# Run scripts/smith for some seconds with a program instead of sqlsmith.  Return the exit
+# status and the output of scripts/smith.
 sub smith
 {
 	my ($seconds, $program) = @_;
@@ -28,7 +29,7 @@ sub smith
 }
 
 my ($status, $printed) = smith(5, 'psql -Xq "$target" -c "SELECT count(*) FROM orders" >/dev/null && echo "SELECT 1;" && echo . >&2; sleep 1; exit 1');
-is($status, 0, 'a SQLsmith that ends by itself is no failure') or diag($printed);
+is($status, 0, 'scripts/smith succeeds if SQLsmith ends by itself') or diag($printed);
 like($printed, qr/^(\d+) queries of SQLsmith, \1 of them without an error: no crash, no failed assertion\n\z/m, 'the last line has the number of queries');
 cmp_ok($printed =~ /^(\d+) queries of/m ? $1 : 0, '>', 1, 'SQLsmith is started again after it ends');
 
@@ -37,7 +38,7 @@ is($status, 1, 'scripts/smith fails if no query runs');
 
 ($status, $printed) = smith(5, q{echo "SELECT the_last_query;"
 psql -XAt "$target" -c 'SELECT pg_backend_pid()' -c 'SELECT pg_sleep(100)' 2>/dev/null | { read pid; kill -SEGV $pid; cat; }});
-is($status, 1, 'a server that crashes is a failure');
+is($status, 1, 'scripts/smith fails if the server crashes');
 like($printed, qr/^SELECT the_last_query;$/m, 'the last queries are printed');
 like($printed, qr/terminated by signal 11.*\n.*SELECT pg_/, 'the query that crashed is printed');
 like($printed, qr/ the round of seed 1 /, 'the seed is printed');

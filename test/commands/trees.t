@@ -1,5 +1,5 @@
-# Test that scripts/package and scripts/matrix unmount everything that they mount into
-# trees.
+# Test that scripts/trees.sh unmounts everything that is mounted into trees, the chroots of
+# scripts/package and scripts/matrix.
 use strict;
 use warnings;
 
@@ -7,8 +7,8 @@ use Cwd;
 use File::Temp;
 use Test::More;
 
-plan skip_all => 'only root mounts' if $> != 0;
-plan skip_all => 'this machine does not let root mount' if system('unshare --mount --propagation private true 2>/dev/null') != 0;
+plan skip_all => 'only root can mount' if $> != 0;
+plan skip_all => 'root cannot mount on this machine' if system('unshare --mount --propagation private true 2>/dev/null') != 0;
 
 my $folder = File::Temp->newdir;
 my $checkout = getcwd();
@@ -35,6 +35,6 @@ close $script;
 chmod 0755, "$folder/command";
 
 my $says = "before: 1\nafter: 0\narguments: one two\n";
-is(`CHECKOUT=$checkout TREES=$folder/trees $folder/command one two 2>&1`, $says, 'mounts into trees are gone again');
+is(`CHECKOUT=$checkout TREES=$folder/trees $folder/command one two 2>&1`, $says, 'leave_tree unmounts one tree, and then all trees');
 
 done_testing();

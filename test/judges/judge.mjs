@@ -1,6 +1,6 @@
-// Compare public IDs with Node's crypto, and base58 with bs58 and short-uuid.  Read
-// tab-separated lines of scripts/judges: v7, key, public ID, the public ID in base58.  Fail
-// if a result differs.
+// Read tab-separated lines from scripts/judges: v7, key, public ID, and public ID in base58.
+// Compute the public ID with Node's crypto, and its base58 text with bs58 and short-uuid.
+// Fail if a result differs.
 import { createCipheriv } from "node:crypto";
 import { createInterface } from "node:readline";
 import bs58 from "bs58";
@@ -27,7 +27,8 @@ const encrypt = (id, key) => {
 		.toString(16).padStart(32, "0").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 };
 
-// bs58 writes a "1" for each leading zero byte, and no padding.
+// bs58 writes a "1" for each leading zero byte.  The extension pads with "1" to 22
+// characters.
 const padded = (uuid) => bs58.encode(Buffer.from(uuid.replaceAll("-", ""), "hex")).replace(/^1+/, "").padStart(22, "1");
 const translator = short("123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz");
 

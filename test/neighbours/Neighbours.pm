@@ -1,5 +1,5 @@
-# Functions of the tests with other extensions: check whether an extension is installed,
-# and return the partitions that a plan scans.
+# Functions for the tests with other extensions: check whether an extension is installed,
+# and return the tables that a plan scans.
 package Neighbours;
 
 use strict;
@@ -18,7 +18,7 @@ sub pg_config
 	return $value;
 }
 
-# Return why a test with an extension cannot run here; undef if it can.
+# Return why the test with an extension cannot run, or undef if it can run.
 sub why_not
 {
 	my ($extension, $name) = @_;

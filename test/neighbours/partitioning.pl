@@ -30,7 +30,7 @@ foreach my $case (
 	[ q{public.uuidv7_at('2025-12-31 23:59:59.999999')}, 'orders_other', 'the last microsecond before the first month' ],
 	[ q{public.uuidv7_at('2026-01-01 00:00:00')}, 'orders_1', 'the first microsecond of a month' ],
 	[ q{public.uuidv7_at('2026-01-31 23:59:59.999999')}, 'orders_1', 'the last microsecond of a month' ],
-	[ q{public.uuidv7_floor('2026-02-01')}, 'orders_2', 'the least id of a month' ],
+	[ q{public.uuidv7_floor('2026-02-01')}, 'orders_2', 'the smallest id of a month' ],
 	[ q{public.uuidv7_ceil('2026-01-31 23:59:59.999')}, 'orders_1', 'the greatest id of a month' ],
 	[ q{'019c1000-0000-4000-8000-000000000000'}, 'orders_1', 'a v4 id whose bytes are in a month' ],
 	[ q{'019b76da-a800-4fff-8fff-ffffffffffff'}, 'orders_other', 'a v4 id in the first millisecond of a month' ])
@@ -48,10 +48,10 @@ sql(q{
 is( sql(q{SELECT count(*), count(*) FILTER (WHERE (SELECT count(*) FROM orders WHERE id <@ tstzrange(month, month + interval '1 month')) <>
 			(SELECT count(*) FROM orders WHERE date_trunc('month', public.uuidv7_timestamp(id)) = month))
 		FROM generate_series('2025-11-01'::timestamptz, '2026-05-01', interval '1 month') AS month}),
-	'7|0', 'each month holds the rows of its times');
+	'7|0', 'a query for each month finds the rows with its timestamps');
 is(sql(q{SELECT count(*) FROM orders WHERE id <@ '(,)'}), '400', 'a v4 id is never within');
 
-# pruned during planning
+# partitions are pruned during planning
 foreach my $case (
 	[ q{id <@ '[2026-02-01,2026-03-01)'}, 'orders_2', 'a month' ],
 	[ q{'[2026-02-01,2026-03-01)' @> id}, 'orders_2', 'a month, by @>' ],
@@ -67,7 +67,7 @@ foreach my $case (
 is(scans(q{UPDATE orders SET n = -n WHERE id <@ '[2026-02-01,2026-03-01)'}), 'orders_2', 'UPDATE of a month scans its partition');
 is(scans(q{DELETE FROM orders WHERE id <@ '[2026-02-01,2026-03-01)'}), 'orders_2', 'DELETE of a month scans its partition');
 
-# pruned during execution: a parameter
+# partitions are pruned during execution, if the period is a parameter
 foreach my $case (
 	[ 'tstzrange', '$1', q{'[2026-01-20,2026-02-10)'}, 'orders_1 orders_2', 72 ],
 	[ 'timestamptz, interval', 'tstzrange($1, $1 + $2)', q{'2026-02-01', '1 month'}, 'orders_2', 96 ])
@@ -77,11 +77,11 @@ foreach my $case (
 		"PREPARE q ($types) AS SELECT count(*) FROM orders WHERE id <@ $period", "EXECUTE q ($values)");
 
 	is(scans(@statements), $partitions, "generic plan, $period: scans $partitions");
-	is(removes(@statements), 4 - split(/ /, $partitions), "generic plan, $period: removes the others");
+	is(removes(@statements), 4 - split(/ /, $partitions), "generic plan, $period: removes the other partitions");
 	is(sql(@statements), $rows, "generic plan, $period: $rows rows");
 }
 
-# pruned during execution: a period of each row of another table
+# partitions are pruned during execution, if each row of another table has a period
 my $plan = sql('SET enable_seqscan = off', 'SET enable_bitmapscan = off', q{
 	EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF)
 	SELECT (SELECT count(*) FROM orders WHERE id <@ period)
@@ -90,7 +90,7 @@ is(join(' ', map { /on (orders_\w+).*\(actual/ ? $1 : () } split /\n/, $plan), '
 	'each row of another table scans the partition of its own period')
   or diag($plan);
 
-# pruned during execution: now()
+# partitions are pruned during execution, if the period has now()
 sql(q{
 	BEGIN;
 	CREATE TABLE events (id uuid PRIMARY KEY, days int) PARTITION BY RANGE (id);

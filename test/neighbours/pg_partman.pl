@@ -1,7 +1,8 @@
 # pg_partman creates, fills and drops partitions by the time in the primary key, with
 # uuidv7_floor as encoder and uuidv7_timestamp_from_text as decoder.
 #
-# pg_partman uses the current time, so the test numbers months from the current month, 0.
+# pg_partman uses the current time.  So the test numbers the months relative to the current
+# month, which is 0.
 use strict;
 use warnings;
 
@@ -63,7 +64,7 @@ sub placed
 sql('CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT public.uuidv7(), n int) PARTITION BY RANGE (id)',
 	q{SELECT partman.create_parent('public.orders', 'id', '1 month', p_premake := 2, p_start_partition := month(-3)::text,
 		p_time_encoder := 'public.uuidv7_floor', p_time_decoder := 'public.uuidv7_timestamp_from_text')});
-is(months(), '-3 -2 -1 0 1 2', 'create_parent makes a partition for each month');
+is(months(), '-3 -2 -1 0 1 2', 'create_parent creates a partition for each month');
 sql(q{INSERT INTO orders
 	SELECT id, n FROM generate_series(-3, 2) AS n,
 		unnest(ARRAY[public.uuidv7_floor(month(n)), public.uuidv7_at(month(n + 1) - interval '1 microsecond')]) AS id});
@@ -73,10 +74,10 @@ is(sql(sprintf q{SELECT month_of('%s')}, scanned($node, 'postgres', "SELECT coun
 	'a query for a month scans its partition');
 
 sql('SELECT partman.run_maintenance()');
-is(months(), '-3 -2 -1 0 1 2 3 4', 'run_maintenance makes two months after the newest row');
+is(months(), '-3 -2 -1 0 1 2 3 4', 'run_maintenance creates the partitions of two months after the newest row');
 sql(q{INSERT INTO orders VALUES (overlay(public.uuidv7_at(month(4) + interval '10 days')::text PLACING '4' FROM 15)::uuid, 400)},
 	'SELECT partman.run_maintenance()');
-is(months(), '-3 -2 -1 0 1 2 3 4 5 6', 'a v4 id counts as a row of the month where its bytes stand');
+is(months(), '-3 -2 -1 0 1 2 3 4 5 6', 'run_maintenance treats a v4 id as a row of the month in which its bytes sort');
 sql('DELETE FROM orders WHERE n = 400');
 
 sql(q{INSERT INTO orders SELECT public.uuidv7_at(month(n)), n FROM generate_series(-6, -5) AS n});
@@ -92,7 +93,7 @@ SKIP:
 
 sql(q{UPDATE partman.part_config SET retention = '2 months', retention_keep_table = false WHERE parent_table = 'public.orders'},
 	'SELECT partman.run_maintenance()');
-is(months(), '-2 -1 0 1 2 3 4 5 6', 'a retention of two months drops the months before');
+is(months(), '-2 -1 0 1 2 3 4 5 6', 'a retention of two months drops the partitions before');
 is(placed('n BETWEEN -4 AND 2'), '-1:-1,-1 -2:-2,-2 0:0,0 1:1,1 2:2,2', 'the rows of the other months stay');
 
 $node->stop;

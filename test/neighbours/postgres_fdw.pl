@@ -1,5 +1,5 @@
-# postgres_fdw: with "extensions 'uuid9562'" the foreign server receives the bounds of a
-# period, and returns only the rows of the period.
+# postgres_fdw: with the server option "extensions 'uuid9562'", the foreign server receives
+# the bounds of a period, and returns only the rows of the period.
 use strict;
 use warnings;
 
@@ -30,7 +30,8 @@ $node->safe_psql('postgres', qq{
 	CREATE TABLE shift (period tstzrange, starts timestamptz, ends timestamptz);
 	INSERT INTO shift VALUES ('[2026-01-10,2026-01-11)', '2026-01-10', '2026-01-11'), (NULL, '2026-02-11 10:00', NULL)});
 
-# Check the remote statements of the plan of the last statement, and its result.
+# Check the remote statement in the plan of the last statement, and the result of the last
+# statement.
 sub ships
 {
 	my ($name, $expected, $rows, @statements) = @_;
@@ -38,8 +39,8 @@ sub ships
 	my $plan = $node->safe_psql('postgres', join ";\n", @statements, "EXPLAIN (VERBOSE, COSTS OFF) $last");
 
 	like(join("\n", $plan =~ /Remote SQL: (.*)/g), $expected, "$name: the remote statement has the bounds");
-	unlike($plan, qr/Filter:/, "$name: nothing is left to check here");
-	is($node->safe_psql('postgres', join ";\n", @statements, $last), $rows, "$name: its rows");
+	unlike($plan, qr/Filter:/, "$name: the plan has no local filter");
+	is($node->safe_psql('postgres', join ";\n", @statements, $last), $rows, "$name: the result is right");
 }
 
 my $each = '\$\d::[a-z ]+';
@@ -56,11 +57,11 @@ ships('a generic plan with a period', qr/id >= public\.uuidv7_lower_bound\($each
 # postgres_fdw sends the GROUP BY.  PostgreSQL finds the grouped condition in the select list
 # by comparing expression trees.
 is( $node->safe_psql('postgres', q{SELECT NOT id <@ '[2026-01-10,2026-01-11)', count(*) FROM far GROUP BY id <@ '[2026-01-10,2026-01-11)' ORDER BY 1}),
-	"f|24\nt|977", 'a grouped condition');
+	"f|24\nt|977", 'a query groups by a condition');
 
 is( $node->safe_psql('postgres', q{SELECT count(*) FILTER (WHERE within) FROM (
 		SELECT id <@ tstzrange(starts, ends) AS within FROM far, shift GROUP BY id, tstzrange(starts, ends)) AS grouped}),
-	$node->safe_psql('postgres', 'SELECT count(*) FROM far, shift WHERE id <@ tstzrange(starts, ends)'), 'a grouped period');
+	$node->safe_psql('postgres', 'SELECT count(*) FROM far, shift WHERE id <@ tstzrange(starts, ends)'), 'a query groups by a period');
 
 # a join, with the times of each row as parameters
 $node->safe_psql('postgres', 'ANALYZE shift');

@@ -1,9 +1,9 @@
 # TimescaleDB: a hypertable on the primary key keeps each ID in the chunk of its time, and
-# "id <@ period" reads the chunks of the period.
+# "id <@ period" reads only the chunks of the period.
 #
-# Versions with uuid dimensions accept the key itself.  Every version accepts
-# uuidv7_timestamp as the partitioning function.  Tests that cannot pass with a
-# partitioning function are skipped.
+# Some TimescaleDB versions can partition by a uuid key itself.  Every version can
+# partition by the key with the partitioning function uuidv7_timestamp.  Tests that cannot
+# pass with a partitioning function are skipped.
 use strict;
 use warnings;
 
@@ -38,7 +38,7 @@ foreach my $case ([ 'postgres', 'uuid9562', 'timescaledb' ], [ 'theirs_first', '
 }
 my $theirs = 'TimescaleDB ' . sql(q{SELECT extversion FROM pg_extension WHERE extname = 'timescaledb'});
 
-# return the chunks of the rows that a condition selects
+# Return the chunks of the rows that a condition selects.
 sub chunks_of
 {
 	my ($table, $condition) = @_;
@@ -46,9 +46,9 @@ sub chunks_of
 	return join ' ', sort map { s/.*\.//r } split /\n/, sql("SELECT DISTINCT tableoid::regclass FROM $table WHERE $condition");
 }
 
-# Create two hypertables with chunks of a day for each kind of dimension.  One has a row for
-# each hour of four days, which a plain table has too.  The other has a row of now, and of
-# 50, 100 and 150 days ago.
+# For each kind of dimension, create two hypertables with chunks of one day.  $hours has a
+# row for each hour of four days, and plain_* has the same rows.  $days has a row of now,
+# and of 50, 100 and 150 days ago.
 my %dimension = (key => '', function => q{, partition_func => 'public.uuidv7_timestamp'});
 foreach my $by (sort keys %dimension)
 {
@@ -80,14 +80,14 @@ foreach my $by (sort keys %dimension)
 			my $query = "SELECT count(*), sum(n) FROM $hours WHERE id <@ '$period'";
 
 			is(sql($query), sql("SELECT count(*), sum(n) FROM plain_$by WHERE id <@ '$period'"), "by $by, $period: the rows of a plain table");
-			is(scans($query), join(' ', sort @chunks), "by $by, $period: reads its chunks only");
+			is(scans($query), join(' ', sort @chunks), "by $by, $period: reads only its chunks");
 		}
 
 		my $recent = "SELECT count(*), max(n) FROM $days WHERE id <@ tstzrange(now() - interval '75 days', NULL)";
 		is(sql($recent), '2|50', "by $by: the rows since 75 days ago");
 	  SKIP:
 		{
-			skip "$theirs does not exclude chunks of a partitioning function by id <@ a period of now() or of a parameter", 2
+			skip "$theirs with a partitioning function does not exclude chunks if the period has now() or a parameter", 2
 			  if $by eq 'function' && removed($node, 'postgres', $recent) == 0;
 			is(scans($recent), chunks_of($days, 'n <= 50'), "by $by: a period of now() reads its chunks");
 			is( scans('SET plan_cache_mode = force_generic_plan', "PREPARE q (tstzrange) AS SELECT count(*) FROM $hours WHERE id <@ \$1",
@@ -97,7 +97,7 @@ foreach my $by (sort keys %dimension)
 		if ($by eq 'function')
 		{
 			is(scans("$recent AND public.uuidv7_timestamp(id) >= now() - interval '75 days'"), chunks_of($days, 'n <= 50'),
-				'by function: a condition on uuidv7_timestamp(id) beside it excludes the chunks before');
+				'by function: with a second condition, on uuidv7_timestamp(id), a period of now() reads its chunks');
 		}
 
 		sql("DELETE FROM $hours WHERE id <@ '[2026-01-02,2026-01-03)'");

@@ -1,4 +1,4 @@
-# Functions of the tests that compare the project's files.
+# A function for the tests of this folder, which compare files of the project.
 package Project;
 use strict;
 use warnings;

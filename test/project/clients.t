@@ -26,7 +26,7 @@ my @versions = $page =~ /([\w@\/-]+)\s(\d+\.\d+\.\d+)\b/g;
 cmp_ok(scalar(@versions), '>', 0, 'the page has versions');
 while (my ($name, $version) = splice @versions, 0, 2)
 {
-	is($version, $pinned->{$name}, "the page has the version of $name that is tried");
+	is($version, $pinned->{$name}, "the page has the version of $name in package.json");
 }
 
 done_testing();

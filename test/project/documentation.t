@@ -1,5 +1,5 @@
-# Check that the manual keeps up with the code: the reference has every function, the page
-# of settings every setting, the page of errors every message.  Every requirement on the
+# Check that the manual agrees with the code: the reference has every function, the page of
+# settings every setting, and the page of errors every message.  Every requirement on the
 # conformance page names tests that exist.
 use strict;
 use warnings;
@@ -34,7 +34,8 @@ foreach my $setting (sort keys %settings)
 	is_deeply([ grep { index($page, $_) < 0 } sort keys %messages ], [], 'the page of errors has each message');
 }
 
-# A test runs each complete statement in a sentence.  test/t/examples.pl runs the blocks.
+# A test runs each complete SQL statement in the text.  test/t/examples.pl runs the code
+# blocks.
 {
 	my @pages = ('README.md', glob 'doc/*.md');
 	my @run = (map({ slurp($_) =~ /^```sql\n(.*?)^```/msg } @pages), map { slurp($_) } glob 'sql/*.sql test/*/*.sql test/*/*.pl');
@@ -48,17 +49,17 @@ foreach my $setting (sort keys %settings)
 	}
 }
 
-# The README and the manual call only functions of the install script.
+# The README and the manual call only functions that the install script creates.
 foreach my $page ('README.md', glob 'doc/*.md')
 {
 	my %called = map { $_ => 1 } slurp($page) =~ /\bpublic\.(\w+)\(/g;
 	is_deeply([ grep { !$functions{$_} } sort keys %called ], [], "$page calls only functions that exist");
 }
 
-# An empty line follows each table, since Markdown takes any other line for a row.
+# An empty line follows each table, since Markdown treats any other line as a row.
 foreach my $page (glob '*.md doc/*.md')
 {
-	is_deeply([ slurp($page) =~ /^\|.*\n((?!\|)\S.*)$/mg ], [], "$page: no table runs into text");
+	is_deeply([ slurp($page) =~ /^\|.*\n((?!\|)\S.*)$/mg ], [], "$page: an empty line follows each table");
 }
 
 # Each link leads to a file and a heading that exist.
@@ -85,7 +86,7 @@ foreach my $page (glob '*.md doc/*.md')
 		push @broken, $link
 		  if !-e $path || defined $anchor && !anchors(slurp($path))->{$anchor};
 	}
-	is_deeply(\@broken, [], "$page: every link leads somewhere");
+	is_deeply(\@broken, [], "$page: every link has a target");
 }
 
 # Each figure in the README occurs in a report of scripts/bench.
@@ -94,7 +95,7 @@ foreach my $page (glob '*.md doc/*.md')
 	my $reports = join '', map { slurp($_) } glob 'doc/benchmarks/*/report.md';
 	my @figures = $section =~ /(?<![\w.])(\d+\.\d+)\b/g;
 	cmp_ok(scalar(@figures), '>', 5, 'the README has figures');
-	is_deeply([ grep { $reports !~ /\| \Q$_\E \|/ } @figures ], [], 'each figure in the README is one of a report');
+	is_deeply([ grep { $reports !~ /\| \Q$_\E \|/ } @figures ], [], 'each figure in the README occurs in a report');
 }
 
 # Read the rows of doc/rfc9562.md: | id | ... | `file`: `name`; ... |

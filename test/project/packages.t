@@ -1,4 +1,4 @@
-# The files of the packages agree with META.json, LICENSE and the control file.
+# The files of the packages agree with META.json, LICENSE and each other.
 use strict;
 use warnings;
 
@@ -27,7 +27,7 @@ is_deeply($meta->{resources}, {
 like($template, qr/^$_$/m, "debian/control.in has $_")
   foreach "Homepage: \Q$address\E", "Vcs-Browser: \Q$address\E", "Vcs-Git: \Q$address.git\E";
 like($copyright, qr/^Source: \Q$address\E$/m, 'debian/copyright has the same address');
-like(slurp('debian/watch'), qr{^\Q$address/tags\E }m, 'debian/watch looks for tags of the repository');
+like(slurp('debian/watch'), qr{^\Q$address/tags\E }m, 'debian/watch has the address of the tags');
 like(slurp('rpm/uuid9562.spec'), qr/^URL:\s+\Q$address\E$/m, 'the RPM spec has the same address');
 like(slurp('managed/README.md'), qr/\(\Q$address\E\)/, 'the README of managed has the same address');
 
@@ -36,8 +36,8 @@ like($copyright, qr/^Copyright: \Q$holder\E$/m, 'debian/copyright has the copyri
 my ($repeated) = $copyright =~ /^License: PostgreSQL\n((?: .*\n)+)/m;
 is($repeated =~ s/^ \.?//gmr, $terms, 'the copyright file repeats the terms of the license');
 
-# debian/control equals the output of "pg_buildext updatecontrol" for debian/control.in and
-# the PostgreSQL versions in debian/control
+# debian/control is the output of "pg_buildext updatecontrol" for debian/control.in and the
+# PostgreSQL versions that debian/control has
 my $control = slurp('debian/control');
 my @majors = $control =~ /^Package: postgresql-(\d+)-uuid9562$/mg;
 cmp_ok(scalar(@majors), '>', 0, 'debian/control has packages');
@@ -46,7 +46,7 @@ is($control =~ s/\n+\z//r, join("\n\n", $source, map { $package =~ s/PGVERSION/$
 	'debian/control is generated from debian/control.in');
 
 my ($least) = slurp('debian/pgversions') =~ /^(\d+)\+$/m;
-is("$least.0.0", $meta->{prereqs}{runtime}{requires}{PostgreSQL}, 'META.json and debian/pgversions have the same least PostgreSQL');
-like(slurp('scripts/common.sh'), qr/"\$major" -ge $least /, 'the scripts require the same PostgreSQL');
+is("$least.0.0", $meta->{prereqs}{runtime}{requires}{PostgreSQL}, 'META.json and debian/pgversions require the same PostgreSQL version');
+like(slurp('scripts/common.sh'), qr/"\$major" -ge $least /, 'the scripts require the same PostgreSQL version');
 
 done_testing();

@@ -13,44 +13,43 @@ my ($version) = slurp('uuid9562.control') =~ /^default_version = '(\d+\.\d+)'$/m
 ok($version, 'the control file has a version of two numbers');
 
 my $meta = decode_json(slurp('META.json'));
-is($meta->{version}, "$version.0", 'META.json has it as a semantic version');
+is($meta->{version}, "$version.0", 'META.json has the version as three numbers');
 is($meta->{provides}{uuid9562}{version}, "$version.0", 'META.json provides the same version');
 my ($script) = glob "uuid9562--*$version.sql";
-is($meta->{provides}{uuid9562}{file}, $script, 'META.json names the script that ends at that version');
-like(slurp($_), qr{^/\* \Q$_\E \*/}, "$_ names itself") foreach glob 'uuid9562--*.sql';
+is($meta->{provides}{uuid9562}{file}, $script, 'META.json names the install script of the version');
+like(slurp($_), qr{^/\* \Q$_\E \*/}, "the first line of $_ has its name") foreach glob 'uuid9562--*.sql';
 my ($newest) = slurp('CHANGELOG.md') =~ /^## (\S+)/m;
-is($newest, $version, 'the changelog begins with that version');
-like(slurp('debian/changelog'), qr/\Auuid9562 \(\Q$version\E-\d+\) /, 'debian/changelog begins with the same version');
+is($newest, $version, 'the changelog begins with the version');
+like(slurp('debian/changelog'), qr/\Auuid9562 \(\Q$version\E-\d+\) /, 'debian/changelog begins with the version');
 unlike(slurp('Makefile'), qr/\Q$version\E/, 'the Makefile reads the version from the control file');
-unlike(slurp($_), qr/\Q$version\E/, "$_ reads it from META.json, or has no need of it")
+unlike(slurp($_), qr/\Q$version\E/, "$_ does not repeat the version")
   foreach 'scripts/package', 'Dockerfile', 'debian/rules', 'debian/control.in';
 
 my ($in_spec) = slurp('rpm/uuid9562.spec') =~ /^Version:\s*(\S+)$/m;
-is($in_spec, $version, 'the RPM spec has it');
-like(slurp('rpm/uuid9562.spec'), qr/^%changelog\n\* .* - \Q$version\E-\d+PGDG$/m, 'the changelog of the RPM has the same version');
-like(slurp('managed/uuid9562.control'), qr/^default_version = '\Q$version\E\.0'$/m, 'the extension without C has it as three numbers');
+is($in_spec, $version, 'the RPM spec has the version');
+like(slurp('rpm/uuid9562.spec'), qr/^%changelog\n\* .* - \Q$version\E-\d+PGDG$/m, 'the changelog of the RPM has the version');
+like(slurp('managed/uuid9562.control'), qr/^default_version = '\Q$version\E\.0'$/m, 'the extension without C has the version as three numbers');
 my %in_metadata = map { $_ => 1 } slurp('cloudnativepg/metadata.hcl') =~ /^ +(?:package|sql) += "([\d.]+)/mg;
-is_deeply([ keys %in_metadata ], [$version], 'metadata.hcl has it');
+is_deeply([ keys %in_metadata ], [$version], 'metadata.hcl has the version');
 
 # Makefile.win repeats the version and the lists of files, since nmake can read neither the
 # control file nor Makefile
 my ($on_windows, $elsewhere) = map { slurp($_) =~ s/\\\n\s*//gr } 'Makefile.win', 'Makefile';
-like($on_windows, qr/^EXTVERSION = \Q$version\E$/m, 'Makefile.win has it');
+like($on_windows, qr/^EXTVERSION = \Q$version\E$/m, 'Makefile.win has the version');
 foreach my $list (qw(OBJS REGRESS))
 {
 	my ($here, $there) = map { /^$list = (.*)$/m } $on_windows, $elsewhere;
 	is($here =~ tr{\\}{/}r =~ s/\.obj\b/.o/gr, $there, "Makefile.win has the $list of Makefile");
 }
 
-# META.json has the keys that PGXN Meta Spec 1.0.0 requires, and no unknown keys
+# META.json has the keys that PGXN Meta Spec 1.0.0 requires, and only keys that it knows
 my %known = map { $_ => 1 } qw(name version abstract maintainer license provides meta-spec
   description generated_by no_index prereqs release_status resources tags);
 is_deeply([ grep { !$meta->{$_} } qw(name version abstract maintainer license provides meta-spec) ], [], 'META.json has the required keys');
 is_deeply([ grep { !$known{$_} && !/^x_/i } sort keys %$meta ], [], 'META.json has no unknown key');
 ok(-f $meta->{provides}{uuid9562}{docfile}, 'the docfile exists');
 
-# the comment of the control file is the abstract of META.json
 my ($comment) = slurp('uuid9562.control') =~ /^comment = '(.*)'$/m;
-is(lc $meta->{abstract}, lc $comment, 'control file and META.json say the same of it');
+is(lc $meta->{abstract}, lc $comment, 'the comment of the control file is the abstract of META.json');
 
 done_testing();

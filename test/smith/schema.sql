@@ -1,7 +1,7 @@
--- The schema for the random queries of scripts/smith: all kinds of columns with IDs and
--- periods, and all places in which PostgreSQL simplifies a condition.  The only literals
--- of SQLsmith are NULL, true, false and small integers.  So other constants are functions
--- without arguments.
+-- The schema for the random queries of scripts/smith.  It has all kinds of columns with IDs
+-- and periods, and period conditions wherever PostgreSQL simplifies conditions.  SQLsmith
+-- writes only the literals NULL, true, false and small integers.  So other constants are
+-- functions without arguments.
 
 CREATE SCHEMA ids;
 CREATE EXTENSION uuid9562 SCHEMA ids;
@@ -28,7 +28,8 @@ AS $$ SELECT tstzmultirange '{[2026-01-01 00:00+00,2026-02-01 00:00+00),[2026-03
 
 CREATE DOMAIN key AS uuid CHECK (ids.uuid_is_v7(VALUE));
 
--- IDs from the beginning of 2026 on, every sixth of them of version 4
+-- Return an ID for a number: a v4 for every sixth number, and otherwise a v7 whose time is
+-- in 2026 or later.
 CREATE FUNCTION id_of(n integer) RETURNS uuid LANGUAGE sql
 AS $$ SELECT CASE WHEN n % 6 = 0 THEN gen_random_uuid() ELSE ids.uuidv7_at('2026-01-01 00:00+00'::timestamptz + n * interval '2 days') END $$;
 
@@ -61,11 +62,11 @@ CREATE INDEX ON contract (id) WHERE id <@ tstzrange('2026-02-01 00:00+00', NULL)
 CREATE INDEX ON contract (customer, id DESC);
 CREATE INDEX ON contract ((ids.uuidv7_timestamp(id)), (id <@ period));
 CREATE INDEX ON contract USING gist (period);
--- without dependencies: two conditions on one expression fail an assertion of PostgreSQL's
--- dependencies_clauselist_selectivity(), also on integers
+-- The kind "dependencies" is missing, since two conditions on one expression then fail an
+-- assertion in PostgreSQL's dependencies_clauselist_selectivity(), even for integers.
 CREATE STATISTICS contract_in_period (ndistinct, mcv) ON (id <@ period), (ids.uuidv7_timestamp(other)) FROM contract;
 
--- partitions by ID, one of them with partitions of its own
+-- a table that is partitioned by ID, and a partition that is partitioned too
 CREATE TABLE orders (id uuid NOT NULL, customer uuid, n integer, valid_from timestamptz, valid_to timestamptz, valid tstzrange) PARTITION BY RANGE (id);
 CREATE TABLE orders_1 PARTITION OF orders FOR VALUES FROM ('019b7600-0000-0000-0000-000000000000') TO ('019c1680-0000-0000-0000-000000000000');
 CREATE TABLE orders_2 PARTITION OF orders FOR VALUES FROM ('019c1680-0000-0000-0000-000000000000') TO ('019ca600-0000-0000-0000-000000000000') PARTITION BY LIST (n);
@@ -79,7 +80,7 @@ INSERT INTO orders SELECT id_of(n), NULL, n % 5 FROM generate_series(1, 60) AS n
 CREATE INDEX ON orders (id);
 CREATE INDEX ON orders (customer, id) INCLUDE (n) WHERE n > 1;
 
--- partitions by hash, and keys of the domain
+-- a table that is partitioned by hash, with a key of domain type
 CREATE TABLE visit (id key, page uuid, at timestamptz, stay tstzrange, PRIMARY KEY (id)) PARTITION BY HASH (id);
 CREATE TABLE visit_0 PARTITION OF visit FOR VALUES WITH (MODULUS 2, REMAINDER 0);
 CREATE TABLE visit_1 PARTITION OF visit FOR VALUES WITH (MODULUS 2, REMAINDER 1);
@@ -138,7 +139,7 @@ CREATE VIEW last_of_period AS
 CREATE VIEW members AS
 	SELECT c.id, c.vip, c.valid FROM customer AS c WHERE c.vip OR EXISTS (SELECT FROM contract AS k WHERE k.customer = c.id AND k.id <@ tstzrange(c.valid_from, k.at))
 	OR c.id IN (SELECT customer FROM orders AS o WHERE o.id <@ c.valid);
--- sublinks of several tables, which PostgreSQL simplifies before it plans them
+-- sublinks with several tables, which PostgreSQL simplifies before it plans them
 CREATE VIEW members_with_orders WITH (security_barrier) AS
 	SELECT c.id, c.n, CASE WHEN c.vip THEN EXISTS (SELECT FROM orders AS o LEFT JOIN visit AS v ON v.page = o.id WHERE o.id <@ c.valid AND v.id <@ v.stay) END AS visited,
 		(SELECT max(o.id) FROM contract AS k, orders AS o, period AS p WHERE k.customer = c.id AND o.customer = c.id AND p.name = o.n AND o.id <@ tstzrange(o.valid_from, p.b) AND k.id <@ k.period) AS last
@@ -158,8 +159,9 @@ CREATE FOREIGN TABLE far_period (name integer, a timestamptz, b timestamptz, p t
 
 -- --- operators ---------------------------------------------------------------
 
--- SQLsmith applies an operator only to expressions of exactly its types.  PostgreSQL
--- inlines these operators, which applies those of the extension to other types.
+-- SQLsmith applies an operator only to expressions of exactly the operator's types.  So
+-- these operators accept other types.  PostgreSQL inlines their functions, which apply the
+-- operators of the extension.
 CREATE FUNCTION within(uuid, tstzrange) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 OPERATOR(ids.<@) $2';
 CREATE FUNCTION contains(tstzrange, uuid) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 OPERATOR(ids.@>) $2';
 CREATE FUNCTION within_times(uuid, timestamptz) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$ SELECT $1 OPERATOR(ids.<@) tstzrange($2, $2 + interval '30 days', '[]') $$;
@@ -181,8 +183,8 @@ CREATE OPERATOR === (FUNCTION = is_v7, LEFTARG = uuid, RIGHTARG = boolean);
 
 -- --- the catalogs that SQLsmith reads ----------------------------------------
 
--- SQLsmith picks any operator of the catalog, and writes its name without the schema.
--- So each copy of these operators in another schema makes it pick them more often.
+-- SQLsmith picks a random operator of the catalog, and writes its name without the schema.
+-- So copies of these operators in other schemas make SQLsmith pick them more often.
 DO $$
 DECLARE
 	operator record;
@@ -198,7 +200,7 @@ BEGIN
 END
 $$;
 
--- SQLsmith reads functions from the first pg_proc of the search path.  This one has the
+-- SQLsmith reads functions from the first pg_proc of the search path.  This view has the
 -- functions above, those of the extension, and PostgreSQL's non-volatile functions on
 -- the types of this schema.
 CREATE SCHEMA shown;
