@@ -90,7 +90,7 @@ sub forget
 	return;
 }
 
-# Prevent the server from opening the file of the high-water mark.
+# Prevent the server from opening the file of the high-water mark, and allow it again.
 sub block { my $mark = $_[0]->mark; (-e $mark ? chmod 0, $mark : mkdir $mark) or die }
 sub unblock { my $mark = $_[0]->mark; (-d $mark ? rmdir $mark : chmod 0600, $mark) or die }
 
@@ -100,7 +100,7 @@ sub wait_for
 	my ($self, $what) = @_;
 
 	$self->node->poll_query_until('postgres', "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND $what)")
-	  or die "no session is so: $what";
+	  or die "no session has: $what";
 	return;
 }
 

@@ -46,8 +46,8 @@ sub refused_in
 	return $err;
 }
 
-# Wait for the server processes too, since the transaction of a session ends with its server
-# process, which can be later than the end of psql.
+# End sessions, and wait for their server processes.  A transaction in progress ends with its
+# server process, which can be later than psql.
 sub leave
 {
 	my @sessions = @_;
@@ -74,8 +74,8 @@ sub is_held_at
 	is($session ? in($session, $query) : sql($query), 't', $name);
 }
 
-# Read the next page of $reader, which has the node, the table, the position and the IDs
-# that were read.  Return the number of rows in the page.
+# Read the next page of a reader, a hash with a node, a table, the position and the IDs that
+# were read.  Return the number of rows in the page.
 sub read_on
 {
 	my ($reader) = @_;
@@ -100,8 +100,8 @@ sub missed_and_twice
 	return "$missed missed, $twice twice";
 }
 
-# Run a script in pgbench, and call a function repeatedly meanwhile.  Return what pgbench
-# prints.
+# Run a script in pgbench, and call a function repeatedly while pgbench runs.  Return the
+# output of pgbench.
 sub run_pgbench
 {
 	my ($script, $clients, $times, $meanwhile, @connection) = @_;

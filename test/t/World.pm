@@ -3,8 +3,9 @@
 #	my $world = World->new('name') or plan skip_all => World::REASON;
 #	my ($out, $err) = $world->session($turn1, $sql1, $turn2, $sql2, ...);
 #
-# session() runs all SQL in one session, and calls turn() before each piece.  'normal'
-# means the real clock, random source and disk.  Errors have their SQLSTATE.
+# session() runs all SQL in one session, and sets a state of world.c before each piece.  The
+# state 'normal' is the real clock, random source and disk.  The returned errors have their
+# SQLSTATE.
 package World;
 use strict;
 use warnings;
@@ -13,8 +14,8 @@ use FindBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-use constant REASON => 'this server takes random octets from elsewhere than OpenSSL';
-use constant NARROW => 'the clock of this system has 32 bits, which end in 2038';
+use constant REASON => 'this server does not take random bytes from OpenSSL';
+use constant NARROW => 'the clock of this system has 32 bits, and ends in 2038';
 
 my $narrow = system(q{echo '#include <time.h>
 int wide[sizeof(time_t) == 8 ? 1 : -1];' | gcc -fsyntax-only -x c - 2>/dev/null}) != 0;
@@ -49,8 +50,8 @@ sub new
 
 sub node { return $_[0]{node} }
 
-# Start a server, by default that of this object.  Another server has a state of its own
-# after turn() has been called for it.
+# Start a server, by default the server of this object.  Another server has a state of its
+# own if turn() was called for it before.
 sub start
 {
 	my ($self, $node) = @_;

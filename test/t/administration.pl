@@ -37,7 +37,7 @@ $server->turn(($T + 3600) . ' 0');
 $server->value;
 is($server->statistic('ahead_of_clock'), '3', 'values are not counted as ahead of the clock once it has caught up');
 $server->crash;
-is($server->sql('SELECT generated, last_timestamp FROM public.uuid_generator_stats()'), "0|\n0|\n0|", 'a start begins the statistics');
+is($server->sql('SELECT generated, last_timestamp FROM public.uuid_generator_stats()'), "0|\n0|\n0|", 'a start of the server resets the statistics');
 
 $server->turn("$T 0");
 $server->forget;
@@ -53,9 +53,9 @@ foreach my $generator (@generators)
 
 	$server->sql("SELECT public.uuid_generator_advance('$ahead')");
 	cmp_ok($server->sql("SELECT public.$generator()"), 'gt', $ahead, "$generator() continues after the ID that it was advanced to");
-	is($server->sql("SELECT last_timestamp FROM public.uuid_generator_stats() WHERE generator <> '$generator'"), $before, "advancing $generator() leaves the others");
+	is($server->sql("SELECT last_timestamp FROM public.uuid_generator_stats() WHERE generator <> '$generator'"), $before, "advancing $generator() does not advance the other generators");
 	$server->sql("SELECT public.uuid_generator_advance(public.$at{$generator}(to_timestamp($T)))");
-	cmp_ok($server->sql("SELECT public.$generator()"), 'gt', $ahead, "an advance to an earlier ID leaves $generator()");
+	cmp_ok($server->sql("SELECT public.$generator()"), 'gt', $ahead, "an advance to an earlier ID does not affect $generator()");
 	$server->crash;
 	cmp_ok($server->sql("SELECT public.$generator()"), 'gt', $ahead, "the advance of $generator() outlasts a crash");
 	my $next = $server->sql("SELECT public.$at{$generator}(to_timestamp($T + 58))");
@@ -74,12 +74,12 @@ my $wrong = $server->sql("SELECT public.uuidv7_at(to_timestamp($T + 10 + 60 + 1)
 my ($out, $err) = $server->try("SELECT public.uuid_generator_advance('$wrong')", 'SELECT public.uuidv7_ordered()');
 like($err, qr/ERROR:  22003: UUID $wrong is 61 seconds ahead of the system clock\nDETAIL:  uuidv7_ordered\(\) would continue.*\nHINT:  .*"force => true"/,
 	'an ID that is more than uuid9562.max_ahead ahead is refused');
-cmp_ok($out, 'lt', $wrong, 'a refused advance leaves the generator');
+cmp_ok($out, 'lt', $wrong, 'a refused advance does not affect the generator');
 $server->sql("SELECT public.uuid_generator_advance('$wrong', force => true)");
-cmp_ok($server->value, 'gt', $wrong, 'a forced advance takes it');
+cmp_ok($server->value, 'gt', $wrong, 'an advance with force accepts that ID');
 my $limit = $server->sql("SELECT public.uuidv6_at(to_timestamp($T + 10 + 60))");
 is($server->error("SELECT public.uuid_generator_advance('$limit')"), '', 'an ID that is uuid9562.max_ahead ahead is accepted');
-like($server->error('SELECT public.uuid_generator_advance(public.uuidv8())'), qr/ERROR:  22003: UUID .* is \d{8,} seconds ahead/, 'a value of uuidv8() is refused as far ahead');
+like($server->error('SELECT public.uuid_generator_advance(public.uuidv8())'), qr/ERROR:  22003: UUID .* is \d{8,} seconds ahead/, 'a value of uuidv8() is refused, since it is far ahead');
 
 # --- reset ----------------------------------------------------------------------
 
@@ -188,13 +188,13 @@ foreach my $incident (1 .. 2)
 	$server->turn(($then - 3600) . ' 0');
 	push @warned, $server->error('SELECT public.uuidv7_ordered()') =~ warning('3600') ? 1 : 0 for 1 .. 3;
 	is("@warned", '1 0 0', "a clock that was an hour ahead is reported once, incident $incident");
-	is($server->log_lines('WARNING:  ordered UUIDs are 3600') - $logged, $incident, "the server log has it, incident $incident");
+	is($server->log_lines('WARNING:  ordered UUIDs are 3600') - $logged, $incident, "the server log has the warning, incident $incident");
 	$server->turn(($then + 10) . ' 0');
 }
 $server->sql('ALTER SYSTEM SET uuid9562.max_ahead = 7200', 'SELECT pg_reload_conf()');
 $node->poll_query_until('postgres', q{SELECT current_setting('uuid9562.max_ahead') = '2h'}) or die;
 $server->turn(($T + 2 * 86400 + 10 - 7000) . ' 0');
-is($server->error('SELECT public.uuidv7_ordered()'), '', 'uuid9562.max_ahead says from when on to warn');
+is($server->error('SELECT public.uuidv7_ordered()'), '', 'values ahead of the clock by less than uuid9562.max_ahead do not warn');
 $server->turn('normal');
 
 $node->stop;

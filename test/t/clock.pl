@@ -61,14 +61,15 @@ foreach my $call (@calls)
 	my @values = values_of(normal => "SET uuid9562.v7_method = $method", $now => "SELECT public.$call FROM generate_series(1, 40)");
 
 	is($values[0][0], $time_of{$call}, "$call: the time of the clock");
-	ok(steps_by_one($time_of{$call}, @values), "$call: then the counter by one, then the next tick");
+	ok(steps_by_one($time_of{$call}, @values), "$call: the counter increases by one, and after a full counter the next tick is used");
 }
-ok(steps_by_one($v7, values_of($now => 'SELECT public.uuidv7_batch(40)')), 'uuidv7_batch(): as uuidv7()');
+ok(steps_by_one($v7, values_of($now => 'SELECT public.uuidv7_batch(40)')), 'uuidv7_batch(): the same as uuidv7()');
 
 my @values = values_of(normal => 'SET uuid9562.v7_method = random', $now => 'SELECT public.uuidv7() FROM generate_series(1, 100)');
-is(scalar(grep { $_->[0] != $v7 } @values), 0, 'uuidv7(), method random: all at the time of the clock');
+is(scalar(grep { $_->[0] != $v7 } @values), 0, 'uuidv7(), method random: all values have the time of the clock');
 
-# The seeds of method counter are random, and not a copy of the following bits.
+# With method counter, the counter of each millisecond starts at a random seed, which is not
+# a copy of the random bits after it.
 my ($out, $err) = $world->session(
 	normal => 'SET uuid9562.v7_method = counter',
 	map { ((1767225600 + $_) . ' 0') => 'SELECT public.uuidv7()' } 1 .. 200);
@@ -81,9 +82,9 @@ foreach (split /\n/, $out)
 	$seeds{$seed} = 1;
 	$copies++ if $seed == (hex(substr($_, -4)) & 0x7fff);
 }
-cmp_ok(scalar(keys %seeds), '>', 190, 'uuidv7(), method counter: 200 milliseconds have as many seeds, give or take');
-is(scalar(grep { $_ > 32767 } keys %seeds), 0, 'uuidv7(), method counter: a seed of 15 bits');
-cmp_ok($copies, '<', 3, 'uuidv7(), method counter: a seed is no copy of the random bits after it');
+cmp_ok(scalar(keys %seeds), '>', 190, 'uuidv7(), method counter: 200 milliseconds have more than 190 different seeds');
+is(scalar(grep { $_ > 32767 } keys %seeds), 0, 'uuidv7(), method counter: no seed has more than 15 bits');
+cmp_ok($copies, '<', 3, 'uuidv7(), method counter: a seed is not a copy of the random bits after it');
 
 # A batch uses one reading of the clock for at most 16 values.
 foreach my $method (qw(fraction counter random))
@@ -105,9 +106,9 @@ foreach my $ahead (@calls)
 	my ($before, $after, @others) = values_of($y2037 => "SELECT public.$ahead", $now => join ";\n", map { "SELECT public.$_" } $ahead, @calls);
 	my %times = map { $_ => (shift @others)->[0] } @calls;
 
-	is_deeply($after, [ $before->[0], $before->[1] + 1 ], "$ahead: the time stands still when the clock goes back, and the counter goes on");
+	is_deeply($after, [ $before->[0], $before->[1] + 1 ], "$ahead: when the clock goes back, the time stays the same and the counter increases");
 	delete $times{$ahead};
-	is_deeply(\%times, { map { $_ => $time_of{$_} } grep { $_ ne $ahead } @calls }, "$ahead: no other generator stands still");
+	is_deeply(\%times, { map { $_ => $time_of{$_} } grep { $_ ne $ahead } @calls }, "$ahead: the other generators use the time of the clock");
 }
 my ($plain, $shifted) = values_of($y2037 => 'SELECT public.uuidv7()', $now => q{SELECT public.uuidv7('0')});
 is($shifted->[0], $plain->[0], 'uuidv7(interval) uses the generator of uuidv7()');

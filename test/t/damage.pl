@@ -113,7 +113,7 @@ $node->stop('immediate');
 chmod 0, $mark or die;
 $server->turn((time - 3600) . ' 0');
 ok(!$node->start(fail_ok => 1), 'a server whose file cannot be opened does not recover');
-like(slurp_file($node->logfile), qr/FATAL:  could not (?:create|open) file "global\/9562"/, 'its log says which file');
+like(slurp_file($node->logfile), qr/FATAL:  could not (?:create|open) file "global\/9562"/, 'the log names the file that cannot be opened');
 unlink $mark or die;
 $server->start;
 cmp_ok($server->value, 'gt', $before, 'recovery restores a file that was removed after a crash');
@@ -135,7 +135,7 @@ $server->start;
 # --- errors while a caller holds locks -------------------------------------------
 
 # PostgreSQL calls the penalty function of a GiST index while it holds a lock on a
-# buffer.  An error of the generator must release only the lock of the mark.
+# buffer.  An error of the generator must release only the generator's own lock.
 $server->sql(q{
 	CREATE FUNCTION difference(integer, integer) RETURNS float8 LANGUAGE plpgsql IMMUTABLE AS
 	$$BEGIN PERFORM public.uuidv7_ordered(); RETURN $1 - $2; END$$;
@@ -156,7 +156,7 @@ foreach my $later (1, 3)
 	$server->block;
 	$writer->{stderr} = '';
 	$writer->query($insert);
-	like($writer->{stderr}, qr/ERROR:  could not open file "global\/9562": Permission denied/, "a GiST index whose function cannot generate is an error, after $later s");
+	like($writer->{stderr}, qr/ERROR:  could not open file "global\/9562": Permission denied/, "an INSERT into a GiST index is an error if its function cannot generate, after $later s");
 	$server->unblock;
 	$writer->{stderr} = '';
 	$writer->query_safe($insert);

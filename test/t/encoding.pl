@@ -25,9 +25,9 @@ foreach my $encoding (qw(UTF8 LATIN1 WIN1252 SQL_ASCII))
 }
 isnt( $node->safe_psql('latin1',
 		"SET client_encoding = 'UTF8'; SELECT public.uuidv5(public.uuid_namespace('dns'), convert_to('$name', 'LATIN1'))"),
-	(split /\n/, $expected)[1], 'a bytea name is hashed as it is');
+	(split /\n/, $expected)[1], 'a bytea name is not converted to UTF-8');
 my ($status, $out, $err) = $node->psql('sql_ascii', q{SELECT public.uuidv5(public.nil_uuid(), chr(252))});
-like($err, qr/invalid byte sequence for encoding "UTF8": 0xfc/, 'in SQL_ASCII a name that is no UTF-8 is an error');
+like($err, qr/invalid byte sequence for encoding "UTF8": 0xfc/, 'in SQL_ASCII a name that is not valid UTF-8 is an error');
 
 $node->stop;
 done_testing();

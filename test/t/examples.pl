@@ -79,7 +79,7 @@ sub blocks
 		}
 		$blocks[-1]{end} = $end if @blocks && $language && $language eq 'sql';
 	}
-	is_deeply(\@unknown, [], "$page: each block is SQL, the output of SQL right above it, or says what it is");
+	is_deeply(\@unknown, [], "$page: each block is SQL, directly follows its SQL as output, or names its language");
 	return @blocks;
 }
 
@@ -159,7 +159,7 @@ sub has_extension
 	return $version >= $least;
 }
 
-# Return why a block cannot run here; undef if it can.
+# Return why a block cannot run, or undef if it can run.
 sub why_not
 {
 	foreach (@{ $_[0]{directives} })
@@ -170,8 +170,8 @@ sub why_not
 	return;
 }
 
-# Return lines of psql that restart a server.  They do not use the wait of pg_ctl, which
-# compares the start time with the real clock.
+# Return lines of psql that restart a server.  pg_ctl does not wait, since it compares the
+# start time of the server with the real clock.
 sub restart
 {
 	my ($world, $node) = @_;
@@ -197,7 +197,7 @@ sub write_keys
 
 # --- page by page -------------------------------------------------------------------
 
-chdir $FindBin::Bin;	# where \i finds the files that a page names
+chdir $FindBin::Bin;	# \i finds the files of a page here
 my $pages = 0;
 foreach my $page (map { s{^\Q$FindBin::Bin\E/}{}r } glob "$FindBin::Bin/README.md $FindBin::Bin/doc/*.md")
 {

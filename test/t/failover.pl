@@ -153,7 +153,7 @@ promote_in_order($far, 'a clock 30 s behind', 'far', $sessions{far});
 my $throughout = connect_all($cascaded);
 caught_up($far, $cascaded);
 $far->stop('immediate');
-promote_in_order($cascaded, 'a cascading standby, 30 s behind that', 'cascaded', $throughout);
+promote_in_order($cascaded, 'a cascading standby, 30 s behind its primary', 'cascaded', $throughout);
 $cascaded->stop;
 
 # --- equal clocks, and IDs ahead of them --------------------------------------
@@ -170,7 +170,7 @@ my $throughout_equal = connect_all($equal);
 fill($first, 'first');
 caught_up($first, $equal);
 $first->stop('immediate');
-promote_in_order($equal, 'clocks equal, five crashes before', 'equal', $throughout_equal);
+promote_in_order($equal, 'equal clocks, after five crashes of the old primary', 'equal', $throughout_equal);
 $equal->stop('immediate');
 $world->start;
 
@@ -187,7 +187,7 @@ $hasty->poll_query_until('postgres', 'SELECT count(*) > 2 * ' . $rows . ' FROM i
 
 # take a base backup while writers run
 $first->backup('under_load');
-promote_in_order($hasty, 'writers of the old primary still run', 'hasty', {});
+promote_in_order($hasty, 'while writers of the old primary still run', 'hasty', {});
 $hasty->stop;
 $writers->kill_kill;
 
@@ -242,7 +242,7 @@ $corrected->stop('immediate');
 promote_in_order($first, 'failed back after pg_rewind, 100 s behind', 'back', $throughout_first);
 $first->stop;
 command_ok([ 'pg_checksums', '--check', '--pgdata', $first->data_dir ], 'the checksums are correct');
-ok(-s $first->data_dir . '/global/9562', 'the page of the high-water mark has one');
+ok(-s $first->data_dir . '/global/9562', 'the file of the high-water mark is not empty');
 
 foreach my $node ($first, $near, $plain, $far, $cascaded, $equal, $hasty, $restored, $archived, $corrected)
 {

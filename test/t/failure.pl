@@ -46,10 +46,10 @@ foreach my $last ([ 'uuidv6()', '103072857660 684697599' ], [ 'uuidv7()', '28147
 		skip World::NARROW, 3 unless World->can_be($turn);
 		my ($out, $err) = $world->session($turn => "SELECT public.$call;\n" x 20);
 		my @values = split /\n/, $out;
-		ok(@values >= 9 && @values <= 16, "$call: as many values in the last tick of the field as its counter has") or diag($out);
+		ok(@values >= 9 && @values <= 16, "$call: the last tick of the field has 9 to 16 values") or diag($out);
 		my %seen = map { $_ => 1 } @values;
-		is_deeply([ sort keys %seen ], \@values, "$call: in order, and none twice");
-		like($err, qr/ERROR:  22008: UUID version \d has reached its maximum timestamp/, "$call: then an error");
+		is_deeply([ sort keys %seen ], \@values, "$call: these values are distinct and in order");
+		like($err, qr/ERROR:  22008: UUID version \d has reached its maximum timestamp/, "$call: the next value is an error");
 	}
 }
 

@@ -1,5 +1,5 @@
-# The high-water mark is above all values of the ordered generators, is flushed before
-# they use it, and is advanced at most once a second.
+# The high-water mark is above all values of the ordered generators.  It is advanced at most
+# once a second, and is flushed before the new reservation is used.
 use strict;
 use warnings;
 
@@ -50,11 +50,11 @@ $server->crash;
 eval { $staying->quit };
 is(time_of_next(), '12', 'after a crash the generator continues two seconds after the last extension');
 $server->crash;
-is(time_of_next(), '14', 'a second crash takes the values to the next reservation');
+is(time_of_next(), '14', 'after a second crash the generator continues with the next reservation');
 $server->restart;
 is(time_of_next(), '16', 'after a clean restart the generator continues with the next reservation');
 
-# A session writes nothing when it ends, and the reservation remains.
+# The end of a session does not write the mark, and the reservation remains.
 clock(20);
 my @batch = split /\n/, $server->sql('SELECT public.uuidv7_ordered() FROM generate_series(1, 30)');
 $writes = $server->statistic('mark_writes');
@@ -71,12 +71,13 @@ clock(120);
 my $v6 = $server->sql('SELECT public.uuidv6_ordered()');
 $server->crash;
 clock(0);
-is(time_of_next(), '22', 'a generator keeps its own reservation when another extends far ahead');
-cmp_ok($server->sql('SELECT public.uuidv6_ordered()'), 'gt', $v6, 'the other one continues after its values');
+is(time_of_next(), '22', 'a generator keeps its own reservation when that of another is extended far ahead');
+cmp_ok($server->sql('SELECT public.uuidv6_ordered()'), 'gt', $v6, 'the other generator continues after its own values');
 
 # --- WAL ------------------------------------------------------------------------
 
-# Each write is one full-page image, which is flushed before a value uses it.
+# Each write of the mark is one full-page image, which is flushed before a value of the new
+# reservation is returned.
 $server->forget;
 {
 	my ($out, $err, @writes) = ('', '');
@@ -91,7 +92,7 @@ $server->forget;
 	my $end = $server->sql('SELECT pg_current_wal_flush_lsn()');
 	my @waldump = ('pg_waldump', '--relation=1664/0/9562', '--path=' . $node->data_dir . '/pg_wal', "--start=$start", "--end=$end");
 	IPC::Run::run(\@waldump, '>', \$out, '2>', \$err);
-	is("@writes", '1 2 3 4 5', 'a value a second writes the mark each second');
+	is("@writes", '1 2 3 4 5', 'generating one value a second writes the mark once a second');
 	is(scalar(() = $out =~ /rmgr: XLOG .*desc: FPI .*blkref #0: rel 1664\/0\/9562 blk 0 FPW/g), 5, 'each write is a full-page image in WAL, which is flushed')
 	  or diag("$out$err");
 }
@@ -135,7 +136,7 @@ $server->value;
 $staying = $server->stay;
 $server->block;
 like($server->error(q{DO $$BEGIN FOR i IN 1 .. 1000000000 LOOP PERFORM public.uuidv7_ordered(); END LOOP; END$$}),
-	qr/could not open file/, 'a session that generates without a pause is stopped by a mark that cannot be written');
+	qr/could not open file/, 'a session that generates without a pause fails when the mark cannot be written');
 $server->unblock;
 
 # --- a disk that is slow --------------------------------------------------------
@@ -147,8 +148,8 @@ like($first, qr/^[0-9a-f]{8}-/, 'a value waits for a disk that takes longer than
 cmp_ok($server->value, 'gt', $first, 'the next value waits for the disk too');
 $server->turn('normal');
 
-# A disk that stalls delays the session that extends the reservation, like a COMMIT.
-# Other sessions continue until no value is reserved.
+# While the disk stalls, the session that extends the reservation waits, as in a COMMIT.
+# Other sessions continue until they have used all reserved values.
 clock(0);
 $server->sql('SELECT public.uuid_generator_reset()');
 {
@@ -161,11 +162,11 @@ $server->sql('SELECT public.uuid_generator_reset()');
 	$server->turn($T + 2 . ' 0 stalled');
 	Ordered::send_to($waits, q{SELECT 'waits', public.uuidv7_ordered()});
 	$server->wait_for(q{query LIKE '%waits%' AND wait_event = 'Uuid9562HighWaterMark'});
-	ok(1, 'it waits when no value is reserved');
+	ok(1, 'the other session waits when no value is reserved');
 	is($server->sql('SELECT count(*) FROM public.uuid_generator_stats()'), '3', 'the statistics do not wait for a disk that stalls');
-	like($server->sql('SELECT public.uuidv7_horizon()'), qr/^[0-9a-f-]{36}$/, 'neither does the horizon');
+	like($server->sql('SELECT public.uuidv7_horizon()'), qr/^[0-9a-f-]{36}$/, 'the horizon does not wait for a disk that stalls');
 	clock(2);
-	like($_->query_safe('SELECT 1'), qr/1/, 'a session that waited continues with the disk') foreach $extends, $waits;
+	like($_->query_safe('SELECT 1'), qr/1/, 'a session that waited continues when the disk does') foreach $extends, $waits;
 	$_->quit foreach $extends, $waits;
 }
 

@@ -1,4 +1,5 @@
-# Tests where the horizon raises an error, and who can see the transaction that holds it.
+# Tests that the horizon and ordered functions raise errors in parallel workers, which roles
+# can see the session that holds the horizon, and uuid_replay_target().
 use strict;
 use warnings;
 
@@ -26,7 +27,7 @@ sql(q{
 
 # --- parallel workers -----------------------------------------------------------
 
-# Functions that are wrongly marked PARALLEL SAFE.
+# Create functions that are wrongly marked PARALLEL SAFE.
 sql(q{
 	CREATE FUNCTION horizon_inlined() RETURNS uuid LANGUAGE sql STABLE PARALLEL SAFE RETURN public.uuidv7_horizon();
 	CREATE FUNCTION horizon_called() RETURNS uuid LANGUAGE plpgsql STABLE PARALLEL SAFE AS 'BEGIN RETURN public.uuidv7_horizon(); END';
@@ -51,7 +52,7 @@ is_above_all('workers that raised an error leave nothing that holds the horizon'
 	in($leader, 'BEGIN', split(/;/, $parallel), 'CREATE TABLE generated AS SELECT public.uuidv7_ordered() AS id FROM many');
 	cmp_ok(sql('SELECT public.uuidv7_horizon()'), 'le', in($leader, 'SELECT min(id::text) FROM generated'), 'CREATE TABLE AS over a parallel scan holds the horizon');
 	in($leader, 'COMMIT');
-	is(sql('SELECT count(*) FROM generated WHERE id >= public.uuidv7_horizon()'), '0', 'its COMMIT releases the horizon');
+	is(sql('SELECT count(*) FROM generated WHERE id >= public.uuidv7_horizon()'), '0', 'the COMMIT of CREATE TABLE AS releases the horizon');
 	leave($leader);
 }
 
@@ -68,9 +69,9 @@ is_above_all('workers that raised an error leave nothing that holds the horizon'
 
 	is(sql($stats), "t|$pid|", 'a superuser sees which session holds the horizon');
 	is(sql('SET ROLE watcher', $stats), "t|$pid|", 'a member of pg_read_all_stats sees which session holds the horizon');
-	is(sql('SET ROLE clerk', $stats), 't||', 'another user sees that the horizon is held, and not by which session');
+	is(sql('SET ROLE clerk', $stats), 't||', 'another user sees that the horizon is held, but not by which session');
 	is(sql(qq{SELECT held_since BETWEEN '$since'::timestamptz - interval '2 ms' AND '$since' FROM public.uuid_generator_stats() WHERE generator = 'uuidv7_ordered'}), 't', 'held_since is the time of the first value');
-	is(sql('SELECT generator FROM public.uuid_generator_stats() WHERE held_since IS NOT NULL'), 'uuidv7_ordered', 'one generator is held');
+	is(sql('SELECT generator FROM public.uuid_generator_stats() WHERE held_since IS NOT NULL'), 'uuidv7_ordered', 'held_since is set only for the generator whose horizon is held');
 	in($holder, 'ROLLBACK');
 	leave($holder);
 
@@ -84,7 +85,7 @@ is_above_all('workers that raised an error leave nothing that holds the horizon'
 
 # --- WAL position for standbys --------------------------------------------------
 
-is(sql('SELECT lsn <= pg_current_wal_insert_lsn(), timeline FROM public.uuid_replay_target()'), 't|1', 'the replay target is not after the insert position, on the first timeline');
+is(sql('SELECT lsn <= pg_current_wal_insert_lsn(), timeline FROM public.uuid_replay_target()'), 't|1', 'the replay target is at or before the insert position, on timeline 1');
 is(sql('BEGIN READ ONLY', 'SELECT count(*) FROM public.uuid_replay_target()', 'COMMIT'), '1', 'a read-only transaction can get the replay target');
 unlike(slurp_file($node->logfile), qr/TRAP|PANIC/, 'the server has not crashed');
 $node->stop;

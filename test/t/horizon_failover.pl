@@ -39,9 +39,12 @@ sub write_rows { $_[0]->safe_psql('postgres', "INSERT INTO events (note) SELECT 
 
 # --- readers with different positions -------------------------------------------
 
+# $outside stores its position outside the database.  $careful does so too, with the
+# timeline.
 my $outside = { table => 'events' };
 my $careful = { table => 'events', timeline => 1 };
 
+# Copy the next page, and store the position in the same transaction and database.
 sub read_inside
 {
 	my ($node) = @_;
@@ -55,8 +58,8 @@ sub read_inside
 		UPDATE place SET last = page.id FROM (SELECT id FROM page ORDER BY id DESC LIMIT 1) AS page});
 }
 
-# Read from an hour before the position if the timeline has changed since the position was
-# stored.
+# Read the next page.  If the timeline has changed since the position was stored, go back an
+# hour first.
 sub read_carefully
 {
 	my ($node) = @_;
@@ -114,7 +117,7 @@ is($standby->safe_psql('postgres', 'SELECT count(*) FROM events'), '500', 'the f
 	$cascaded->poll_query_until('postgres', "SELECT pg_last_wal_replay_lsn() >= '$lsn' AND count(*) = 1500 FROM events") or die 'the standby does not reach the position';
 	my @page = split /\n/, $cascaded->safe_psql('postgres', "SELECT id FROM events WHERE id > '$on_standby{last}' AND id < '$horizon' ORDER BY id");
 	is(scalar(@page), 1000, 'a standby of the new primary has rows below the horizon of the old one');
-	isnt($standby->safe_psql('postgres', 'SELECT timeline FROM public.uuid_replay_target()'), $timeline, 'the new primary has another timeline, so the page is discarded');
+	isnt($standby->safe_psql('postgres', 'SELECT timeline FROM public.uuid_replay_target()'), $timeline, 'the new primary has another timeline, so a reader discards the page');
 	$unchecked{last} = $page[-1];
 	$unchecked{ids} = [@page];
 	in($slow, 'COMMIT');
@@ -133,11 +136,11 @@ is($standby->safe_psql('postgres', 'SELECT count(*) FROM events'), '500', 'the f
 read_all($standby) for 1 .. 2;
 is($standby->safe_psql('postgres', q{
 	SELECT (SELECT count(*) FROM (SELECT id FROM events EXCEPT SELECT id FROM copied) AS missed),
-		(SELECT count(*) - count(DISTINCT id) FROM copied)}), '0|0', 'a position in the same database: 0 missed, 0 twice');
+		(SELECT count(*) - count(DISTINCT id) FROM copied)}), '0|0', 'a reader whose position is in the database misses no row, and gets none twice');
 my ($missed) = missed_and_twice($outside) =~ /^(\d+)/;
 note "a position outside the database: $missed missed";
-cmp_ok($missed, '>', 0, 'a position outside the database misses rows, so this test is hard');
-like(missed_and_twice($careful), qr/^0 missed, \d+ twice/, 'a position outside the database that goes back when the timeline changes misses no row');
+cmp_ok($missed, '>', 0, 'a reader whose position is outside the database misses rows');
+like(missed_and_twice($careful), qr/^0 missed, \d+ twice/, 'a reader that goes back an hour when the timeline changes misses no row');
 unlike(slurp_file($_->logfile), qr/TRAP|PANIC/, $_->name . ' has not crashed') foreach @all;
 $_->stop foreach $cascaded, $standby;
 done_testing();

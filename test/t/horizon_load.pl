@@ -1,8 +1,8 @@
 # Readers run with many writers of all kinds, while sessions are canceled, terminated and
 # killed, and the clock is changed.
 #
-# UUID9562_HORIZON_ROWS is the minimum number of rows.  UUID9562_TEST_SEED repeats the
-# random choices.
+# UUID9562_HORIZON_ROWS is the minimum number of rows.  Each run prints its seed.  To repeat
+# the random choices of a run, set UUID9562_TEST_SEED to its seed.
 use strict;
 use warnings;
 
@@ -121,8 +121,8 @@ sub transactions
 	return $script;
 }
 
-# Run scripts in a process, one after the other, until the file "stop" exists.  Ignore
-# errors.
+# Start a process that runs scripts, one after the other, until the file "stop" exists.  It
+# ignores errors.
 my $stop = PostgreSQL::Test::Utils::tempdir() . '/stop';
 my $work = PostgreSQL::Test::Utils::tempdir();
 my @children;
@@ -194,7 +194,7 @@ waitpid $_, 0 foreach @children;
 $node->poll_query_until('postgres', 'SELECT true');
 sql("COMMIT PREPARED '$_'") foreach split /\n/, sql('SELECT gid FROM pg_prepared_xacts');
 
-# read the remaining rows, in pages
+# read the remaining rows
 foreach my $reader (@readers)
 {
 	my ($name, $table, $read) = @$reader;

@@ -30,12 +30,12 @@ sql(q{
 	CREATE TABLE events (id uuid PRIMARY KEY DEFAULT public.uuidv7(), note text);
 	INSERT INTO events (note) VALUES ('old default')});
 like(refusal('SELECT * FROM events WHERE id < public.uuidv7_horizon()'), qr/has not generated any value/,
-	'a table that still has the old default is an error, not empty');
+	'the horizon is an error while the table has the old default');
 sql(q{
 	TRUNCATE events;
 	ALTER TABLE events ALTER id SET DEFAULT public.uuidv7_ordered();
 	INSERT INTO events (note) VALUES ('first')});
-like(refusal('SELECT public.uuidv6_horizon()'), qr/has not generated any value/, 'each generator has its own first value');
+like(refusal('SELECT public.uuidv6_horizon()'), qr/has not generated any value/, 'uuidv6_horizon() raises an error until uuidv6_ordered() has generated a value');
 
 # --- a reader and two writers ---------------------------------------------------
 
@@ -152,7 +152,7 @@ like(refusal('SELECT public.uuidv6_horizon()'), qr/has not generated any value/,
 	my $pid = in($client, 'SELECT pg_backend_pid()');
 
 	in($client, 'BEGIN', q{INSERT INTO events (note) VALUES ('terminated')});
-	is(sql(q{SELECT held_by_pid FROM public.uuid_generator_stats() WHERE generator = 'uuidv7_ordered'}), $pid, 'a session holds the horizon');
+	is(sql(q{SELECT held_by_pid FROM public.uuid_generator_stats() WHERE generator = 'uuidv7_ordered'}), $pid, 'the statistics show the session that holds the horizon');
 	sql("SELECT pg_terminate_backend($pid)");
 	$node->poll_query_until('postgres', "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $pid)");
 	is(sql('SELECT count(held_since) FROM public.uuid_generator_stats()'), '0', 'a session that is terminated in its transaction releases the horizon');
@@ -180,7 +180,7 @@ like(refusal('SELECT public.uuidv6_horizon()'), qr/has not generated any value/,
 	in($writer, 'BEGIN', q{INSERT INTO events (note) VALUES ('before an advance')});
 	sql(q{SELECT public.uuid_generator_advance(id) FROM events WHERE note = 'ahead'});
 	in($other, q{INSERT INTO events (note) VALUES ('advanced')});
-	is_held_at('before an advance', 'a transaction holds the horizon when the generator is advanced', $writer);
+	is_held_at('before an advance', 'a transaction still holds the horizon after the generator was advanced', $writer);
 	in($writer, 'COMMIT');
 	is(sql(q{SELECT string_agg(note, ', ' ORDER BY id) FROM events WHERE id < public.uuidv7_horizon()}),
 		'after a reset, beside, before an advance, ahead, advanced', 'an advanced generator has a horizon above the value that it was advanced to');

@@ -20,8 +20,8 @@ sql(q{
 
 # --- one snapshot, one horizon --------------------------------------------------
 
-# gate() waits for an advisory lock at the second row.  PostgreSQL evaluates it before the
-# other conditions because of its low cost.
+# gate() waits for an advisory lock at the second row.  PostgreSQL evaluates gate() before
+# the other conditions, because of its low cost.
 sql(q{
 	CREATE FUNCTION gate(n int) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS $$
 	BEGIN
@@ -123,7 +123,8 @@ foreach my $level ('READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE')
 
 # --- many snapshots in one transaction ------------------------------------------
 
-# A subtransaction that is rolled back changes the next snapshot.
+# take_snapshots() computes the horizon of n snapshots.  No two are the same, since each
+# subtransaction that is rolled back changes the next snapshot.
 sql(q{
 	CREATE FUNCTION take_snapshots(n int) RETURNS bigint LANGUAGE plpgsql AS $$
 	DECLARE
@@ -183,11 +184,11 @@ sql(q{
 
 	my $holder = session();
 	my $rows = sub { sql(q{EXPLAIN SELECT * FROM planned WHERE id < public.uuidv7_horizon()}) =~ /rows=(\d+)/ ? $1 : die };
-	cmp_ok($rows->(), '>', 19000, 'the row estimate knows that all rows are below the horizon');
+	cmp_ok($rows->(), '>', 19000, 'the planner estimates that all rows are below the horizon');
 	in($holder, 'BEGIN', 'SELECT public.uuidv7_ordered()');
 	sql(q{INSERT INTO planned SELECT public.uuidv7_ordered() FROM generate_series(1, 20000)}, 'ANALYZE planned');
 	my $held = $rows->();
-	ok($held > 15000 && $held < 25000, "the row estimate knows that half of the rows are above a horizon that is held ($held of 40000)");
+	ok($held > 15000 && $held < 25000, "the planner estimates that half of the rows are above a horizon that is held ($held of 40000)");
 	in($holder, 'ROLLBACK');
 
 	my $reader = session();

@@ -63,9 +63,9 @@ sub promote
 	promote($standby);
 	like(refused_in($connected, "\\set VERBOSITY verbose\nSELECT public.uuidv7_horizon()"), $recovery, 'a snapshot that was taken during recovery is refused after promotion');
 	in($connected, 'ROLLBACK');
-	like(refusal('SELECT public.uuidv7_horizon()', $standby), $unknown, 'a transaction that was prepared on the old primary refuses readers');
+	like(refusal('SELECT public.uuidv7_horizon()', $standby), $unknown, 'the horizon is an error while a transaction of the old primary is prepared');
 	$standby->safe_psql('postgres', q{COMMIT PREPARED 'standby'});
-	is(in($connected, 'SELECT public.uuidv7_horizon() > max(id::text)::uuid FROM events'), 't', 'when it has finished all rows are below the horizon');
+	is(in($connected, 'SELECT public.uuidv7_horizon() > max(id::text)::uuid FROM events'), 't', 'after the end of that transaction the horizon is above all rows');
 	is($standby->safe_psql('postgres', 'SELECT timeline FROM public.uuid_replay_target()'), '2', 'the replay target has the new timeline');
 	sql(q{ROLLBACK PREPARED 'standby'});
 	$connected->quit;
@@ -79,7 +79,7 @@ SKIP:
 	skip 'before PostgreSQL 16 a standby has no logical slots', 9 if $major < 16;
 	my $standby = follow('with_slots');
 
-	# creating a slot waits for WAL records of the transactions in progress
+	# creating a slot on a standby waits for a WAL record of the transactions in progress
 	my $logging = IPC::Run::start([ 'psql', '-XAtqd', $primary->connstr('postgres'), '-c',
 			'DO $$BEGIN LOOP PERFORM pg_log_standby_snapshot(); PERFORM pg_sleep(0.2); END LOOP; END$$' ], '<', \undef, '>', \my $out, '2>', \my $err);
 	my ($user, $exporter) = map { $standby->background_psql('postgres', on_error_stop => 0, replication => 'database') } 1 .. 2;
@@ -97,7 +97,7 @@ SKIP:
 		in($session, 'ROLLBACK');
 	}
 
-	# export a snapshot again, since the error aborted the transactions that had it
+	# export another snapshot, since the error has aborted the transactions with the first
 	($snapshot) = in($exporter, q{CREATE_REPLICATION_SLOT exported_again LOGICAL pgoutput (SNAPSHOT 'export')}) =~ /\|([0-9A-F-]+)\|/;
 	in($importers[0], 'BEGIN ISOLATION LEVEL REPEATABLE READ', "SET TRANSACTION SNAPSHOT '$snapshot'");
 	sql(q{INSERT INTO events (note) VALUES ('later')});

@@ -73,7 +73,7 @@ my $unknown = qr/ERROR:  55000: could not determine uuidv7_horizon\(\) because o
 	in($other, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT 1');
 	sql(q{COMMIT PREPARED 'one'});
 	is(sql(q{SELECT count(*) FROM events WHERE note IN ('prepared', 'next') AND id < public.uuidv7_horizon()}), '2', 'COMMIT PREPARED releases the horizon');
-	is(in($other, q{SELECT count(*) FROM events WHERE note = 'next' AND id < public.uuidv7_horizon()}), '0', 'a snapshot that does not see COMMIT PREPARED has the horizon from before it');
+	is(in($other, q{SELECT count(*) FROM events WHERE note = 'next' AND id < public.uuidv7_horizon()}), '0', 'a snapshot from before COMMIT PREPARED has the horizon from before it');
 	in($other, 'COMMIT');
 
 	for my $n (1 .. 5)
@@ -96,13 +96,13 @@ my $unknown = qr/ERROR:  55000: could not determine uuidv7_horizon\(\) because o
 
 sql('BEGIN', q{INSERT INTO events (note) VALUES ('prepared before')}, q{PREPARE TRANSACTION 'before'});
 $node->restart;
-like(refusal('SELECT public.uuidv7_horizon()'), $unknown, 'a transaction that was prepared before startup refuses readers');
-like(refusal('EXPLAIN SELECT * FROM events WHERE id < public.uuidv7_horizon()'), $unknown, 'a transaction that was prepared before startup refuses EXPLAIN of a reader too');
-like(sql('SELECT public.uuidv7_ordered()'), qr/^[0-9a-f-]{36}$/, 'a transaction that was prepared before startup does not refuse writers');
+like(refusal('SELECT public.uuidv7_horizon()'), $unknown, 'the horizon is an error while a transaction from before startup is prepared');
+like(refusal('EXPLAIN SELECT * FROM events WHERE id < public.uuidv7_horizon()'), $unknown, 'EXPLAIN of a query with the horizon is an error too');
+like(sql('SELECT public.uuidv7_ordered()'), qr/^[0-9a-f-]{36}$/, 'writers generate values while a transaction from before startup is prepared');
 sql(q{COMMIT PREPARED 'before'});
-is_above_all('readers continue when that transaction has finished');
+is_above_all('after the end of that transaction the horizon is above all rows');
 sql('BEGIN', q{INSERT INTO events (note) VALUES ('prepared after')}, q{PREPARE TRANSACTION 'after'});
-is(sql(q{SELECT count(*) FROM events WHERE note = 'prepared before' AND id < public.uuidv7_horizon()}), '1', 'a transaction that was prepared after startup holds the horizon and refuses nobody');
+is(sql(q{SELECT count(*) FROM events WHERE note = 'prepared before' AND id < public.uuidv7_horizon()}), '1', 'a transaction that was prepared after startup holds the horizon, and raises no error');
 sql(q{ROLLBACK PREPARED 'after'});
 
 {
@@ -111,7 +111,7 @@ sql(q{ROLLBACK PREPARED 'after'});
 	my $reader = session();
 	in($reader, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT 1');
 	sql(q{COMMIT PREPARED 'early'});
-	like(refused_in($reader, '\set VERBOSITY verbose' . "\nSELECT public.uuidv7_horizon()"), $unknown, 'a snapshot from before the end of that transaction is still refused');
+	like(refused_in($reader, '\set VERBOSITY verbose' . "\nSELECT public.uuidv7_horizon()"), $unknown, 'with a snapshot from before the end of such a transaction, the horizon is an error');
 	in($reader, 'ROLLBACK');
 	leave($reader);
 	is(sql(q{SELECT count(*) FROM events WHERE note = 'prepared early' AND id < public.uuidv7_horizon()}), '1', 'a new snapshot sees the row below the horizon');
@@ -128,18 +128,18 @@ sub insert_in_savepoints
 	in($session, 'BEGIN', map { ("SAVEPOINT s$_", q{INSERT INTO events (note) VALUES ('in a savepoint')}) } 1 .. $count);
 }
 # Put transactions with few and with many subtransactions in different orders, since
-# PostgreSQL stops collecting subtransactions at the first transaction with many.
+# PostgreSQL stops collecting subtransactions at the first transaction with more than 64.
 foreach my $counts ([ 5, 100 ], [ 100, 5 ], [ 5, 5, 100, 5, 5 ])
 {
 	my @writers = map { session() } @$counts;
 	my ($committer, $reader) = (session(), session());
-	my $beside = 'beside ' . join(', ', @$counts) . ' subtransactions';
+	my $beside = 'transactions with ' . join(', ', @$counts) . ' subtransactions';
 
 	insert_in_savepoints($writers[$_], $counts->[$_]) foreach 0 .. $#writers;
 	in($committer, q{INSERT INTO events (note) VALUES ('committed')});
 	my @horizons = map { in($reader, 'SELECT public.uuidv7_horizon()') } 1 .. 3;
-	is("@horizons", join(' ', ($horizons[0]) x 3), "$beside a reader gets the same horizon three times");
-	cmp_ok($horizons[0], 'le', in($writers[0], q{SELECT min(id::text) FROM events WHERE note = 'in a savepoint'}), "$beside the horizon is held at the first value");
+	is("@horizons", join(' ', ($horizons[0]) x 3), "$beside: a reader gets the same horizon three times");
+	cmp_ok($horizons[0], 'le', in($writers[0], q{SELECT min(id::text) FROM events WHERE note = 'in a savepoint'}), "$beside: the horizon is held at the first value");
 	in($reader, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT 1');
 	in($_, 'COMMIT') foreach @writers;
 	is(in($reader, 'SELECT public.uuidv7_horizon()'), $horizons[0], "$beside: a snapshot from before their end has that horizon too");
@@ -168,7 +168,7 @@ sql(q{
 
 	run_pgbench('SELECT insert_with_exceptions(:client_id * 20 + 1);', 8, 30, sub { read_on($reader) });
 	1 while read_on($reader);
-	is(missed_and_twice($reader), '0 missed, 0 twice', 'a reader beside eight EXCEPTION loops reads ' . scalar(@{ $reader->{ids} }) . ' rows once each');
+	is(missed_and_twice($reader), '0 missed, 0 twice', 'during eight EXCEPTION loops a reader reads each of ' . scalar(@{ $reader->{ids} }) . ' rows once');
 }
 unlike(slurp_file($node->logfile), qr/TRAP|PANIC|terminated by signal/, 'the server has not crashed');
 $node->stop;

@@ -1,5 +1,5 @@
-# Writers that could break the horizon: with the old default, behind a connection pooler,
-# and hostile ones.
+# Writers that could break the horizon: sessions that still use the old default, sessions of
+# a connection pooler, and hostile sessions.
 use strict;
 use warnings;
 
@@ -19,7 +19,7 @@ sql('CREATE EXTENSION uuid9562');
 
 # --- the switch of the default under load ---------------------------------------
 
-# Change the default by the statements of the manual.
+# Change the default with the statements of the manual.
 sub switch_default
 {
 	sql('SELECT public.uuidv7_ordered()', q{
@@ -68,7 +68,7 @@ sub test_switch
 	is(missed_and_twice($all), '0 missed, 0 twice', "$name: a reader that begins after the switch gets all rows once");
 	my ($old, $later, $sessions) = split /\|/, sql(qq{
 		SELECT count(*) FILTER (WHERE by_default = 'old'), count(*) FILTER (WHERE id >= '$start'), count(DISTINCT pid) FROM orders});
-	cmp_ok($_, '>=', 1000, "$name: rows on either side of the switch") foreach $old, $later;
+	cmp_ok($_, '>=', 1000, "$name: there are 1,000 rows before and after the switch") foreach $old, $later;
 	is(sql("SELECT count(*) FROM orders WHERE by_default = 'old' AND id >= '$start'"), 0, "$name: a reader that begins at the horizon gets no row of the old default");
 	is(scalar(@{ $new->{ids} }), $later, "$name: a reader that begins at the horizon gets all rows from there on");
 	return $sessions;
@@ -76,7 +76,7 @@ sub test_switch
 test_switch('direct connections');
 SKIP:
 {
-	my $pooler = Pooler->new($node) or skip 'PgBouncer is not on this machine', 7;
+	my $pooler = Pooler->new($node) or skip 'PgBouncer is not installed', 7;
 	my $sessions = test_switch('a pool in transaction mode', $pooler->connection);
 
 	is($sessions, 4, 'the rows were written by the four sessions of the pool');
@@ -104,7 +104,7 @@ sql(q{
 my $reader = { table => 'audit' };
 read_on($reader);
 is(sql(q{SELECT NOT has_table_privilege('hostile', t, 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER') AND NOT has_column_privilege('hostile', t, 'id', 'INSERT')
-	FROM unnest('{audit, audit_now}'::regclass[]) AS t}), "t\nt", 'the privileges of the recipe');
+	FROM unnest('{audit, audit_now}'::regclass[]) AS t}), "t\nt", 'the hostile role has no privilege to write an ID');
 
 sub hostile
 {
@@ -156,9 +156,9 @@ foreach my $trick (
 	sql(q{INSERT INTO audit (what) VALUES ('honest')});
 	is(read_on($reader), 0, 'a hostile writer can delay the rows of others');
 	in($slow, q{PREPARE TRANSACTION 'slower'});
-	is(read_on($reader), 0, 'a hostile writer can delay them with a prepared transaction');
+	is(read_on($reader), 0, 'a hostile writer can delay the rows of others with a prepared transaction');
 	in($slow, q{COMMIT PREPARED 'slower'});
-	is(read_on($reader), 2, 'all rows are read when that has finished');
+	is(read_on($reader), 2, 'all rows are read when the prepared transaction has finished');
 	is(missed_and_twice($reader), '0 missed, 0 twice', 'a hostile writer has hidden no row');
 	$slow->quit;
 }

@@ -72,7 +72,7 @@ foreach my $set ("SET uuid9562.key_file = '$file'", "LOAD 'uuid9562'; SET uuid95
 	like($err, qr/WARNING:  parameter "uuid9562.key_file" cannot be changed now.*Parameter "uuid9562.key_file" is not set/s, 'a connection option is refused');
 }
 $node->safe_psql('postgres', "ALTER ROLE web SET uuid9562.key_file = '$file'");
-is_refused(qr/WARNING: .*cannot be changed now.*Parameter "uuid9562.key_file" is not set/s, 'a setting of a role, made without the library');
+is_refused(qr/WARNING: .*cannot be changed now.*Parameter "uuid9562.key_file" is not set/s, 'ALTER ROLE ... SET before the library is loaded');
 $node->safe_psql('postgres', 'ALTER ROLE web RESET ALL');
 
 my $generation = 0;
@@ -181,8 +181,8 @@ foreach my $case (
 	[ 'no digits', "postgres orders = \n$keys[0]\n", 'syntax error in line 1' ],
 	[ 'nothing but an equals sign', "=\n", 'syntax error in line 1' ],
 	[ 'no names', " = $keys[0]\n", 'syntax error in line 1' ],
-	[ 'no line but digits', "= $keys[0]\n", 'syntax error in line 1' ],
-	[ 'a digit that is none', "postgres orders = g" . substr($keys[0], 1) . "\n", 'syntax error in line 1' ],
+	[ 'no names and no space', "= $keys[0]\n", 'syntax error in line 1' ],
+	[ 'a character that is not a digit', "postgres orders = g" . substr($keys[0], 1) . "\n", 'syntax error in line 1' ],
 	[ 'a space between digits', "postgres orders = $half " . substr($keys[0], 32) . "\n", 'syntax error in line 1' ],
 	[ 'text after the digits', "postgres orders = $keys[0] # comment\n", 'syntax error in line 1' ],
 	[ 'a space after the digits', "postgres orders = $keys[0] \n", 'syntax error in line 1' ],
@@ -256,7 +256,7 @@ is($node->safe_psql('postgres', q{
 	FROM unnest('{00000000-0000-7000-8000-000000000000,ffffffff-ffff-7fff-bfff-ffffffffffff,01a2027b-d9c0-771c-9de0-6b9bb85af70d}'::uuid[]) AS id}),
 	"00000000-0000-7000-8000-000000000000|eba6ee56-1adc-4af6-b28d-a6cfbb1a3bde|t
 ffffffff-ffff-7fff-bfff-ffffffffffff|f00c6b93-3b61-417b-8076-1fbf64f89a89|t
-01a2027b-d9c0-771c-9de0-6b9bb85af70d|acc73dab-7dd9-46b8-87a5-8553c1e38c18|t", 'the vectors of the manual');
+01a2027b-d9c0-771c-9de0-6b9bb85af70d|acc73dab-7dd9-46b8-87a5-8553c1e38c18|t", 'public IDs are the test vectors of the manual');
 
 # --- reload ---------------------------------------------------------------------
 
@@ -297,7 +297,7 @@ foreach my $case (
 	is((ask($session, $encrypt))[0], "$public_id{$keys[0]}\n$public_id{$keys[0]}", "$name: a session that has keys keeps them");
 	ok($node->wait_for_log(qr/LOG:  F0000: could not load key file "\Q$file\E": $error.*\n.*DETAIL:  This session continues/, $offset), "$name: it logs the error");
 	ask($session, $encrypt);
-	is(() = slurp_file($node->logfile, $offset) =~ /LOG:  F0000: could not load/g, 1, "$name: once");
+	is(() = slurp_file($node->logfile, $offset) =~ /LOG:  F0000: could not load/g, 1, "$name: it logs the error once");
 	like((ask($late, "SELECT public.uuidv7_encrypt('$id', 'orders')"))[1], qr/ERROR:  could not load key file "\Q$file\E": $error/, "$name: a session without keys raises the error");
 }
 write_keys("postgres orders = $counting\n");
@@ -305,7 +305,7 @@ reload($session, $late);
 is((ask($session, $encrypt))[0], "$public_id{$counting}\n$public_id{$counting}", 'a good file is used again after the next reload');
 is((ask($late, "SELECT public.uuidv7_encrypt('$id', 'orders')"))[0], $public_id{$counting}, 'a session without keys uses it too');
 
-# a session for whose database the file has no key
+# a session whose key file has no key for its database
 write_keys("other orders = $counting\n");
 reload($session, $late);
 like((ask($session, $encrypt))[1], qr/ERROR:  key "orders" does not exist/, 'a key that is gone from the file is not used after a reload');
@@ -343,7 +343,7 @@ $node->safe_psql('postgres', q{
 	ANALYZE ids});
 my $parallel = 'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET parallel_leader_participation = off';
 ($status, $out, $err) = $node->psql('postgres', "$parallel; SELECT count(mislabeled(id)) FROM ids");
-like($err, qr/ERROR:  cannot use keys of public IDs in a parallel worker\nHINT:  Mark functions/, 'a function that is wrongly marked PARALLEL SAFE');
+like($err, qr/ERROR:  cannot use keys of public IDs in a parallel worker\nHINT:  Mark functions/, 'a function that is wrongly marked PARALLEL SAFE raises an error in a worker');
 is($node->safe_psql('postgres', "$parallel; SELECT count(public.uuidv7_encrypt(id, 'orders')) FROM ids"), '10000', 'a parallel plan calls the function in the leader');
 
 # --- secrets --------------------------------------------------------------------

@@ -34,7 +34,7 @@ sub dump_of
 
 my $answers = Shop::answers($node, 'shop');
 my $dump = dump_of('shop');
-like($answers, qr/^100\|.*\n744\|.*\n24\n720\|.*\n11\|8000$/, 'a database with defaults, partitions and periods is there');
+like($answers, qr/^100\|.*\n744\|.*\n24\n720\|.*\n11\|8000$/, 'the database has the expected rows');
 my $folder = PostgreSQL::Test::Utils::tempdir();
 foreach my $format (qw(plain custom directory))
 {
@@ -47,7 +47,7 @@ foreach my $format (qw(plain custom directory))
 	is(Shop::answers($node, "restored_$format"), $answers, "$format: the same answers");
 	is(dump_of("restored_$format"), $dump, "$format: the same dump");
 	is(sql("restored_$format", q{INSERT INTO customers DEFAULT VALUES RETURNING abs(extract(epoch FROM created - now())) < 10}),
-		't', "$format: and new rows");
+		't', "$format: a new row has an ID of the current time");
 	sql('postgres', "DROP DATABASE restored_$format");
 }
 
@@ -66,15 +66,15 @@ foreach my $format (qw(plain custom directory))
 		like(sql('shop', $plan), qr/by_$index\b.*Index Cond: \(\(id >= .*\) AND \(id <= /s, "$index: an index condition");
 		is(sql('shop', q{SET enable_seqscan = off; SELECT count(*) FROM plain WHERE id <@ '[2026-03-10,2026-03-20)'}), $rows, "$index: the same rows");
 		sql('shop', "REINDEX INDEX CONCURRENTLY by_$index");
-		is(sql('shop', q{SET enable_seqscan = off; SELECT count(*) FROM plain WHERE id <@ '[2026-03-10,2026-03-20)'}), $rows, "$index: also made anew");
+		is(sql('shop', q{SET enable_seqscan = off; SELECT count(*) FROM plain WHERE id <@ '[2026-03-10,2026-03-20)'}), $rows, "$index: the same rows after REINDEX");
 		sql('shop', "DROP INDEX by_$index");
 	}
 	sql('shop', 'CREATE INDEX CONCURRENTLY by_hash ON plain USING hash (id)');
-	is(sql('shop', "SET enable_seqscan = off; SELECT count(*) FROM plain WHERE id = '$one'"), '1', 'hash: an id');
-	is(sql('shop', q{SET enable_seqscan = off; SELECT count(*) FROM plain WHERE id <@ '[2026-03-10,2026-03-20)'}), $rows, 'hash: a period, without it');
+	is(sql('shop', "SET enable_seqscan = off; SELECT count(*) FROM plain WHERE id = '$one'"), '1', 'hash: a query for one ID finds its row');
+	is(sql('shop', q{SET enable_seqscan = off; SELECT count(*) FROM plain WHERE id <@ '[2026-03-10,2026-03-20)'}), $rows, 'hash: a period finds the same rows, without the index');
 	sql('shop', 'CREATE INDEX CONCURRENTLY by_day ON plain ((public.uuidv7_timestamp(id)))');
 	is(sql('shop', q{SET enable_seqscan = off; SELECT count(*) FROM plain WHERE public.uuidv7_timestamp(id) >= '2026-03-10' AND public.uuidv7_timestamp(id) < '2026-03-20'}),
-		$rows, 'an index on the time');
+		$rows, 'an index on the timestamp finds the same rows');
 }
 
 # --- a default that changes while sessions insert -----------------------------
@@ -114,8 +114,8 @@ is(sql('again', 'SELECT count(id), (SELECT column_default IS NULL FROM informati
 
 # --- a hostile search path ----------------------------------------------------
 
-# The search path has functions and operators before those of PostgreSQL.  No function of
-# the extension calls them.
+# In this search path, functions and operators of schema "trap" come before those of
+# PostgreSQL with the same names.  No function of the extension calls them.
 sql('postgres', 'CREATE DATABASE hostile');
 sql('hostile', q{
 	CREATE EXTENSION uuid9562;
@@ -144,7 +144,7 @@ is(sql('hostile', $path, q{SELECT public.uuidv1_to_v6('c232ab00-9414-11ec-b3c8-9
 		(public.uuid_inspect('c232ab00-9414-11ec-b3c8-9f6bdeced846')).version, (SELECT pg_catalog.count(*) FROM public.uuidv7_batch(3))}),
 	'1ec9414c-232a-6b00-b3c8-9f6bdeced846|f|2ed6657d-e927-568b-95e1-2665a8aea6a2|1|3', 'a hostile search path: the other functions');
 my ($status, $out, $err) = $node->psql('hostile', "$path; SELECT count(*) FROM public.ids WHERE id = public.uuidv7()");
-like($err, qr/sprung/, 'a function of the hostile schema is called if a query calls it');
+like($err, qr/sprung/, 'an unqualified operator in a query is that of the hostile schema');
 
 $node->stop;
 done_testing();

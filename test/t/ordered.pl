@@ -23,7 +23,7 @@ sub values_of
 	return %value;
 }
 
-# Check whether all values of the second set are greater than those of the first.
+# Check whether the value of each function is greater in the second set than in the first.
 sub all_greater
 {
 	my ($before, $after) = @_;
@@ -43,7 +43,7 @@ $server->sql(q{
 	CREATE TABLE chain (id uuid PRIMARY KEY DEFAULT public.uuidv7_ordered(), seen uuid);
 	INSERT INTO chain DEFAULT VALUES});
 $node->pgbench('--no-vacuum --client=8 --jobs=2 --transactions=42', 0, [qr/processed: 336\/336/], [qr/^$/],
-	'eight sessions take turns to generate three thousand values',
+	'eight sessions take turns to generate 1,000 values of each function',
 	{ numbered => q{
 		BEGIN;
 		SELECT pg_advisory_xact_lock(1);
@@ -60,12 +60,12 @@ is( $server->sql(q{SELECT count(*) FROM numbered
 	WHERE public.uuid_extract_version(v6) <> 6 OR public.uuid_extract_version(v7) <> 7 OR public.uuid_extract_version(v8_node) <> 8
 		OR public.uuidv8_node_id(v8_node) <> 7 OR public.uuid_extract_variant(v6) <> 'rfc9562'
 		OR abs(extract(epoch FROM public.uuidv6_timestamp(v6) - public.uuidv7_timestamp(v7))) > 1}),
-	'0', 'each value has its version, its node ID and the time of the others');
+	'0', 'the values of a row have their versions, the node ID and the same time');
 $node->pgbench('--no-vacuum --client=8 --jobs=2 --transactions=1000', 0, [qr/processed: 8000\/8000/], [qr/^$/],
 	'eight sessions generate at once',
 	{ chain => q{INSERT INTO chain (seen) SELECT id FROM chain ORDER BY id DESC LIMIT 1;} });
 is($server->sql('SELECT count(*), count(*) FILTER (WHERE id <= seen) FROM chain WHERE seen IS NOT NULL'),
-	'8000|0', 'a value is greater than each one that its statement sees');
+	'8000|0', 'each value is greater than all values that its statement sees');
 my $generated = $server->statistic('generated');
 $node->pgbench('--no-vacuum --client=8 --jobs=2 --transactions=100', 0, [qr/processed: 800\/800/], [qr/^$/],
 	'eight sessions generate as fast as they can', { generate => 'SELECT count(public.uuidv7_ordered()) FROM generate_series(1, 1000);' });
@@ -85,7 +85,7 @@ is( $server->sql(q{
 	CREATE TABLE mixed (n serial, ordered boolean, id uuid);
 	INSERT INTO mixed (ordered, id) SELECT i % 2 = 0, CASE WHEN i % 2 = 0 THEN public.uuidv7_ordered() ELSE public.uuidv7() END FROM generate_series(1, 1000) AS i;
 	SELECT count(*) FROM (SELECT id, lag(id) OVER (PARTITION BY ordered ORDER BY n) AS before FROM mixed) AS pairs WHERE id <= before}),
-	'0', 'uuidv7() beside uuidv7_ordered() leaves both in order');
+	'0', 'in a statement that calls both, values of uuidv7() and of uuidv7_ordered() are in order');
 is($server->sql(q{SET uuid9562.v7_method = 'counter'}, 'SELECT count(*) FROM (SELECT lag(id) OVER () AS before, id FROM (SELECT public.uuidv7_ordered() FROM generate_series(1, 1000)) AS made (id)) AS pairs WHERE id <= before'),
 	'0', 'uuid9562.v7_method does not change the order');
 
@@ -153,7 +153,7 @@ $server->forget;
 %before = values_of();
 $server->turn(hour_ago());
 %after = values_of();
-ok(all_greater(\%before, \%after), 'values stay in order when the clock goes back under the server');
+ok(all_greater(\%before, \%after), 'values stay in order when the clock goes back while the server runs');
 cmp_ok($server->statistic('ahead_of_clock'), '>', 0, 'values ahead of a clock that went back are counted');
 $server->turn('normal');
 

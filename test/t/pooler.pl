@@ -8,7 +8,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my ($bouncer) = grep { -x } map { "$_/pgbouncer" } split(/:/, $ENV{PATH}), '/usr/sbin';
-plan skip_all => 'PgBouncer is not on this machine' unless $bouncer;
+plan skip_all => 'PgBouncer is not installed' unless $bouncer;
 my ($major, $minor) = qx($bouncer --version) =~ /PgBouncer (\d+)\.(\d+)/;
 my $prepares = $major > 1 || $minor >= 21;
 
@@ -53,7 +53,7 @@ sub through
 
 	append_to_file("$dir/$name.sql", $script);
 	command_ok([ 'pgbench', '--no-vacuum', "--protocol=$mode", "--client=$clients", "--transactions=$times", "--file=$dir/$name.sql", 'postgres' ],
-		"$name: no error");
+		"$name: pgbench has no error");
 }
 
 # Use prepared statements of the protocol if the pooler supports them.
@@ -61,7 +61,7 @@ my $mode = $prepares ? 'prepared' : 'extended';
 
 through('warm', $mode, 4, 100, 'SELECT pg_sleep(0.001);');
 through('insert', $mode, 1, 2000, 'INSERT INTO orders DEFAULT VALUES;');
-is(direct('SELECT count(*), count(DISTINCT id) FROM orders'), '2000|2000', 'one client: no id twice');
+is(direct('SELECT count(*), count(DISTINCT id) FROM orders'), '2000|2000', 'one client: all IDs are distinct');
 cmp_ok(direct('SELECT count(DISTINCT pid) FROM orders'), '>', 1, 'one client: its statements ran in several sessions');
 is(direct(q{SELECT count(*) FROM (SELECT pid, id, lag(id) OVER (PARTITION BY pid ORDER BY n) AS before FROM orders) AS o WHERE id <= before}),
 	'0', 'uuidv7() is in order within each session of the server');

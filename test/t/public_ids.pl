@@ -82,18 +82,18 @@ foreach my $statement ('SELECT id FROM orders', "SELECT public.uuidv7_decrypt(pu
 my $generic = "SET plan_cache_mode = force_generic_plan; PREPARE p(uuid) AS %s; EXPLAIN (COSTS OFF) EXECUTE p('$secret')";
 like(as('postgres', sprintf $generic, q{SELECT item FROM orders WHERE id = public.uuidv7_decrypt($1, 'orders')}),
 	qr/^Index Scan using orders_pkey on orders\n  Index Cond: \(id = (?:public\.)?uuidv7_decrypt\(\$1, 'orders'::text\)\)$/, 'the look-up uses the primary key');
-like(as('postgres', sprintf $generic, 'SELECT item FROM public_orders WHERE public_id = $1'), qr/^Seq Scan on orders/, 'a condition on the view does not');
+like(as('postgres', sprintf $generic, 'SELECT item FROM public_orders WHERE public_id = $1'), qr/^Seq Scan on orders/, 'a condition on the view does not use the primary key');
 
 # --- dump and restore -----------------------------------------------------------
 
-$node->command_ok([ 'pg_dump', '-Fc', '-f', "$folder/dump", 'shop' ], 'dumped');
+$node->command_ok([ 'pg_dump', '-Fc', '-f', "$folder/dump", 'shop' ], 'pg_dump succeeds');
 $node->safe_psql('postgres', 'CREATE DATABASE restored OWNER owner');
-$node->command_ok([ 'pg_restore', '--exit-on-error', '-d', 'restored', "$folder/dump" ], 'restored');
+$node->command_ok([ 'pg_restore', '--exit-on-error', '-d', 'restored', "$folder/dump" ], 'pg_restore succeeds');
 my $rights = q{SELECT r, p, has_function_privilege(r, 'public.' || p || '(uuid, text)', 'EXECUTE')
 	FROM unnest('{public,web,owner}'::text[]) AS r, unnest('{uuidv7_encrypt,uuidv7_decrypt}'::text[]) AS p ORDER BY 1, 2};
 is(as('postgres', $rights), "owner|uuidv7_decrypt|t\nowner|uuidv7_encrypt|f\npublic|uuidv7_decrypt|f\npublic|uuidv7_encrypt|f\nweb|uuidv7_decrypt|f\nweb|uuidv7_encrypt|t",
 	'each role has its privileges');
-is(as('postgres', $rights, 'restored'), as('postgres', $rights), 'a dump and restore keeps them');
+is(as('postgres', $rights, 'restored'), as('postgres', $rights), 'a dump and restore keeps the privileges');
 my $ids = 'SELECT md5(string_agg(public_id::text, $$ $$ ORDER BY item)) FROM public_orders';
 is(as('web', $ids, 'restored'), as('web', $ids), 'a dump and restore keeps the public IDs if the new database has the same key');
 

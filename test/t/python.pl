@@ -1,4 +1,5 @@
-# Compare what the extension and Python's uuid module read from random UUIDs.
+# Compare the fields that the extension and Python's uuid module read from random UUIDs, and
+# the name-based UUIDs that they compute.
 use strict;
 use warnings;
 

@@ -34,7 +34,7 @@ foreach my $function ((map { "${_}_ordered()" } @kinds), 'uuid_generator_reset()
 }
 my $session = $server->stay;
 $session->query('BEGIN; SET LOCAL transaction_read_only = on; SELECT public.uuidv7_ordered(); ROLLBACK');
-like($session->{stderr}, qr/cannot execute uuidv7_ordered\(\) in a read-only transaction/, 'a value is an error in a session that has generated before');
+like($session->{stderr}, qr/cannot execute uuidv7_ordered\(\) in a read-only transaction/, 'a read-only transaction is also an error in a session that has generated before');
 $session->{stderr} = '';
 cmp_ok($session->query_safe('SELECT public.uuidv7_ordered()') =~ s/\s//gr, 'gt', $before, 'the session generates again afterwards');
 $session->quit;
@@ -58,7 +58,7 @@ foreach my $function ('uuid_generator_reset()', "uuid_generator_advance('$before
 	like(errors($standby, "SELECT public.$function"), qr/^ERROR:  25006: cannot execute \w+\(\) (in a read-only transaction|during recovery)/, "$function is an error during recovery");
 }
 is($standby->safe_psql('postgres', 'SELECT public.uuidv7() IS NOT NULL, public.uuidv6() IS NOT NULL, public.uuidv8_node() IS NOT NULL'),
-	't|t|t', 'session generators work during recovery');
+	't|t|t', 'uuidv6(), uuidv7() and uuidv8_node() work during recovery');
 
 $_->stop foreach $standby, $node;
 done_testing();

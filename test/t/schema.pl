@@ -1,5 +1,5 @@
-# The extension can be in any schema, and can move to another one together with the
-# defaults that use it.
+# The extension can be in any schema, and can move to another schema.  Defaults and views
+# that use it still work then.
 use strict;
 use warnings;
 
@@ -32,7 +32,7 @@ sub is_whole_in
 	like($plan, qr/Index Cond: .*\Q$schema\E\.uuidv7_\w+.*\Q$schema\E\.uuidv7_\w+.*Filter: \Q$schema\E\.uuid_is_v7\(id\)/s,
 		"$schema: the planner finds the bounds of a period");
 	is(sql(q{SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 'orders'::regclass}), "$schema.uuidv7()",
-		"$schema: a default names the schema");
+		"$schema: the default has the name of the schema");
 	is(sql(qq{SELECT $schema.uuidv8_name($schema.uuid_namespace('dns'), 'www.example.com')}), '5c146b14-3c52-8afd-938a-375d0df1fbf6',
 		"$schema: functions with defaults work");
 	is(sql('SELECT count(created) FROM january'), '744', "$schema: a view has its rows");

@@ -38,16 +38,16 @@ is($node->safe_psql('postgres', $id_of_v8), '9', 'ALTER SYSTEM and a reload set 
 $node->safe_psql('postgres', 'CREATE DATABASE shop OWNER importer');
 $node->safe_psql('shop', 'CREATE EXTENSION uuid9562', extra_params => [ '-U', 'importer' ]);
 ($status, $out, $err) = $node->psql('shop', 'ALTER DATABASE shop SET uuid9562.node_id = 10', extra_params => [ '-U', 'importer' ]);
-like($err, qr/permission denied to set parameter "uuid9562.node_id"/, 'the owner of a database cannot set it with ALTER DATABASE before the library is loaded');
+like($err, qr/permission denied to set parameter "uuid9562.node_id"/, 'the owner of a database cannot set the node ID with ALTER DATABASE before the library is loaded');
 $node->safe_psql('shop', 'SELECT public.nil_uuid(); ALTER DATABASE shop SET uuid9562.node_id = 10', extra_params => [ '-U', 'importer' ]);
-is($node->safe_psql('shop', "$id_of_v8; RESET uuid9562.node_id; $id_of_v8"), "10\n10", 'the owner of a database can set it once the library is loaded');
+is($node->safe_psql('shop', "$id_of_v8; RESET uuid9562.node_id; $id_of_v8"), "10\n10", 'the owner of a database can set the node ID after the library is loaded');
 
 # with the library preloaded, every SET is checked at once
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\nuuid9562.v7_method = 'counter'");
 $node->restart;
 is($node->safe_psql('postgres', 'SHOW uuid9562.v7_method'), 'counter', 'postgresql.conf sets the method if the library is preloaded');
 ($status, $out, $err) = $node->psql('postgres', "SET uuid9562.mac_address = 'zz'");
-isnt($status, 0, 'a bad value is refused where the library is preloaded');
+isnt($status, 0, 'a bad value is refused if the library is preloaded');
 like($err, qr/ERROR:  invalid value for parameter "uuid9562.mac_address": "zz"/, 'the error names the value');
 ($status, $out, $err) = $node->psql('postgres', 'SET uuid9562.v7_metod = counter');
 like($err, qr/invalid configuration parameter name "uuid9562.v7_metod"/, 'a misspelled name is refused if the library is preloaded');
@@ -60,8 +60,8 @@ ok( $node->wait_for_log(qr/invalid value for parameter "uuid9562.mac_address": "
 	'a bad value in postgresql.conf is reported at reload');
 like($node->safe_psql('postgres', $node_of_v6), qr/^[0-9a-f][13579bdf]:/, 'the server keeps the value that it had');
 
-# also with exit_on_error = on, when an error raised by the check hook would end the
-# postmaster
+# The same with exit_on_error = on.  If the check hook raised an error, it would then end the
+# postmaster.
 $node->append_conf('postgresql.conf', 'exit_on_error = on');
 $offset = -s $node->logfile;
 $node->reload;

@@ -1,5 +1,5 @@
 # Without preloading, the shared memory of the ordered generators exists only if they are
-# used.  Other functions do not need it.
+# used.  Session generators, such as uuidv7(), and other functions do not need it.
 use strict;
 use warnings;
 
@@ -25,7 +25,7 @@ sub try
 	return;
 }
 
-# --- servers without ordered generators ---------------------------------------------
+# --- servers that do not use ordered generators -------------------------------------
 
 # Return the number of shared memory segments, static and dynamic, and the WAL position.
 sub state_of
@@ -39,7 +39,7 @@ my $before = state_of();
 my $all = q{SELECT count(public.uuidv1()), count(public.uuidv4()), count(public.uuidv6()), count(public.uuidv7()), count(public.uuidv7_next()), count(public.uuidv7('1 day')),
 	count(public.uuidv8()), count(public.uuidv8_node()), count(public.uuidv8_node(3)), count(public.uuidv7_at(now())) FROM generate_series(1, 1000)};
 is(sql('BEGIN', $all, 'SELECT count(*) FROM public.uuidv7_batch(100)', 'SAVEPOINT s', $all, 'ROLLBACK TO s', 'COMMIT'), join('|', (1000) x 10) . "\n100\n" . join('|', (1000) x 10),
-	'session generators generate');
+	'session generators return values');
 ok(!-e $mark, 'session generators create no file');
 is(state_of(), $before, 'session generators create no shared memory and write no WAL');
 like($before, qr/^0\|/, 'there is no shared memory');
@@ -79,8 +79,8 @@ $world->turn('full');
 try('SELECT public.uuidv4() IS NOT NULL', 'SELECT public.uuidv7() IS NOT NULL');
 is($out, "t\nt", 'connections and session generators work without room for shared memory');
 try('SELECT public.uuidv7_ordered()');
-is($out, '', 'an ordered function does not');
-like($err, qr/ERROR:  53\w{3}: could not resize shared memory segment.*No space left on device\nCONTEXT:  while attaching to uuid9562 shared memory/s, 'its error says why');
+is($out, '', 'an ordered function returns no value without room for shared memory');
+like($err, qr/ERROR:  53\w{3}: could not resize shared memory segment.*No space left on device\nCONTEXT:  while attaching to uuid9562 shared memory/s, 'the error is about shared memory');
 my $session = $node->background_psql('postgres', on_error_stop => 0);
 foreach my $attempt (1 .. 2)
 {
@@ -94,9 +94,9 @@ my $id = qr/^[0-9a-f-]{36}\s*$/;
 like($session->query_safe('SELECT public.uuidv7_ordered()'), $id, 'the session attaches when there is room');
 my $first = $session->query_safe('BEGIN; SELECT public.uuidv7_ordered()') =~ s/\s//gr;
 sql('SELECT public.uuidv7_ordered()') foreach 1 .. 3;
-cmp_ok(sql('SELECT public.uuidv7_horizon()'), 'le', $first, 'its transaction holds the horizon');
+cmp_ok(sql('SELECT public.uuidv7_horizon()'), 'le', $first, 'the transaction of that session holds the horizon');
 $session->query_safe('COMMIT');
-cmp_ok(sql('SELECT public.uuidv7_horizon()'), 'gt', $first, 'the end of its transaction releases the horizon');
+cmp_ok(sql('SELECT public.uuidv7_horizon()'), 'gt', $first, 'the end of that transaction releases the horizon');
 $session->quit;
 
 # --- a library that was replaced ----------------------------------------------------
@@ -123,10 +123,10 @@ foreach my $what (sort keys %other)
 		try('SELECT other.uuidv4() IS NOT NULL', 'SELECT other.uuidv7() IS NOT NULL');
 		is("$out$err", "t\nt", "a session with a library of another $what connects and generates");
 		try('SELECT other.uuidv7_ordered()', 'SELECT other.uuidv7_ordered()', 'SELECT other.uuidv7_horizon()', 'SELECT other.uuidv7() IS NOT NULL');
-		is($out, 't', "it has no ordered values with another $what");
-		is(scalar(() = $err =~ /$error/g), 3, "its errors say that the $what is another") or diag($err);
+		is($out, 't', "the session cannot generate ordered values with another $what");
+		is(scalar(() = $err =~ /$error/g), 3, "the errors report another $what") or diag($err);
 	}
-	cmp_ok(sql('SELECT public.uuidv7_ordered()'), 'gt', $value, "sessions with the library that created the memory continue, another $what");
+	cmp_ok(sql('SELECT public.uuidv7_ordered()'), 'gt', $value, "sessions with the installed library continue after that, another $what");
 }
 is(scalar(() = slurp_file($node->logfile) =~ /PANIC|TRAP|was terminated by signal/g), 0, 'no process crashed');
 

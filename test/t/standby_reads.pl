@@ -66,7 +66,7 @@ sub read_on_standby
 		\endif
 	}, 8, int($rows * 1.15 / 50 / 8), sub { read_on_standby($reader); $polls++ });
 	1 while read_on_standby($reader);
-	cmp_ok(scalar(@{ $reader->{ids} }), '>', $rows * 0.98, "a reader gets rows on a standby in $polls polls beside the writers");
+	cmp_ok(scalar(@{ $reader->{ids} }), '>', $rows * 0.98, "a reader on a standby gets rows while the writers run, in $polls polls");
 	is(missed_and_twice($reader, $primary), '0 missed, 0 twice', 'a reader on a standby gets each of ' . @{ $reader->{ids} } . ' rows once');
 }
 

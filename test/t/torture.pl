@@ -6,7 +6,7 @@
 # Every ID must be greater than all IDs whose calls returned before its own call began,
 # and no ID may be repeated.  Each reader must get each row once.
 #
-# TORTURE_SECONDS and TORTURE_SEED are the arguments of scripts/torture.
+# scripts/torture sets TORTURE_SECONDS and TORTURE_SEED from its arguments.
 use strict;
 use warnings;
 
@@ -77,7 +77,7 @@ my $end = clock_gettime(CLOCK_MONOTONIC) + $seconds;
 
 # --- processes ----------------------------------------------------------------
 
-# Run a function repeatedly in a process, until the end of the test.
+# Start a process that calls a function repeatedly, until the end of the test.
 my @pids;
 sub keep_calling
 {
@@ -102,7 +102,7 @@ sub keep_calling
 }
 require POSIX;
 
-# Run statements in a connection of their own.  Return their output; undef if they fail.
+# Run statements in a new connection.  Return their output, or undef if they fail.
 sub ask_of
 {
 	my ($server, @statements) = @_;
@@ -173,7 +173,7 @@ keep_calling(100 + $_, \&write_rows) foreach 1 .. 4;
 
 my %last = map { $_ => '00000000-0000-0000-0000-000000000000' } 'primary', 'standby';
 
-# Read a page, and return its number of rows; undef if that fails.
+# Read a page.  Return its number of rows, or undef if the read fails.
 sub read_page
 {
 	my ($where) = @_;
@@ -204,7 +204,8 @@ sub read_page
 keep_calling(200, sub { read_page('primary') });
 keep_calling(201, sub { read_page('standby') });
 
-# Compute horizons with the snapshot of a logical slot on the standby.
+# Try to compute a horizon with the snapshot of a logical slot on the standby, which is an
+# error.
 sub use_slot
 {
 	my $printed;
@@ -267,7 +268,7 @@ my %done = map { $_ => 0 } keys %deeds;
 my @next;
 while (clock_gettime(CLOCK_MONOTONIC) < $end)
 {
-	# use each fault once before the next round
+	# use all faults once, in random order, before one is used again
 	@next = shuffle(sort keys %deeds) unless @next;
 	my $deed = shift @next;
 
@@ -300,7 +301,7 @@ foreach my $kind (@kinds)
 	}
 	cmp_ok(scalar(@calls), '>', 100, "$kind: sessions generate IDs");
 	is($wrong, 0, "$kind: no ID is out of order");
-	is(scalar(keys %seen), scalar(@calls), "$kind: no ID comes twice");
+	is(scalar(keys %seen), scalar(@calls), "$kind: no ID is repeated");
 	$all += @calls;
 }
 note "$all IDs in $seconds seconds";

@@ -30,21 +30,21 @@ sub is_refused
 	return;
 }
 
-is_refused('a role without CREATE on the database does not create it', 'guest', 'CREATE EXTENSION uuid9562', qr/permission denied to create extension/);
-works('the owner of the database creates it', 'owner', 'CREATE EXTENSION uuid9562');
-works('the owner uses it as a default, and sets its settings', 'owner', q{
+is_refused('a role without CREATE on the database cannot create the extension', 'guest', 'CREATE EXTENSION uuid9562', qr/permission denied to create extension/);
+works('the owner of the database creates the extension', 'owner', 'CREATE EXTENSION uuid9562');
+works('the owner uses uuidv7() as a default, and sets a setting', 'owner', q{
 	CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT public.uuidv7(), item text);
 	INSERT INTO orders (item) VALUES ('tea'), ('milk');
 	SET uuid9562.v7_method = counter;
 	INSERT INTO orders (item) VALUES ('cup');
 	GRANT INSERT ON orders TO guest;
 	SELECT string_agg(item, ' ' ORDER BY id) FROM orders}, 'tea milk cup');
-works('whoever may insert gets ids', 'guest', q{INSERT INTO orders (item) VALUES ('pot')});
-is_refused('it is not dropped from under a default', 'owner', 'DROP EXTENSION uuid9562', qr/depends on function (public\.)?uuidv7\(\)/);
-works('the owner drops it and creates it again', 'owner', 'DROP TABLE orders; DROP EXTENSION uuid9562; CREATE EXTENSION uuid9562');
+works('a role that may insert gets IDs from the default', 'guest', q{INSERT INTO orders (item) VALUES ('pot')});
+is_refused('the extension cannot be dropped while a default uses it', 'owner', 'DROP EXTENSION uuid9562', qr/depends on function (public\.)?uuidv7\(\)/);
+works('the owner drops the extension and creates it again', 'owner', 'DROP TABLE orders; DROP EXTENSION uuid9562; CREATE EXTENSION uuid9562');
 
-# The script runs as a superuser, in a schema that contains objects of the owner.
-works('the script calls nothing of the schema that it goes into', 'owner', q{
+# The install script runs as a superuser, in a schema with objects of the owner.
+works('the install script calls no function of its target schema', 'owner', q{
 	DROP EXTENSION uuid9562;
 	CREATE SCHEMA trap;
 	CREATE TABLE trap.sprung (what text);
@@ -58,7 +58,7 @@ works('the script calls nothing of the schema that it goes into', 'owner', q{
 		LANGUAGE sql AS $$SELECT CASE WHEN trap.spring('format') THEN 'SELECT 1' END$$;
 	CREATE EXTENSION uuid9562 SCHEMA trap;
 	SELECT count(*) FROM trap.sprung}, '0');
-works('the script takes no type of that schema', 'owner', q{
+works('the install script uses no type of its target schema', 'owner', q{
 	SELECT count(*) FROM pg_proc AS p, unnest(p.proargtypes || ARRAY[p.prorettype]) AS type
 	WHERE p.pronamespace = 'trap'::regnamespace AND p.prosrc LIKE 'uuid9562\_%'
 	  AND type IN (SELECT oid FROM pg_type WHERE typnamespace = 'trap'::regnamespace AND typname <> 'uuidv7_period')

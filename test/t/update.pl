@@ -40,7 +40,8 @@ sub dump_of
 	my $dump;
 
 	$node->run_log([ 'pg_dump', '-d', $node->connstr($database) ], '>', \$dump);
-	# pg_dump writes \restrict and \unrestrict since the minor releases of August 2025
+	# since the minor releases of August 2025, pg_dump writes \restrict and \unrestrict with
+	# random keys
 	$dump =~ s/^\\(un)?restrict .*\n//mg;
 	return $dump;
 }
@@ -62,13 +63,13 @@ foreach my $version (split /\n/, sql('postgres',
 	sql('postgres', "CREATE DATABASE restored_$name");
 	$node->run_log([ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr("restored_$name") ], '<', \$dump);
 	is(sql("restored_$name", $version_of), $now, "$version: a dump restores into $now");
-	is(Shop::answers($node, "restored_$name"), $shop, "$version: a restored dump gives the same answers");
+	is(Shop::answers($node, "restored_$name"), $shop, "$version: queries on the restored database return the same results");
 
 	sql($name, 'ALTER EXTENSION uuid9562 UPDATE');
 	is(sql($name, $version_of), $now, "$version: updated to $now");
-	is(sql($name, $catalog), sql('fresh', $catalog), "$version: an update leaves the catalog of a fresh $now");
-	is(Shop::answers($node, $name), $shop, "$version: what uses it gives the same answers");
-	is(dump_of($name), $dump, "$version: what uses it has the same dump");
+	is(sql($name, $catalog), sql('fresh', $catalog), "$version: after the update the catalog is that of a new $now");
+	is(Shop::answers($node, $name), $shop, "$version: after the update the queries return the same results");
+	is(dump_of($name), $dump, "$version: after the update the dump is the same");
 }
 
 $node->stop;

@@ -17,11 +17,12 @@ plan skip_all => 'no earlier PostgreSQL with the extension is on this machine' u
 my $bindir = qx(pg_config --bindir);
 chomp $bindir;
 my $conf = "timezone = 'UTC'\nshared_preload_libraries = 'uuid9562'\n";
-# the array type has been a member of extensions since PostgreSQL 17
+# Since PostgreSQL 17, the array type of a domain is a member of the extension too, so leave
+# it out.
 my $members = q{SELECT string_agg(identity, E'\n' ORDER BY identity COLLATE "C") FROM pg_depend, pg_identify_object(classid, objid, 0)
 	WHERE refobjid = (SELECT oid FROM pg_extension WHERE extname = 'uuid9562') AND deptype = 'e' AND identity <> 'public.uuidv7_period[]'};
-# a query that returns the function that the default of "unqualified" calls: it is written
-# as uuidv7(), a name that PostgreSQL 18 has too
+# A query that returns the function that the default of table "unqualified" calls.  The
+# default is written as uuidv7(), a name that PostgreSQL 18 has too.
 my $default = q{SELECT pronamespace::regnamespace || '.' || proname FROM pg_attrdef
 	JOIN pg_depend ON pg_depend.classid = 'pg_attrdef'::regclass AND objid = pg_attrdef.oid AND refclassid = 'pg_proc'::regclass
 	JOIN pg_proc ON pg_proc.oid = refobjid
@@ -59,21 +60,21 @@ foreach my $prefix (@from)
 		[ 'pg_upgrade', '--no-sync', '--link', '--old-datadir', $old->data_dir, '--new-datadir', $new->data_dir,
 			'--old-bindir', "$prefix/bin", '--new-bindir', $bindir, '--socketdir', $new->host,
 			'--old-port', $old->port, '--new-port', $new->port ],
-		"$how: upgraded");
+		"$how: pg_upgrade succeeds");
 	$new->start;
-	is(Shop::answers($new, 'shop'), $answers, "$how: the same answers");
-	is($new->safe_psql('shop', $members), $made_of, "$how: an extension of the same parts");
+	is(Shop::answers($new, 'shop'), $answers, "$how: the queries return the same results");
+	is($new->safe_psql('shop', $members), $made_of, "$how: the extension has the same members");
 	is($new->safe_psql('shop', $default), 'public.uuidv7', "$how: a default written as uuidv7() is still the extension's");
 	is($new->safe_psql('shop', 'SHOW uuid9562.v7_method; SHOW uuid9562.node_id'),
-		"counter\n3", "$how: settings of the database");
+		"counter\n3", "$how: the database keeps its settings");
 	like($new->safe_psql('shop', q{ANALYZE; EXPLAIN (COSTS OFF) SELECT FROM visits WHERE id <@ '[2026-05-05,2026-05-06)'}),
 		qr/\AIndex Only Scan using visits_2026_05_pkey on visits_2026_05 visits\n  Index Cond: .*\z/s, "$how: a period finds its partition and its index");
 	my $insert = q{INSERT INTO ordered DEFAULT VALUES RETURNING id > ALL (SELECT id FROM ordered)};
 	is($new->safe_psql('shop', $insert), 'f', "$how: the ordered generators of the new server start at the clock");
 	is($new->safe_psql('shop', "SELECT public.uuid_generator_advance(public.max(id)) FROM ordered; $insert"),
-		"\nt", "$how: after an advance a new ID is greater than the last one from before");
+		"\nt", "$how: after an advance a new ID is greater than the existing IDs");
 	is($new->safe_psql('shop', q{DROP EXTENSION uuid9562 CASCADE; CREATE EXTENSION uuid9562; SELECT count(*) FROM visits WHERE id <@ '[2026-05-05,2026-05-06)'}),
-		'24', "$how: dropped and created");
+		'24', "$how: the extension can be dropped and created again");
 	$new->stop;
 	chdir $FindBin::Bin;
 	$_->clean_node foreach $old, $new;

@@ -1,7 +1,7 @@
 /*
- * A library that is loaded before those of the server, and controls its clock,
- * random source and disk.  The file WORLD has the state.  The environment variable
- * UUID9562_WORLD can name another file.
+ * A library that is loaded into a server with LD_PRELOAD, so that a test controls the
+ * clock, random source and disk of the server.  The file WORLD has the state.  The
+ * environment variable UUID9562_WORLD can name another file.
  *
  *	random		the random source fails
  *	clock		the clock fails
@@ -12,7 +12,7 @@
  *	SEC NSEC stalled	the clock stands still, and flushing WAL takes as with "stalled"
  *	by SEC		the clock is SEC seconds ahead, or behind if SEC is negative
  *
- * Without the file, nothing changes.
+ * Without the file, the server has the real clock, random source and disk.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -83,7 +83,7 @@ clock_gettime(clockid_t clock, struct timespec *now)
 	return 0;
 }
 
-/* PostgreSQL's now() uses this function.  Of the states of the clock, support only "by SEC". */
+/* PostgreSQL's now() uses this function.  Only the state "by SEC" changes its result. */
 int
 gettimeofday(struct timeval *restrict now, void *restrict zone)
 {
