@@ -1,13 +1,14 @@
 #!/usr/bin/perl
-# Run random time queries twice: with the functions and operators of uuid9562, and with
-# functions of the same names that have no planner support.  Both must return the same
-# rows.
+# Run random time queries on two sides: "ours" has the functions and operators of uuid9562,
+# and "theirs" has functions and operators of the same names without planner support.  Both
+# must return the same rows.
 #
 #	queries.pl [QUERIES] [SEED]
 #
-# Use the server of the environment, in a database that is dropped at the end.  Create
-# new tables for every hundred queries, from SEED, SEED + 1 and so on, with times around
-# the current hour.  Print a complete script for each difference or crash.
+# Use the server that libpq's environment variables name, and a database that is dropped at
+# the end.  For every hundred queries, create new tables with times around the current hour.
+# The seeds are SEED, SEED + 1 and so on.  Print a complete script for each difference or
+# crash.
 use strict;
 use warnings;
 
@@ -15,7 +16,7 @@ my $queries = shift // 20000;
 my $seed = shift // int(rand(1 << 30));
 my $per_schema = 100;
 my $database = 'uuid9562_queries';
-my $start = time - time % 3600;		# start of the current hour; times of the data are relative to it
+my $start = time - time % 3600;		# start of the current hour, near the times of the data
 
 my $version;		# version of the server
 our $may_use_parameters;	# may the statement have parameters?
@@ -29,7 +30,7 @@ sub chance { return rand() < $_[0] }
 sub pick { return $_[int(rand(@_))] }
 sub some { my ($p, @of) = @_; return grep { chance($p) } @of }
 
-# Return one of the values, by weights: pick_by(3 => \&a, 1 => \&b).
+# Return one of the values at random, with weights: pick_by(3 => \&a, 1 => \&b).
 sub pick_by
 {
 	my @choices = @_;
@@ -47,11 +48,11 @@ sub pick_by
 
 # --- values -----------------------------------------------------------------
 
-# Return one of a few times, in milliseconds, so that bounds of periods often equal the
-# times of IDs.
+# Return one of a few times, in milliseconds.  Since there are only a few, bounds of periods
+# often equal the times of IDs.
 sub moment
 {
-	my ($from, $to) = @_;		# numbers of times, 0 to 12; time 12 is after now
+	my ($from, $to) = @_;		# the times have numbers from 0 to 12; time 12 is after now
 
 	$from //= 0;
 	$to //= 12;
@@ -81,8 +82,7 @@ sub range_literal
 	return '[' . ($from eq '' ? '' : "\"$from\"") . ',' . ($to eq '' ? '' : "\"$to\"") . ')';
 }
 
-# Return a UUID of a version with a time: the first, the last, or a random UUID of that
-# time.
+# Return the first, the last, or a random UUID of a version and a time.
 sub uuid_of
 {
 	my ($version, $ms) = @_;
@@ -199,8 +199,8 @@ sub uuid_floor
 	return substr($hex, 0, 8) . '-' . substr($hex, 8, 4) . '-7000-8000-000000000000';
 }
 
-# Return the statements that create the tables, functions and a policy with conditions, and
-# a view with a condition for each of the two ways.
+# Return the statements that create the tables, functions, a policy with a condition, and
+# for each side a view with the same conditions.
 sub schema
 {
 	my @ids = map { uuid() } 1 .. 20;
@@ -297,7 +297,7 @@ sub id
 	return pick_by(8 => "$of.id", 1 => "$of.other", 0.5 => "coalesce($of.id, $with.other)");
 }
 
-# return a condition that an ID is within a period, in one of its forms
+# Return a condition on an ID, most often that the ID is within a period.
 sub within
 {
 	my ($scope) = @_;
@@ -340,7 +340,7 @@ sub condition
 		1 => sub { '(' . sublink($scope, $depth - 1, 'bool_or') . ')' })->();
 }
 
-# Return one to three tables of a sublink, and their aliases.
+# Return a FROM clause with one to three tables for a sublink, and their aliases.
 sub joined_tables
 {
 	my @aliases = map { new_alias() } 1 .. pick_by(4 => 1, 4 => 2, 1 => 3);
@@ -380,7 +380,8 @@ sub sublink
 
 sub new_alias { return 'r' . ++$aliases }
 
-# Return a relation for FROM, with its alias.  LATERAL relations can use the scope.
+# Return a relation for FROM, and its alias.  A LATERAL relation can use the aliases in the
+# scope.
 sub relation
 {
 	my ($scope, $depth) = @_;
@@ -415,7 +416,7 @@ sub relation
 		})->() => $alias;
 }
 
-# Return the text of a FROM clause, and its aliases
+# Return the text of a FROM clause, and its aliases.
 sub from
 {
 	my ($outer, $depth) = @_;
@@ -448,8 +449,9 @@ sub from
 	return ($sql, @scope);
 }
 
-# Return a condition to group by.  PostgreSQL 15 to 17 do not recognize a repeated
-# subquery or NOT (a AND b), and return the value of any row of the group.
+# Return a condition to group by.  Before PostgreSQL 18, omit subqueries and expressions such
+# as NOT (a AND b).  PostgreSQL then does not recognize them as grouped in the select list,
+# and returns the value of any row of the group.
 sub grouped_condition
 {
 	my (@scope) = @_;
@@ -460,7 +462,7 @@ sub grouped_condition
 	return $condition;
 }
 
-# Return expressions to group by, in one of the forms of GROUP BY
+# Return expressions to group by, in one of the forms of GROUP BY.
 sub grouping
 {
 	my (@by) = @_;
@@ -470,8 +472,8 @@ sub grouping
 		'GROUPING SETS (' . join(', ', map { "($_)" } @by, '') . ')', "DISTINCT ROLLUP ($list)");
 }
 
-# Return a query whose grouping sets contain parts of a condition: its ID, its period, the
-# times of the period, and expressions that planner support could create.
+# Return a query whose grouping sets contain parts of a period condition: its ID, its period,
+# the times of the period, and expressions that a rewritten condition could contain.
 sub grouped_by_parts
 {
 	my ($from, $where, @scope) = @_;
@@ -529,8 +531,8 @@ sub select_query
 
 			my $cast = pick('', '::int');
 
-			# expressions that can get the same bounds: two forms of a
-			# condition, its bound, and two empty periods
+			# add expressions that could be rewritten to the same one: another form
+			# of a condition, a comparison with its bound, and two empty periods
 			push @by, map { /^\(([\w.]+) <@ (.*)\)$/ ? "($2 @> $1)" : () } @conditions if chance(0.5);
 			push @by, map { /^\((\S+) <@ (?:'\["|tstzrange\(')(\d[^'"]+)/ ? "($1 >= ids.uuidv7_floor('$2'))" : () } @conditions if chance(0.3);
 			push @by, map { "($of.id <@ ${_}::tstzrange)$cast" } "'empty'", "'[2026-01-01,2026-01-01)'" if chance(0.1);
@@ -600,7 +602,7 @@ sub change
 		})->(), $look);
 }
 
-# Return the statements of one case.
+# Return the statements of one test case.
 sub statements
 {
 	local $may_use_parameters = chance(0.25);
@@ -640,10 +642,10 @@ sub settings
 	return map { "SET LOCAL $_" } @set;
 }
 
-# --- running statements in both ways ----------------------------------------
+# --- running statements on both sides ---------------------------------------
 
-# The statements that create the extension, and in schema "theirs" functions and operators
-# of the same names without planner support.
+# The statements that create the extension, and the functions and operators without planner
+# support in schema "theirs".
 my $preparation = <<'END';
 SET client_min_messages = error;
 CREATE SCHEMA ids;
@@ -694,7 +696,7 @@ sub wait_for_server
 	die "the server does not accept connections\n";
 }
 
-# Return a script that runs the statements in both ways.
+# Return a script that runs the statements on both sides, and undoes their changes.
 sub both_ways
 {
 	my ($number, $role, $settings, @statements) = @_;
@@ -749,8 +751,8 @@ for (my $round = 0; $done < $queries && $different < 10; $round++)
 			wait_for_server();
 			last;
 		}
-		# ignore periods that end before they begin, which planner support treats
-		# as empty, and timeouts
+		# ignore timeouts, and periods that end before they begin: "theirs" raises an
+		# error, and "ours" can treat them as empty
 		next if defined $error && $error eq '22000' || "$ours$theirs" =~ /^= 57014$/m;
 		$compared++;
 		$rows += () = $theirs =~ /\n/g;
