@@ -1,4 +1,4 @@
-// JDBC, of Java.
+// Test of JDBC (Java).
 import java.sql.*;
 import java.time.*;
 import java.util.*;
@@ -36,11 +36,11 @@ class Jdbc {
 			env.get("PGUSER"), env.get("PGPASSWORD"));
 		var sql = db.createStatement();
 
-		// the tables
+		// create the tables
 		sql.execute("CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT uuidv7_next(), item text NOT NULL)");
 		sql.execute("CREATE TABLE outbox (id uuid PRIMARY KEY DEFAULT uuidv7_ordered(), message text NOT NULL)");
 
-		// insert
+		// insert a row
 		var insert = db.prepareStatement("INSERT INTO orders (item) VALUES (?)", new String[] {"id"});
 		insert.setString(1, "tea");
 		insert.executeUpdate();
@@ -49,7 +49,7 @@ class Jdbc {
 		var order = keys.getObject("id", UUID.class);
 		step(order.version() == 7, "insert returns the ID", order);
 
-		// bulk insert
+		// insert many rows
 		for (int n = 0; n < 100; n++) {
 			insert.setString(1, "bulk " + n);
 			insert.addBatch();
@@ -58,7 +58,7 @@ class Jdbc {
 		var bulk = column(insert.getGeneratedKeys());
 		step(bulk.size() == 100 && bulk.equals(new ArrayList<>(new TreeSet<>(bulk))), "bulk insert returns ascending IDs", bulk);
 
-		// period
+		// select the rows of a period
 		sql.execute("SELECT test.a_week_of_orders()");
 		var from = Instant.parse("2026-03-02T09:00:00Z").atOffset(ZoneOffset.UTC);
 		var period = db.prepareStatement("SELECT id, item FROM orders WHERE id <@ tstzrange(?, ?)");
@@ -75,7 +75,7 @@ class Jdbc {
 		var plan = column(explain.executeQuery());
 		step(plan.toString().matches(".*(Index (Only )?Scan|Bitmap Index Scan).*"), "period uses the index", plan);
 
-		// times of type java.time.Instant
+		// pass a time of type java.time.Instant
 		try {
 			period.setObject(1, from.toInstant());
 			step(false, "an Instant is refused", "no error");
@@ -83,11 +83,11 @@ class Jdbc {
 			step(e.getMessage().startsWith("Can't infer the SQL type to use for an instance of java.time.Instant"), "an Instant is refused", e);
 		}
 
-		// keyset pages
+		// read in keyset pages
 		var pages = allPages(keysetPage, order);
 		step(pages.equals(bulk), "keyset pages continue after the last ID", pages);
 
-		// incremental read
+		// read incrementally
 		sql.execute("INSERT INTO outbox (message) VALUES ('first')", new String[] {"id"});
 		var first = sql.getGeneratedKeys();
 		first.next();
@@ -101,7 +101,7 @@ class Jdbc {
 		var read = allPages(incrementalRead, first.getObject("id", UUID.class));
 		step(read.equals(sent), "incremental read finds the new rows", read);
 
-		// a period as text
+		// pass a period as text
 		var text = db.prepareStatement("SELECT id, item FROM orders WHERE id <@ ?");
 		text.setString(1, "[2026-03-02 09:00Z,2026-03-02 10:00Z)");
 		try {
@@ -113,7 +113,7 @@ class Jdbc {
 		text = db.prepareStatement("SELECT id, item FROM orders WHERE id <@ ?::tstzrange");
 		text.setString(1, "[2026-03-02 09:00Z,2026-03-02 10:00Z)");
 		hour = column(text.executeQuery());
-		step(hour.size() == 60, "a cast makes it a period", hour.size());
+		step(hour.size() == 60, "with a cast, the text is a period", hour.size());
 
 		db.close();
 		System.out.println("1.." + steps);

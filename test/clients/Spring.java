@@ -1,4 +1,4 @@
-// JdbcTemplate, of Java's Spring.
+// Test of JdbcTemplate (Spring, Java).
 import java.time.*;
 import java.util.*;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -27,19 +27,19 @@ class Spring {
 			env.get("PGUSER"), env.get("PGPASSWORD"), true);
 		var db = new JdbcTemplate(source);
 
-		// the tables
+		// create the tables
 		db.execute("CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT uuidv7_next(), item text NOT NULL)");
 		db.execute("CREATE TABLE outbox (id uuid PRIMARY KEY DEFAULT uuidv7_ordered(), message text NOT NULL)");
 
-		// insert
+		// insert a row
 		var order = db.queryForObject("INSERT INTO orders (item) VALUES (?) RETURNING id", UUID.class, "tea");
 		step(order.version() == 7, "insert returns the ID", order);
 
-		// bulk insert
+		// insert many rows
 		var bulk = db.queryForList("INSERT INTO orders (item) SELECT 'bulk ' || n FROM generate_series(1, 100) AS n RETURNING id", UUID.class);
 		step(bulk.size() == 100 && bulk.stream().allMatch((id) -> id.version() == 7), "bulk insert returns the IDs", bulk);
 
-		// period
+		// select the rows of a period
 		db.execute("SELECT test.a_week_of_orders()");
 		var from = OffsetDateTime.parse("2026-03-02T09:00Z");
 		var period = "SELECT id FROM orders WHERE id <@ tstzrange(?, ?)";
@@ -51,11 +51,11 @@ class Spring {
 		var plan = db.queryForList("EXPLAIN " + period, String.class, from, from.plusHours(1));
 		step(plan.toString().matches(".*(Index (Only )?Scan|Bitmap Index Scan).*"), "period uses the index", plan);
 
-		// keyset pages
+		// read in keyset pages
 		var pages = allPages(db, keysetPage, order);
 		step(pages.equals(bulk), "keyset pages continue after the last ID", pages);
 
-		// incremental read
+		// read incrementally
 		var first = db.queryForObject("INSERT INTO outbox (message) VALUES ('first') RETURNING id", UUID.class);
 		var sent = db.queryForList("INSERT INTO outbox (message) SELECT 'bulk ' || n FROM generate_series(1, 100) AS n RETURNING id", UUID.class);
 		var read = allPages(db, incrementalRead, first);

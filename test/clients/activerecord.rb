@@ -1,4 +1,4 @@
-# ActiveRecord, of Ruby on Rails.
+# Test of ActiveRecord (Ruby on Rails).
 require 'active_record'
 require 'tmpdir'
 
@@ -12,7 +12,7 @@ ActiveRecord::Base.establish_connection(
   adapter: 'postgresql', host: ENV['PGHOST'], port: ENV['PGPORT'], username: ENV['PGUSER'],
   password: ENV['PGPASSWORD'], database: ENV['PGDATABASE'])
 
-# the tables
+# create the tables
 class CreateOrders < ActiveRecord::Migration[6.1]
   def change
     create_table :orders, id: :uuid, default: 'uuidv7_next()' do |t|
@@ -53,15 +53,15 @@ else
   step(check == 'check_constraint "uuid_is_v7(id)"', 'the dumped schema has the check constraint', check)
 end
 
-# insert
+# insert a row
 order = Order.create!(item: 'tea')
 step(order.id =~ /\A\h{8}-\h{4}-7/, 'insert returns the ID', order.id)
 
-# bulk insert
+# insert many rows
 bulk = Order.insert_all(100.times.map { |n| { item: "bulk #{n}" } }, returning: :id).rows.flatten
 step(bulk.length == 100 && bulk.sort == bulk, 'bulk insert returns ascending IDs', bulk)
 
-# period
+# select the rows of a period
 ActiveRecord::Base.connection.execute('SELECT test.a_week_of_orders()')
 from, to = Time.utc(2026, 3, 2, 9), Time.utc(2026, 3, 2, 10)
 period = Order.where('orders.id <@ tstzrange(?, ?)', from, to)
@@ -83,11 +83,11 @@ def all_pages(last)
   read
 end
 
-# keyset pages
+# read in keyset pages
 pages = all_pages(order.id) { |last| keyset_page.(last).ids }
 step(pages == bulk, 'keyset pages continue after the last ID', pages)
 
-# incremental read
+# read incrementally
 first = Outbox.create!(message: 'first')
 sent = Outbox.insert_all(100.times.map { |n| { message: "bulk #{n}" } }, returning: :id).rows.flatten
 read = all_pages(first.id) { |last| incremental_read.(last).ids }

@@ -1,4 +1,4 @@
-# Django.
+# Test of Django.
 import os
 import sys
 import tempfile
@@ -35,7 +35,7 @@ def incremental_read(last):
     return Outbox.objects.filter(id__gt=last, id__lt=Func(function="uuidv7_horizon")).order_by("id")[:30]
 
 
-# the tables
+# create the tables
 os.mkdir(os.path.join(migrations.name, "shop_migrations"))
 open(os.path.join(migrations.name, "shop_migrations", "__init__.py"), "w").close()
 call_command("makemigrations", "django_shop", verbosity=0)
@@ -47,18 +47,18 @@ except SystemExit as exit:
     again = exit.code
 step(again == 0, "a second migration changes nothing", again)
 
-# insert
+# insert a row
 order = Order.objects.create(item="tea")
 step(order.id.version == 7, "insert returns the ID", order.id)
 
-# bulk insert
+# insert many rows
 with connection.cursor() as cursor:
     cursor.execute("SELECT uuidv7_batch(%s)", [len(items)])
     bulk = [id for (id,) in cursor]
 Order.objects.bulk_create([Order(id=id, item=item) for id, item in zip(bulk, items)])
 step(len(bulk) == 100 and ascending(bulk), "bulk insert keeps the IDs of uuidv7_batch", bulk)
 
-# period
+# select the rows of a period
 with connection.cursor() as cursor:
     cursor.execute("SELECT test.a_week_of_orders()")
 hour = in_period(start, end)
@@ -72,13 +72,13 @@ try:
     error = Line.objects.filter(order__within=TstzRange(start, end)).count()
 except FieldError as e:
     error = e
-step(isinstance(error, FieldError), "the relation itself does not have the lookup", error)
+step(isinstance(error, FieldError), "the foreign key itself does not have the lookup", error)
 
-# keyset pages
+# read in keyset pages
 pages = all_pages(order.id, lambda last: [row.id for row in keyset_page(last)])
 step(pages == bulk, "keyset pages continue after the last ID", pages)
 
-# incremental read
+# read incrementally
 with transaction.atomic():
     first = Outbox.objects.create(message="first")
     for item in items:

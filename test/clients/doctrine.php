@@ -1,5 +1,5 @@
 <?php
-// Doctrine.
+// Test of Doctrine.
 require 'Doctrine/ORM/autoload.php';
 require 'Symfony/Component/Cache/autoload.php';
 
@@ -22,7 +22,7 @@ function step($good, $name, $got)
 		echo '# got: ' . json_encode($got) . "\n";
 }
 
-// the tables
+// create the tables
 #[ORM\Entity]
 #[ORM\Table(name: 'orders')]
 class Order
@@ -82,13 +82,13 @@ $tool->updateSchema($tables);
 $again = $tool->getUpdateSchemaSql($tables);
 step($again === [], 'a second migration changes nothing', $again);
 
-// insert
+// insert a row
 $order = new Order('tea');
 $em->persist($order);
 $em->flush();
 step($order->id[14] === '7', 'the object has its ID', $order->id);
 
-// bulk insert
+// insert many rows
 $bulk = array_map(fn ($n) => new Order("bulk $n"), range(0, 99));
 array_walk($bulk, fn ($row) => $em->persist($row));
 $em->flush();
@@ -97,7 +97,7 @@ $sorted = $bulk;
 sort($sorted, SORT_STRING);
 step($sorted === $bulk, 'bulk insert generates ascending IDs', $bulk);
 
-// period
+// select the rows of a period
 $connection->executeQuery('SELECT test.a_week_of_orders()');
 $from = new DateTimeImmutable('2026-03-02T09:00Z');
 $to = new DateTimeImmutable('2026-03-02T10:00Z');
@@ -120,11 +120,11 @@ function all_pages(string $sql, string $last): array
 	return $read;
 }
 
-// keyset pages
+// read in keyset pages
 $pages = all_pages($keysetPage, $order->id);
 step($pages === $bulk, 'keyset pages continue after the last ID', $pages);
 
-// incremental read
+// read incrementally
 $messages = $em->wrapInTransaction(function () use ($em) {
 	$messages = array_map(fn ($n) => new Outbox("bulk $n"), range(0, 100));
 	array_walk($messages, fn ($row) => $em->persist($row));

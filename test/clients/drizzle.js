@@ -1,4 +1,4 @@
-// Drizzle: drizzle-orm, with the kit's push and pull.
+// Test of Drizzle: drizzle-orm, and push and pull of drizzle-kit.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { and, eq, gt, lt, sql } from 'drizzle-orm';
@@ -14,7 +14,7 @@ const kit = (command, ...options) => execFileSync('node_modules/.bin/drizzle-kit
 	`--url=postgresql://${process.env.PGUSER}:${process.env.PGPASSWORD}@${process.env.PGHOST}:${process.env.PGPORT}/${process.env.PGDATABASE}`,
 	...options], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 
-// the tables
+// create the tables
 kit('push', '--schema=drizzle.schema.js', '--force');
 const again = kit('push', '--schema=drizzle.schema.js', '--force');
 step(again.includes('No changes detected'), 'a second push changes nothing', again);
@@ -24,15 +24,15 @@ const schema = readFileSync(`${pulled}/schema.ts`, 'utf8');
 rmSync(pulled, { recursive: true });
 step(['next', 'ordered'].every((name) => schema.includes(`id: uuid().default(sql\`uuidv7_${name}()\`).primaryKey()`)), 'pull reads the default back', schema);
 
-// insert
+// insert a row
 const [order] = await db.insert(orders).values({ item: 'tea' }).returning({ id: orders.id });
 step(isV7(order.id), 'insert returns the ID', order);
 
-// bulk insert
+// insert many rows
 const bulk = await db.insert(orders).values(items.map((item) => ({ item }))).returning({ id: orders.id });
 step(bulk.length === 100 && ascending(bulk.map((row) => row.id)), 'bulk insert returns ascending IDs', bulk);
 
-// period
+// select the rows of a period
 await db.execute(sql`SELECT test.a_week_of_orders()`);
 const period = db.select().from(orders)
 	.where(sql`${orders.id} <@ tstzrange(${from.toISOString()}, ${to.toISOString()})`);
@@ -50,11 +50,11 @@ const joined = await db.select({ id: orders.id }).from(orders).innerJoin(other, 
 	.where(sql`${orders.id} <@ tstzrange(${from.toISOString()}, ${to.toISOString()})`);
 step(joined.length === 60, 'period works in a join', joined.length);
 
-// keyset pages
+// read in keyset pages
 const pages = await allPages(order.id, keysetPage);
 step(same(pages, bulk), 'keyset pages continue after the last ID', pages);
 
-// incremental read
+// read incrementally
 const [first] = await db.insert(outbox).values({ message: 'first' }).returning({ id: outbox.id });
 const sent = await db.insert(outbox).values(items.map((message) => ({ message }))).returning({ id: outbox.id });
 const read = await allPages(first.id, incrementalRead);

@@ -1,5 +1,5 @@
 <?php
-// Eloquent, of Laravel.
+// Test of Eloquent (Laravel).
 require 'Illuminate/Database/autoload.php';
 
 use Illuminate\Database\Capsule\Manager as DB;
@@ -20,7 +20,7 @@ $db->addConnection(['driver' => 'pgsql', 'host' => getenv('PGHOST'), 'port' => g
 $db->setAsGlobal();
 $db->bootEloquent();
 
-// the tables
+// create the tables
 DB::schema()->create('orders', function ($table) {
 	$table->uuid('id')->primary()->default(DB::raw('uuidv7_next()'));
 	$table->text('item');
@@ -45,18 +45,18 @@ class Outbox extends Model
 	public $timestamps = false;
 }
 
-// insert
+// insert a row
 $order = Order::create(['item' => 'tea']);
 step($order->id[14] === '7', 'insert returns the ID', $order->id);
 
-// bulk insert
+// insert many rows
 Order::insert(array_map(fn ($n) => ['item' => "bulk $n"], range(0, 99)));
 $bulk = Order::where('item', 'like', 'bulk %')->orderByRaw('substr(item, 6)::int')->pluck('id')->all();
 $sorted = $bulk;
 sort($sorted, SORT_STRING);
 step(count($bulk) === 100 && $sorted === $bulk, 'bulk insert generates ascending IDs', $bulk);
 
-// period
+// select the rows of a period
 DB::select('SELECT test.a_week_of_orders()');
 $from = new DateTimeImmutable('2026-03-02T10:00+01:00');
 $to = new DateTimeImmutable('2026-03-02T11:00+01:00');
@@ -78,11 +78,11 @@ function all_pages(callable $page, string $last): array
 	return $read;
 }
 
-// keyset pages
+// read in keyset pages
 $pages = all_pages($keysetPage, $order->id);
 step($pages === $bulk, 'keyset pages continue after the last ID', $pages);
 
-// incremental read
+// read incrementally
 $first = Outbox::create(['message' => 'first']);
 $sent = array_map(fn ($n) => Outbox::create(['message' => "bulk $n"])->id, range(0, 99));
 $read = all_pages($incrementalRead, $first->id);

@@ -1,10 +1,10 @@
-// Knex.
+// Test of Knex.
 import knex from 'knex';
 import { allPages, ascending, done, from, isV7, items, same, step, to, usesIndex } from './steps.js';
 
 const db = knex({ client: 'pg', connection: {} });
 
-// the tables
+// create the tables
 const migration = {
 	up: async (db) => {
 		await db.schema.createTable('orders', (table) => {
@@ -25,15 +25,15 @@ await db.migrate.latest({ migrationSource });
 const [, again] = await db.migrate.latest({ migrationSource });
 step(again.length === 0, 'a second migration changes nothing', again);
 
-// insert
+// insert a row
 const [order] = await db('orders').insert({ item: 'tea' }).returning('id');
 step(isV7(order.id), 'insert returns the ID', order);
 
-// bulk insert
+// insert many rows
 const bulk = await db('orders').insert(items.map((item) => ({ item }))).returning('id');
 step(bulk.length === 100 && ascending(bulk.map((row) => row.id)), 'bulk insert returns ascending IDs', bulk);
 
-// period
+// select the rows of a period
 await db.raw('SELECT test.a_week_of_orders()');
 const period = db('orders').whereRaw('orders.id <@ tstzrange(?, ?)', [from, to]);
 const keysetPage = (last) => db('orders').where('id', '>', last).orderBy('id').limit(30);
@@ -47,11 +47,11 @@ step(usesIndex(plan), 'period uses the index', plan);
 const joined = await period.clone().join('orders AS others', 'others.id', 'orders.id');
 step(joined.length === 60, 'period works in a join', joined.length);
 
-// keyset pages
+// read in keyset pages
 const pages = await allPages(order.id, keysetPage);
 step(same(pages, bulk), 'keyset pages continue after the last ID', pages);
 
-// incremental read
+// read incrementally
 const [first] = await db('outbox').insert({ message: 'first' }).returning('id');
 const sent = await db('outbox').insert(items.map((message) => ({ message }))).returning('id');
 const read = await allPages(first.id, incrementalRead);

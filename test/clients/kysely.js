@@ -1,4 +1,4 @@
-// Kysely.
+// Test of Kysely.
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import pg from 'pg';
@@ -6,7 +6,7 @@ import { allPages, ascending, done, from, isV7, items, same, step, to, usesIndex
 
 const db = new Kysely({ dialect: new PostgresDialect({ pool: new pg.Pool() }) });
 
-// the tables
+// create the tables
 const migration = {
 	up: async (db) => {
 		await db.schema.createTable('orders')
@@ -24,15 +24,15 @@ await migrator.migrateToLatest();
 const { results: again } = await migrator.migrateToLatest();
 step(again.length === 0, 'a second migration changes nothing', again);
 
-// insert
+// insert a row
 const order = await db.insertInto('orders').values({ item: 'tea' }).returning('id').executeTakeFirstOrThrow();
 step(isV7(order.id), 'insert returns the ID', order);
 
-// bulk insert
+// insert many rows
 const bulk = await db.insertInto('orders').values(items.map((item) => ({ item }))).returning('id').execute();
 step(bulk.length === 100 && ascending(bulk.map((row) => row.id)), 'bulk insert returns ascending IDs', bulk);
 
-// period
+// select the rows of a period
 await sql`SELECT test.a_week_of_orders()`.execute(db);
 const period = db.selectFrom('orders').selectAll('orders').where(sql`orders.id <@ tstzrange(${from}, ${to})`);
 const keysetPage = (last) => db.selectFrom('orders').selectAll().where('id', '>', last).orderBy('id').limit(30);
@@ -46,11 +46,11 @@ step(usesIndex(plan), 'period uses the index', plan);
 const joined = await period.innerJoin('orders as others', 'others.id', 'orders.id').execute();
 step(joined.length === 60, 'period works in a join', joined.length);
 
-// keyset pages
+// read in keyset pages
 const pages = await allPages(order.id, (last) => keysetPage(last).execute());
 step(same(pages, bulk), 'keyset pages continue after the last ID', pages);
 
-// incremental read
+// read incrementally
 const first = await db.insertInto('outbox').values({ message: 'first' }).returning('id').executeTakeFirstOrThrow();
 const sent = await db.insertInto('outbox').values(items.map((message) => ({ message }))).returning('id').execute();
 const read = await allPages(first.id, (last) => incrementalRead(last).execute());

@@ -1,8 +1,8 @@
-// MikroORM.
+// Test of MikroORM.
 import { defineEntity, MikroORM, p, sql } from '@mikro-orm/postgresql';
 import { allPages, ascending, done, from, isV7, items, same, step, to, usesIndex } from './steps.js';
 
-// the tables
+// create the tables
 const Order = defineEntity({
 	name: 'Order',
 	tableName: 'orders',
@@ -28,17 +28,17 @@ await orm.schema.update();
 const again = await orm.schema.getUpdateSchemaSQL();
 step(again === '', 'a second migration changes nothing', again);
 
-// insert
+// insert a row
 const order = em.create(Order, { item: 'tea' });
 await em.flush();
 step(isV7(order.id), 'insert returns the ID', order);
 
-// bulk insert
+// insert many rows
 const bulk = items.map((item) => em.create(Order, { item }));
 await em.flush();
 step(bulk.length === 100 && ascending(bulk.map((row) => row.id)), 'bulk insert returns ascending IDs', bulk);
 
-// period
+// select the rows of a period
 await em.execute('SELECT test.a_week_of_orders()');
 const period = em.createQueryBuilder(Order, 'o').where(sql`o.id <@ tstzrange(${from}, ${to})`);
 const keysetPage = (last) => em.find(Order, { id: { $gt: last } }, { orderBy: { id: 'asc' }, limit: 30 });
@@ -50,11 +50,11 @@ step(hour.length === 60, 'period of two dates finds an hour', hour.length);
 const plan = await em.execute('EXPLAIN ' + period.getFormattedQuery());
 step(usesIndex(plan), 'period uses the index', plan);
 
-// keyset pages
+// read in keyset pages
 const pages = await allPages(order.id, keysetPage);
 step(same(pages, bulk), 'keyset pages continue after the last ID', pages);
 
-// incremental read
+// read incrementally
 const first = em.create(Outbox, { message: 'first' });
 await em.flush();
 const sent = items.map((message) => em.create(Outbox, { message }));

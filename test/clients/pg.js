@@ -1,23 +1,23 @@
-// node-postgres, "pg" of npm.
+// Test of node-postgres, the npm package pg.
 import pg from 'pg';
 import { allPages, ascending, done, from, isV7, items, same, step, to, usesIndex } from './steps.js';
 
 const client = new pg.Client();
 await client.connect();
 
-// the tables
+// create the tables
 await client.query('CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT uuidv7_next(), item text NOT NULL)');
 await client.query('CREATE TABLE outbox (id uuid PRIMARY KEY DEFAULT uuidv7_ordered(), message text NOT NULL)');
 
-// insert
+// insert a row
 const { rows: [order] } = await client.query('INSERT INTO orders (item) VALUES ($1) RETURNING id', ['tea']);
 step(isV7(order.id), 'insert returns the ID', order);
 
-// bulk insert
+// insert many rows
 const { rows: bulk } = await client.query('INSERT INTO orders (item) SELECT unnest($1::text[]) RETURNING id', [items]);
 step(bulk.length === 100 && ascending(bulk.map((row) => row.id)), 'bulk insert returns ascending IDs', bulk);
 
-// period
+// select the rows of a period
 await client.query('SELECT test.a_week_of_orders()');
 const period = 'SELECT id, item FROM orders WHERE id <@ tstzrange($1, $2)';
 const keysetPage = 'SELECT id, item FROM orders WHERE id > $1 ORDER BY id LIMIT 30';
@@ -28,28 +28,28 @@ step(hour.length === 60, 'period of two dates finds an hour', hour.length);
 const { rows: plan } = await client.query('EXPLAIN ' + period, [from, to]);
 step(usesIndex(plan), 'period uses the index', plan);
 
-// keyset pages
+// read in keyset pages
 const pages = await allPages(order.id, async (last) => (await client.query(keysetPage, [last])).rows);
 step(same(pages, bulk), 'keyset pages continue after the last ID', pages);
 
-// incremental read
+// read incrementally
 const { rows: [first] } = await client.query(`INSERT INTO outbox (message) VALUES ('first') RETURNING id`);
 const { rows: sent } = await client.query('INSERT INTO outbox (message) SELECT unnest($1::text[]) RETURNING id', [items]);
 const read = await allPages(first.id, async (last) => (await client.query(incrementalRead, [last])).rows);
 step(same(read, sent), 'incremental read finds the new rows', read);
 
-// parameters without a type
+// parameters without a cast
 const value = async (sql, ...values) => Object.values((await client.query(sql, values)).rows[0])[0];
 const error = async (sql, ...values) => value(sql, ...values).catch((e) => e.message);
 const url = '6ba7b811-9dad-11d1-80b4-00c04fd430c8', name = Buffer.from([0xff, 0x00]);
 let got = await error('SELECT $1 <@ tstzrange($2, $3)', order.id, from, to);
-step(got === `malformed range literal: "${order.id}"`, 'an ID without a type is taken for a range', got);
+step(got === `malformed range literal: "${order.id}"`, 'PostgreSQL resolves an ID without a cast as a range', got);
 got = await value('SELECT $1::uuid <@ tstzrange($2, $3)', order.id, from, to);
-step(got === false, 'a cast makes it an ID', got);
+step(got === false, 'with a cast, the ID is a UUID', got);
 got = await error('SELECT public.uuidv5($1, $2)', url, name);
-step(got === 'invalid byte sequence for encoding "UTF8": 0xff', 'bytes without a type are taken for text', got);
+step(got === 'invalid byte sequence for encoding "UTF8": 0xff', 'PostgreSQL resolves bytes without a cast as text', got);
 got = await value('SELECT public.uuidv5($1, $2::bytea)', url, name);
-step(got === 'd5c9ca94-b48a-5647-b09c-b366ceb01cc8', 'a cast makes them bytes', got);
+step(got === 'd5c9ca94-b48a-5647-b09c-b366ceb01cc8', 'with a cast, the bytes are bytea', got);
 
 await client.end();
 done();

@@ -1,4 +1,4 @@
-// pgx, of Go.
+// Test of pgx (Go).
 package main
 
 import (
@@ -45,19 +45,19 @@ func main() {
 		return values
 	}
 
-	// the tables
+	// create the tables
 	_, err = db.Exec(ctx, "CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT uuidv7_next(), item text NOT NULL)")
 	must(err)
 	_, err = db.Exec(ctx, "CREATE TABLE outbox (id uuid PRIMARY KEY DEFAULT uuidv7_ordered(), message text NOT NULL)")
 	must(err)
 
-	// insert
+	// insert a row
 	var order string
 	err = db.QueryRow(ctx, "INSERT INTO orders (item) VALUES ($1) RETURNING id", "tea").Scan(&order)
 	must(err)
 	step(order[14] == '7', "insert returns the ID", order)
 
-	// bulk insert
+	// insert many rows
 	var items [][]interface{}
 	for n := 0; n < 100; n++ {
 		items = append(items, []interface{}{fmt.Sprint("bulk ", n)})
@@ -67,7 +67,7 @@ func main() {
 	bulk := column("SELECT id FROM orders WHERE id > $1 ORDER BY substr(item, 6)::int", order)
 	step(len(bulk) == 100 && sort.StringsAreSorted(bulk), "CopyFrom generates ascending IDs", bulk)
 
-	// period
+	// select the rows of a period
 	column("SELECT 'made' FROM test.a_week_of_orders()")
 	from := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	period := "SELECT id FROM orders WHERE id <@ tstzrange($1, $2)"
@@ -86,11 +86,11 @@ func main() {
 		return read
 	}
 
-	// keyset pages
+	// read in keyset pages
 	pages := allPages(keysetPage, order)
 	step(strings.Join(pages, " ") == strings.Join(bulk, " "), "keyset pages continue after the last ID", pages)
 
-	// incremental read
+	// read incrementally
 	var first string
 	must(db.QueryRow(ctx, "INSERT INTO outbox (message) VALUES ('first') RETURNING id").Scan(&first))
 	_, err = db.CopyFrom(ctx, pgx.Identifier{"outbox"}, []string{"message"}, pgx.CopyFromRows(items))

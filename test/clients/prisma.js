@@ -1,4 +1,4 @@
-// Prisma.
+// Test of Prisma.
 import { execFileSync } from 'node:child_process';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { pool, push } from './prisma.push.js';
@@ -10,20 +10,20 @@ execFileSync('node_modules/.bin/prisma', ['generate', '--schema=prisma.prisma'],
 const { PrismaClient } = await import('@prisma/client');
 const db = new PrismaClient({ adapter });
 
-// the tables
+// create the tables
 await push(adapter, 'prisma.prisma');
 const again = await push(adapter, 'prisma.prisma');
 step(again === 0, 'a second migration changes nothing', again);
 
-// insert
+// insert a row
 const order = await db.order.create({ data: { item: 'tea' } });
 step(isV7(order.id), 'insert returns the ID', order);
 
-// bulk insert
+// insert many rows
 const bulk = await db.order.createManyAndReturn({ data: items.map((item) => ({ item })) });
 step(bulk.length === 100 && ascending(bulk.map((row) => row.id)), 'bulk insert returns ascending IDs', bulk);
 
-// period
+// select the rows of a period
 await db.$executeRaw`SELECT test.a_week_of_orders()`;
 const period = () => db.$queryRaw`SELECT * FROM orders WHERE id <@ tstzrange(${from}, ${to})`;
 const keysetPage = (last) => db.order.findMany({ where: { id: { gt: last } }, orderBy: { id: 'asc' }, take: 30 });
@@ -35,11 +35,11 @@ step(hour.length === 60, 'period of two dates finds an hour', hour.length);
 const plan = await db.$queryRaw`EXPLAIN SELECT * FROM orders WHERE id <@ tstzrange(${from}, ${to})`;
 step(usesIndex(plan), 'period uses the index', plan);
 
-// keyset pages
+// read in keyset pages
 const pages = await allPages(order.id, keysetPage);
 step(same(pages, bulk), 'keyset pages continue after the last ID', pages);
 
-// incremental read
+// read incrementally
 const first = await db.outbox.create({ data: { message: 'first' } });
 const sent = await db.outbox.createManyAndReturn({ data: items.map((message) => ({ message })) });
 const read = await allPages(first.id, incrementalRead);

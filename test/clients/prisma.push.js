@@ -1,5 +1,6 @@
-// Do the same as "prisma db push", which downloads its schema engine as a program.  Use the
-// engine's npm package instead, which reads the catalogs through the client's adapter.
+// Functions instead of "prisma db push", which downloads its schema engine as a program.
+// They use the npm package of the engine, which reads the catalogs through the client's
+// adapter.
 import { readFileSync } from 'node:fs';
 import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/driver-adapter-utils';
 import { SchemaEngine } from '@prisma/schema-engine-wasm';

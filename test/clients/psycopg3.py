@@ -1,25 +1,25 @@
-# Psycopg 3.
+# Test of Psycopg 3.
 import psycopg
 from psycopg.types.range import TimestamptzRange
 from steps import all_pages, ascending, done, end, items, start, step, uses_index
 
 db = psycopg.connect(autocommit=True)
 
-# the tables
+# create the tables
 db.execute("CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT uuidv7_next(), item text NOT NULL)")
 db.execute("CREATE TABLE outbox (id uuid PRIMARY KEY DEFAULT uuidv7_ordered(), message text NOT NULL)")
 
-# insert
+# insert a row
 (order,) = db.execute("INSERT INTO orders (item) VALUES (%s) RETURNING id", ["tea"]).fetchone()
 step(order.version == 7, "insert returns the ID", order)
 
-# bulk insert
+# insert many rows
 with db.cursor() as cursor:
     cursor.executemany("INSERT INTO orders (item) VALUES (%s) RETURNING id", [[item] for item in items], returning=True)
     bulk = [cursor.fetchone()[0]] + [cursor.fetchone()[0] for _ in iter(cursor.nextset, None)]
 step(len(bulk) == 100 and ascending(bulk), "bulk insert returns ascending IDs", bulk)
 
-# period
+# select the rows of a period
 db.execute("SELECT test.a_week_of_orders()")
 period = "SELECT id, item FROM orders WHERE id <@ tstzrange(%s, %s)"
 keyset_page = "SELECT id, item FROM orders WHERE id > %s ORDER BY id LIMIT 30"
@@ -32,11 +32,11 @@ step(len(hour) == 60, "period of two datetimes finds an hour", len(hour))
 plan = db.execute("EXPLAIN " + period, [start, end]).fetchall()
 step(uses_index(plan), "period uses the index", plan)
 
-# keyset pages
+# read in keyset pages
 pages = all_pages(order, lambda last: [id for id, _ in db.execute(keyset_page, [last])])
 step(pages == bulk, "keyset pages continue after the last ID", pages)
 
-# incremental read
+# read incrementally
 (first,) = db.execute("INSERT INTO outbox (message) VALUES ('first') RETURNING id").fetchone()
 with db.cursor().copy("COPY outbox (message) FROM STDIN") as copy:
     for item in items:

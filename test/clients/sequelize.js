@@ -1,4 +1,4 @@
-// Sequelize.
+// Test of Sequelize.
 import { DataTypes, literal, Op, Sequelize } from 'sequelize';
 import { allPages, ascending, done, from, isV7, items, same, step, to, usesIndex } from './steps.js';
 
@@ -6,7 +6,7 @@ const db = new Sequelize(process.env.PGDATABASE, process.env.PGUSER, process.env
 	{ dialect: 'postgres', host: process.env.PGHOST, port: process.env.PGPORT, logging: (sql) => statements.push(sql) });
 const statements = [];
 
-// the tables
+// create the tables
 const Order = db.define('orders', {
 	id: { type: DataTypes.UUID, primaryKey: true, defaultValue: literal('uuidv7_next()') },
 	item: { type: DataTypes.TEXT, allowNull: false }
@@ -20,15 +20,15 @@ statements.length = 0;
 await db.sync({ alter: true });
 step(!statements.some((sql) => /ALTER COLUMN "id"/.test(sql)), 'a second migration does not change the ID', statements);
 
-// insert
+// insert a row
 const order = await Order.create({ item: 'tea' });
 step(isV7(order.id), 'insert returns the ID', order);
 
-// bulk insert
+// insert many rows
 const bulk = await Order.bulkCreate(items.map((item) => ({ item })));
 step(bulk.length === 100 && ascending(bulk.map((row) => row.id)), 'bulk insert returns ascending IDs', bulk);
 
-// period
+// select the rows of a period
 await db.query('SELECT test.a_week_of_orders()');
 const period = () => Order.findAll({ where: literal('orders.id <@ tstzrange(:from, :to)'), replacements: { from, to } });
 const keysetPage = (last) => Order.findAll({ where: { id: { [Op.gt]: last } }, order: ['id'], limit: 30 });
@@ -41,22 +41,22 @@ step(hour.length === 60, 'period of two dates finds an hour', hour.length);
 const [plan] = await db.query('EXPLAIN ' + statements.at(-1).replace(/^.*?: /, ''));
 step(usesIndex(plan), 'period uses the index', plan);
 
-// keyset pages
+// read in keyset pages
 const pages = await allPages(order.id, keysetPage);
 step(same(pages, bulk), 'keyset pages continue after the last ID', pages);
 
-// incremental read
+// read incrementally
 const first = await Outbox.create({ message: 'first' });
 const sent = await Outbox.bulkCreate(items.map((message) => ({ message })));
 const read = await allPages(first.id, incrementalRead);
 step(same(read, sent), 'incremental read finds the new rows', read);
 
-// parameters without a type
+// parameters without a cast
 const names = `SELECT public.uuidv5(uuid_namespace('url'), :name) AS text, public.uuidv5(uuid_namespace('url'), :name::bytea) AS bytes`;
 const [[got]] = await db.query(names, { replacements: { name: Buffer.from('tea') } });
 const [[tea]] = await db.query(`SELECT public.uuidv5(uuid_namespace('url'), 'tea') AS id`);
-step(got.text !== tea.id, 'bytes without a type are taken for text, their hexadecimal digits', got);
-step(got.bytes === tea.id, 'a cast makes them bytes', got);
+step(got.text !== tea.id, 'bytes without a cast become a text of hexadecimal digits', got);
+step(got.bytes === tea.id, 'with a cast, the bytes are bytea', got);
 
 await db.close();
 done();

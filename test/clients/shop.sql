@@ -1,6 +1,6 @@
--- Create what each test finds in its database: the extension, and a function that inserts
--- an order for every minute of a week into the table of the test.  The function has a
--- schema of its own, since some tools drop unknown objects.
+-- Create the objects that each test needs in its database: the extension, and a function
+-- that inserts an order for every minute of a week into the table of the test.  The function
+-- has a schema of its own, since some tools drop unknown objects.
 CREATE EXTENSION uuid9562;
 
 CREATE SCHEMA test;

@@ -1,4 +1,4 @@
-# SQLAlchemy with Alembic.
+# Test of SQLAlchemy with Alembic.
 from alembic.autogenerate import produce_migrations
 from alembic.migration import MigrationContext
 from alembic.operations import Operations
@@ -11,7 +11,7 @@ engine = create_engine("postgresql+psycopg2://", future=True)
 Base = declarative_base()
 
 
-# the tables
+# create the tables
 class Order(Base):
     __tablename__ = "orders"
     id = Column(UUID(as_uuid=True), primary_key=True, server_default=text("uuidv7_next()"))
@@ -48,18 +48,18 @@ with engine.begin() as connection:
 step(again == [], "a second migration changes nothing", again)
 
 with Session(engine, future=True) as db:
-    # insert
+    # insert a row
     order = Order(item="tea")
     db.add(order)
     db.commit()
     step(order.id.version == 7, "insert returns the ID", order.id)
 
-    # bulk insert
+    # insert many rows
     bulk = db.scalars(insert(Order).values([{"item": item} for item in items]).returning(Order.id)).all()
     db.commit()
     step(len(bulk) == 100 and ascending(bulk), "bulk insert returns ascending IDs", bulk)
 
-    # period
+    # select the rows of a period
     db.execute(text("SELECT test.a_week_of_orders()"))
     db.commit()
     hour = db.scalars(period).all()
@@ -68,11 +68,11 @@ with Session(engine, future=True) as db:
     plan = db.connection().exec_driver_sql(f"EXPLAIN {query}", query.params).all()
     step(uses_index(plan), "period uses the index", plan)
 
-    # keyset pages
+    # read in keyset pages
     pages = all_pages(order.id, lambda last: db.scalars(keyset_page(last)).all())
     step(pages == bulk, "keyset pages continue after the last ID", pages)
 
-    # incremental read
+    # read incrementally
     first = Outbox(message="first")
     db.add(first)
     db.commit()

@@ -1,4 +1,4 @@
-// Functions and values that the tests of npm's clients share.
+// Functions and values that the tests of npm packages share.
 let steps = 0;
 
 export function step(good, name, got) {
@@ -14,7 +14,7 @@ export const isV7 = (id) => /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f
 export const ascending = (ids) => ids.every((id, n) => isV7(id) && (n === 0 || id > ids[n - 1]));
 export const usesIndex = (plan) => /Index (Only )?Scan|Bitmap Index Scan/.test(JSON.stringify(plan));
 
-// an hour of the week of a_week_of_orders()
+// an hour in the week of a_week_of_orders()
 export const from = new Date('2026-03-02T09:00Z');
 export const to = new Date('2026-03-02T10:00Z');
 

@@ -1,4 +1,4 @@
-# Functions and values that the tests of Python's clients share.
+# Functions and values that the tests of Python packages share.
 import re
 from datetime import datetime, timezone
 

@@ -1,8 +1,8 @@
-// TypeORM.
+// Test of TypeORM.
 import { DataSource, EntitySchema, MoreThan } from 'typeorm';
 import { allPages, ascending, done, from, isV7, items, same, step, to, usesIndex } from './steps.js';
 
-// the tables
+// create the tables
 const Order = new EntitySchema({
 	name: 'Order',
 	tableName: 'orders',
@@ -28,16 +28,16 @@ await db.synchronize();
 const again = await db.driver.createSchemaBuilder().log();
 step(again.upQueries.length === 0, 'a second migration changes nothing', again.upQueries);
 
-// insert
+// insert a row
 const orders = db.getRepository(Order), outbox = db.getRepository(Outbox);
 const order = await orders.save({ item: 'tea' });
 step(isV7(order.id), 'insert returns the ID', order);
 
-// bulk insert
+// insert many rows
 const bulk = await orders.save(items.map((item) => ({ item })));
 step(bulk.length === 100 && ascending(bulk.map((row) => row.id)), 'bulk insert returns ascending IDs', bulk);
 
-// period
+// select the rows of a period
 await db.query('SELECT test.a_week_of_orders()');
 const period = orders.createQueryBuilder('o').where('o.id <@ tstzrange(:from, :to)', { from, to });
 const keysetPage = (last) => orders.find({ where: { id: MoreThan(last) }, order: { id: 'ASC' }, take: 30 });
@@ -50,11 +50,11 @@ const [sql, parameters] = period.getQueryAndParameters();
 const plan = await db.query('EXPLAIN ' + sql, parameters);
 step(usesIndex(plan), 'period uses the index', plan);
 
-// keyset pages
+// read in keyset pages
 const pages = await allPages(order.id, keysetPage);
 step(same(pages, bulk), 'keyset pages continue after the last ID', pages);
 
-// incremental read
+// read incrementally
 const first = await outbox.save({ message: 'first' });
 const sent = await outbox.save(items.map((message) => ({ message })));
 const read = await allPages(first.id, incrementalRead);

@@ -6,7 +6,7 @@ from django.db.models.lookups import PostgresOperatorLookup
 from django.db.transaction import TransactionManagementError
 
 
-# default for Django before 5.0, which has no db_default
+# the default for Django before 5.0, which has no db_default
 def uuidv7_next():
     with connection.cursor() as cursor:
         cursor.execute("SELECT uuidv7_next()")
