@@ -1,5 +1,4 @@
-# Test what make installs and uninstalls, and that make can build in another folder than
-# that of the source.
+# Test what make installs and uninstalls, and that make can build outside the source folder.
 use strict;
 use warnings;
 

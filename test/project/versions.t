@@ -42,7 +42,8 @@ foreach my $list (qw(OBJS REGRESS))
 	is($here =~ tr{\\}{/}r =~ s/\.obj\b/.o/gr, $there, "Makefile.win has the $list of Makefile");
 }
 
-# META.json has the keys that PGXN Meta Spec 1.0.0 requires, and only keys that it knows
+# META.json has the keys that PGXN Meta Spec 1.0.0 requires, and only keys that this spec
+# has or that begin with x_
 my %known = map { $_ => 1 } qw(name version abstract maintainer license provides meta-spec
   description generated_by no_index prereqs release_status resources tags);
 is_deeply([ grep { !$meta->{$_} } qw(name version abstract maintainer license provides meta-spec) ], [], 'META.json has the required keys');

@@ -1,5 +1,5 @@
-# A server with ordered generators, and a clock and disk that tests control; see
-# World.pm.
+# A server for tests of the ordered generators.  It is a server of World.pm that preloads the
+# library and has a node ID.
 #
 #	my $server = Ordered->new('name', "conf\n", %node_options) or plan skip_all => World::REASON;
 package Ordered;
@@ -79,7 +79,7 @@ sub restart
 
 sub crash { $_[0]->restart('immediate') }
 
-# Remove the generator state, as on a new server.
+# Remove the high-water mark, so that the generators start as on a new server.
 sub forget
 {
 	my ($self) = @_;

@@ -47,7 +47,7 @@ sub refused_in
 }
 
 # End sessions, and wait for their server processes.  A transaction in progress ends with its
-# server process, which can be later than psql.
+# server process, which can exit later than psql.
 sub leave
 {
 	my @sessions = @_;
@@ -57,7 +57,7 @@ sub leave
 	$node->poll_query_until('postgres', "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid IN ($pids))") or die 'a session does not end';
 }
 
-# Test that the horizon is above all rows of the table events, so nothing holds it back.
+# Test that the horizon is above all rows of the table events, so no transaction holds it.
 sub is_above_all
 {
 	my ($name) = @_;
@@ -88,7 +88,7 @@ sub read_on
 	return scalar @page;
 }
 
-# Return how many rows of its table a reader missed, and how many it got twice.
+# Return how many rows of its table a reader missed, and how many it got more than once.
 sub missed_and_twice
 {
 	my ($reader, $server) = @_;

@@ -46,7 +46,7 @@ sub create
 	REFRESH MATERIALIZED VIEW months});
 }
 
-# Return results of queries on the database.
+# Return the results of some queries, to compare them with those on a copy of the database.
 sub answers
 {
 	my ($node, $database) = @_;

@@ -15,7 +15,7 @@ my $node = $server->node;
 my %at = ('uuidv6_ordered' => 'uuidv6_at', 'uuidv7_ordered' => 'uuidv7_at', 'uuidv8_node_ordered' => 'uuidv8_node_at');
 my @generators = sort keys %at;
 my $T = 1767225600;
-# Return the pattern of the warning about a number of seconds.
+# Return a pattern for the warning that values are some seconds ahead of the clock.
 sub warning { return qr/WARNING:  01000: ordered UUIDs are $_[0] seconds ahead of the system clock\nDETAIL:  uuidv7_ordered\(\) continues .*\nHINT:  .*uuid_generator_reset/ }
 
 # --- statistics -----------------------------------------------------------------
@@ -102,7 +102,7 @@ $server->crash;
 cmp_ok($server->value, 'gt', $value, 'the first value after a reset is reserved');
 $server->turn(($T + 10) . ' 0');
 
-# A reset that cannot write the mark changes nothing.
+# A reset that cannot write the high-water mark changes nothing.
 $value = $server->sql('SELECT public.uuidv7_ordered()');
 $server->turn(($T - 3600) . ' 0');
 $server->block;
@@ -152,7 +152,7 @@ chmod 0700, $node->data_dir . '/global' or die;
 # --- warnings -------------------------------------------------------------------
 
 # The first value that is ahead of the clock by more than uuid9562.max_ahead raises a
-# warning, also after errors.
+# warning, even if earlier calls raised an error.
 foreach my $case ([ 30, 0 ], [ 62, 0 ], [ 120, 1 ], [ 864000, 1 ])
 {
 	my ($seconds, $warned) = @$case;

@@ -1,5 +1,5 @@
 # If the clock of a running server stands still or goes back, values keep increasing, and
-# each generator has a time of its own.  test/core/generator.c tests every step.
+# each generator has a time of its own.  test/core/generator.c tests this in detail.
 use strict;
 use warnings;
 

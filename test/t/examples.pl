@@ -3,7 +3,7 @@
 # output block below it.  If there is no output block, the SQL must raise no error, warning
 # or notice.
 #
-# PAGES, a pattern, selects pages.
+# If PAGES is set, run only the pages whose names match this pattern.
 #
 # mask() hides parts of the output that differ between runs.  The clock of the server
 # starts at START, so that a page can show the result of a query "today".
@@ -119,14 +119,14 @@ sub mask
 		s/\b(\p{Hex}{8}-\p{Hex}{4}-\p{Hex}{4}-\p{Hex}{4}-\p{Hex}{12})\b/mask_uuid($1)/ge unless $constant;
 		# mask times of the hour of START
 		s/(\d{4}-\d\d-\d\d) $hour:\d\d:\d\d(\.\d+)?(?=[+ ])/$1 <time>/g;
-		# mask figures and estimates of EXPLAIN, lines that only some versions
-		# print, and the header
+		# mask figures and estimates of EXPLAIN; remove its header, and lines that
+		# only some versions print
 		s/^ *QUERY PLAN *\n-+\n(.*?)^\(\d+ rows?\)\n/$1/msg;
 		s/cost=\d+\.\d+\.\.\d+\.\d+ rows=\d+ width=\d+/<cost>/g;
 		s/actual time=\d+\.\d+\.\.\d+\.\d+ rows=(\d+)(?:\.00)?/actual <time> rows=$1/g;
 		s/((?:Planning|Execution) Time:) \d+\.\d+ ms/$1 <time>/g;
 		s/^ +(?:Buffers:.*|Index Searches:.*|Planning:)\n//mg;
-		# mask the names of subqueries' results
+		# mask the names of InitPlans, which differ between versions
 		s/\(InitPlan \w+\)\.col1/\$0/g;
 		s/^( *InitPlan) \w+(?: \(returns \$0\))?/$1/mg;
 		# mask fractions, whose last digits vary

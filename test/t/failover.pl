@@ -32,7 +32,7 @@ wal_keep_size = 4GB
   or plan skip_all => World::REASON;
 my $first = $world->node;
 $first->safe_psql('postgres', 'CREATE TABLE ids (n bigserial, ' . join(', ', map { "$_ uuid" } @kinds) . ', origin text)');
-# a backup from before the first value, without the file of the high-water mark
+# take a backup before the first value, when there is no file of the high-water mark
 $first->backup('base');
 
 sub sql { my ($node, @sql) = @_; return $node->safe_psql('postgres', join ";\n", @sql) }

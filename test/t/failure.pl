@@ -1,5 +1,5 @@
-# If the random source or the clock fails, the statement fails with a SQLSTATE and
-# without a value, and the next call works.
+# If the random source or the clock fails, the statement fails with the right SQLSTATE and
+# returns no value.  The next call works.
 use strict;
 use warnings;
 

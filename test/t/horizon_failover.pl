@@ -39,8 +39,8 @@ sub write_rows { $_[0]->safe_psql('postgres', "INSERT INTO events (note) SELECT 
 
 # --- readers with different positions -------------------------------------------
 
-# $outside stores its position outside the database.  $careful does so too, with the
-# timeline.
+# $outside stores its position outside the database.  $careful also stores the timeline of
+# its position there.
 my $outside = { table => 'events' };
 my $careful = { table => 'events', timeline => 1 };
 
@@ -58,8 +58,8 @@ sub read_inside
 		UPDATE place SET last = page.id FROM (SELECT id FROM page ORDER BY id DESC LIMIT 1) AS page});
 }
 
-# Read the next page.  If the timeline has changed since the position was stored, go back an
-# hour first.
+# Read the next page.  If the timeline has changed since the position was stored, first move
+# the position back by an hour.
 sub read_carefully
 {
 	my ($node) = @_;

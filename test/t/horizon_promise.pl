@@ -62,7 +62,7 @@ like(refusal('SELECT public.uuidv6_horizon()'), qr/has not generated any value/,
 	is_above_all('values of uuidv7() do not hold the horizon');
 	in($slow, 'ROLLBACK');
 
-	# a value from a savepoint that is rolled back
+	# generate a value in a savepoint that is rolled back
 	in($slow, 'BEGIN', 'SAVEPOINT s', q{INSERT INTO events (note) VALUES ('gone')}, 'ROLLBACK TO s', q{INSERT INTO events (note) VALUES ('after a savepoint')});
 	in($fast, q{INSERT INTO events (note) VALUES ('beside')});
 	is(sql(q{SELECT count(*) FROM events WHERE note = 'beside' AND id < public.uuidv7_horizon()}), '0', 'a value of a savepoint that is rolled back holds the horizon until the transaction ends');
@@ -110,8 +110,8 @@ like(refusal('SELECT public.uuidv6_horizon()'), qr/has not generated any value/,
 		in($holder, 'BEGIN', map { "SELECT public.$_" } values %calls) if $held;
 		foreach my $kind (sort keys %calls)
 		{
-			# the values before the horizon have the greatest possible node, and the
-			# value after it has the smallest possible node
+			# values generated before the horizon is computed have the greatest
+			# possible node, and the value generated after that has the smallest one
 			my $found = sql(q{SET uuid9562.mac_address = 'ff:ff:ff:ff:ff:ff'; SET uuid9562.node_id = 65535}, "
 				CREATE TEMP TABLE found (value uuid, horizon uuid);
 				DO 'BEGIN
@@ -132,7 +132,7 @@ like(refusal('SELECT public.uuidv6_horizon()'), qr/has not generated any value/,
 		in($holder, 'ROLLBACK') if $held;
 	}
 
-	# horizons within one tick of the clock
+	# compute horizons while the clock stands still
 	$world->turn((time + 10) . ' 0');
 	foreach my $kind (sort keys %calls)
 	{

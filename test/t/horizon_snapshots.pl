@@ -46,7 +46,7 @@ foreach my $case (
 	my ($name, $query, $rows) = @$case;
 	my ($gatekeeper, $holder, $reader) = (session(), session(), session());
 
-	# the holder's value is below all rows
+	# generate the value of the holder first, so that it holds the horizon below all rows
 	sql('TRUNCATE heap, parts');
 	in($gatekeeper, 'SELECT pg_advisory_lock(1)');
 	in($holder, 'BEGIN', 'SELECT public.uuidv7_ordered()');

@@ -77,7 +77,7 @@ $node->safe_psql('postgres', 'ALTER ROLE web RESET ALL');
 
 my $generation = 0;
 
-# Reload the configuration, and wait until it has reached new sessions and the given ones.
+# Reload the configuration, and wait until new sessions and the given sessions have it.
 sub reload
 {
 	my @sessions = @_;

@@ -1,6 +1,6 @@
 # Each ordered UUID is greater than every earlier value of its function on this server,
 # in any session, also after a restart, after a crash, and if the clock went back.
-# test/t/failover.pl has promotion, pg_rewind and restored backups.
+# test/t/failover.pl tests promotion, pg_rewind and restored backups.
 use strict;
 use warnings;
 

@@ -66,8 +66,8 @@ cmp_ok(direct('SELECT count(DISTINCT pid) FROM orders'), '>', 1, 'one client: it
 is(direct(q{SELECT count(*) FROM (SELECT pid, id, lag(id) OVER (PARTITION BY pid ORDER BY n) AS before FROM orders) AS o WHERE id <= before}),
 	'0', 'uuidv7() is in order within each session of the server');
 
-# Run the first script so often that sessions use generic plans.  A method that the second
-# script sets for one transaction must not affect other clients.
+# Run the first script so often that sessions use generic plans.  A setting that the second
+# script changes for one transaction must not affect other clients.
 through('period', $mode, 2, 40, q{
 	\set day random(1, 39)
 	SELECT 1 / (count(*) = 24)::int FROM visits WHERE id <@ tstzrange('2026-01-01'::timestamptz + :day * interval '1 day', '2026-01-01'::timestamptz + (:day + 1) * interval '1 day');

@@ -18,7 +18,7 @@ for line in sys.stdin:
     u = uuid.UUID(id)
     differ["names"] += [v3, v5] != [str(uuid.uuid3(u, name)), str(uuid.uuid5(u, name))]
     differ["variant and version"] += [variant, version] != [variants[u.variant], str(u.version or "")]
-    # versions of Python differ in v6, so compute its time here
+    # Python versions differ in how they read the time of v6, so compute it here
     time = u.time if u.version == 1 else (u.int >> 80) << 12 | u.int >> 64 & 0xfff
     has_node, time = u.version in (1, 6), (time - 0x01b21dd213814000) // 10
     differ["clock sequence and node"] += [clock_seq, node.replace(":", "")] != ([str(u.clock_seq), "%012x" % u.node] if has_node else ["", ""])

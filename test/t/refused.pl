@@ -1,5 +1,5 @@
 # The functions of the ordered generators raise errors in read-only transactions and
-# during recovery.  test/t/horizon_access.pl has parallel workers.
+# during recovery.  test/t/horizon_access.pl tests parallel workers.
 use strict;
 use warnings;
 

@@ -1,5 +1,5 @@
-# Tests where a setting can be set.  An invalid value raises an error if the library is
-# loaded, and a warning when the library is loaded later.
+# Tests of settings of sessions, databases, roles and the server.  An invalid value raises
+# an error if the library is loaded, and a warning when the library is loaded later.
 use strict;
 use warnings;
 

@@ -1,5 +1,5 @@
-# Incremental reads on a standby: the horizon and the WAL position of the primary,
-# and the rows of a standby that has replayed that position.
+# Incremental reads on a standby: a reader gets the horizon and a WAL position from the
+# primary, and rows from a standby that has replayed that position.
 #
 # UUID9562_STANDBY_ROWS is the number of rows under load.
 use strict;
@@ -126,7 +126,7 @@ is_reached('a standby reaches the replay target after a page of WAL that is full
 
 # --- cost -----------------------------------------------------------------------
 
-# Print the cost, which depends on the machine, without testing it.
+# Print the time of a poll.  It depends on the machine, so it is not tested.
 {
 	my $out = run_pgbench('SELECT public.uuidv7_horizon(), lsn, timeline FROM public.uuid_replay_target();', 1, 2000, sub { });
 	my $floor = run_pgbench('SELECT nil_uuid(), lsn, timeline FROM (VALUES (NULL::pg_lsn, 1)) AS t (lsn, timeline);', 1, 2000, sub { });

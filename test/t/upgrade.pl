@@ -34,7 +34,7 @@ foreach my $prefix (@from)
 	my $new = PostgreSQL::Test::Cluster->new('new');
 	my $how = 'from ' . (split /\./, $old->pg_version)[0];
 
-	# with checksums, since the default differs between versions
+	# initialize both with checksums, since the default differs between versions
 	$_->init(extra => ['--data-checksums']) foreach $old, $new;
 	$_->append_conf('postgresql.conf', $conf) foreach $old, $new;
 	$old->start;
@@ -54,7 +54,7 @@ foreach my $prefix (@from)
 	my $made_of = $old->safe_psql('shop', $members);
 	$old->stop;
 
-	# pg_upgrade leaves a script in the working directory
+	# use a temporary working directory, since pg_upgrade leaves a script there
 	chdir PostgreSQL::Test::Utils::tempdir() or die $!;
 	$new->command_ok(
 		[ 'pg_upgrade', '--no-sync', '--link', '--old-datadir', $old->data_dir, '--new-datadir', $new->data_dir,

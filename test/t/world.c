@@ -9,7 +9,7 @@
  *	stalled		flushing WAL takes until the state changes
  *	full		there is no space for dynamic shared memory
  *	SEC NSEC	the clock stands still at this time
- *	SEC NSEC stalled	the clock stands still, and flushing WAL takes as with "stalled"
+ *	SEC NSEC stalled	both "SEC NSEC" and "stalled"
  *	by SEC		the clock is SEC seconds ahead, or behind if SEC is negative
  *
  * Without the file, the server has the real clock, random source and disk.
