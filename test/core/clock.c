@@ -63,7 +63,7 @@ fraction_is_as_the_rfc_defines_it(void **state)
 			(uint32_t) (test_bits() % 1000000000);
 		uint64_t	expected;
 
-		/* the time is 1 second, or 1000 ms, and nsec */
+		/* the time is 1000 ms and nsec nanoseconds */
 		expected = (UINT64_C(1000) + nsec / 1000000) << 12 | (nsec % 1000000) * UINT64_C(4096) / 1000000;
 		assert_true(ticks_of(UUID_CLOCK_V7, 1, nsec) == expected);
 	}
@@ -148,7 +148,7 @@ reads_back_every_whole_microsecond(void **state)
 	}
 }
 
-/* Microseconds are read from the 4096 fractions of a millisecond, less than 1 us off. */
+/* The microseconds read from a fraction of a millisecond are less than 1 us off. */
 static void
 v7_microseconds_stay_in_their_millisecond(void **state)
 {
@@ -183,7 +183,7 @@ shifts_by_the_distance(void **state)
 	/* 1 us is 4.096 ticks, rounded down to 4; -4.096 is rounded down to -5 */
 	assert_true(uuid_clock_v7_shift(start, 1, false, &shifted) && shifted == start + 4);
 	assert_true(uuid_clock_v7_shift(start, -1, false, &shifted) && shifted == start - 5);
-	/* in whole milliseconds, rounded down, the last 12 bits do not change */
+	/* with whole_ms, the shift is rounded down to whole milliseconds */
 	assert_true(uuid_clock_v7_shift(start, 1999, true, &shifted) && shifted == start + 4096);
 	assert_true(uuid_clock_v7_shift(start, -1, true, &shifted) && shifted == start - 4096);
 	assert_true(uuid_clock_v7_shift(start, INT64_C(3600000000), true, &shifted) &&
@@ -275,7 +275,7 @@ a_span_holds_the_times_of_its_period(void **state)
 	assert_true(lowest == 50 && highest == 69);
 	assert_false(uuid_clock_span(UUID_CLOCK_GREGORIAN, 6, 5, &lowest, &highest));
 
-	/* an unbounded period contains the whole field, and one at infinity nothing */
+	/* an unbounded period contains the whole field; a period at infinity is empty */
 	for (UuidClock clock = UUID_CLOCK_GREGORIAN; clock <= UUID_CLOCK_V7; clock++)
 	{
 		assert_true(uuid_clock_span(clock, INT64_MIN, INT64_MAX, &lowest, &highest));

@@ -484,7 +484,7 @@ continues_from_a_time(void **state)
 	assert_true(uuid_generator_from(0).time == 0 && uuid_generator_from(0).tail == 0);
 }
 
-/* A generator continues after the given payload, or after its own if that is greater. */
+/* A generator continues after the given payload or its own, whichever is greater. */
 static void
 continues_after_what_it_is_advanced_to(void **state)
 {
@@ -522,7 +522,7 @@ reports_that_the_clock_is_behind(void **state)
 		assert_false(uuid_generator_is_behind(clock, 4097, 4097));
 		assert_false(uuid_generator_is_behind(clock, 4097, 4098));
 	}
-	/* v7 compares milliseconds, since the bits below can be a counter */
+	/* v7 compares milliseconds, since the 12 bits after them can be a counter */
 	assert_false(uuid_generator_is_behind(UUID_CLOCK_V7, 4097, 4096));
 	assert_false(uuid_generator_is_behind(UUID_CLOCK_V7, 8191, 4096));
 	assert_true(uuid_generator_is_behind(UUID_CLOCK_V7, 8192, 8191));

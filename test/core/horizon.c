@@ -6,7 +6,7 @@
  * which src/instance/horizon.c and src/instance/transaction_slot.c rely, such as the
  * order of two steps.  If all rules hold, no row below a reader's horizon can appear
  * later, and no finished transaction holds the horizon.  For each broken rule, the
- * model must find an interleaving that misses a row, holds the horizon for ever, or
+ * model must find an interleaving that misses a row, holds the horizon forever, or
  * refuses a reader needlessly.
  *
  * Ticks and transaction IDs count from 1.  Two values share a tick.  The transaction
@@ -416,7 +416,7 @@ misses(const State *state)
 		/* a row below the horizon becomes visible later */
 		if (!sees(state, state->row_xid[i]) && (tick < state->horizon[0] || tick < state->horizon[1]))
 			return true;
-		/* a visible row that this read has not returned is before the next read */
+		/* a visible row is not returned, and the next read starts after it */
 		if (sees(state, state->row_xid[i]) && tick >= state->horizon[first ? 0 : 1] &&
 			state->row_value[i] < greatest)
 			return true;
@@ -494,7 +494,7 @@ read_step(State *state)
 				int			level = of % UUID_HISTORY_LEVELS;
 				int			count = state->count[slot][level];
 
-				/* the worst case while the history changes: it looks empty */
+				/* while the history changes, the reader may find no entry */
 				if (state->changes[slot] % 2 != 0)
 					count = 0;
 				for (int i = 0; i < count && !state->history_over; i++)
@@ -686,7 +686,7 @@ add_writer(int writer, const char *transactions)
 	}
 }
 
-/* Add the reader's steps for a horizon: read the slots of writers, and the last slot. */
+/* Add the reader's steps that read the slots of writers and of a prepared transaction. */
 static void
 add_horizon(int slots)
 {

@@ -13,7 +13,7 @@ fill_random(uint8_t *bytes)
 	uuid_layout_store64(bytes + 8, test_bits());
 }
 
-/* A test vector: a UUID, its version and its fields. */
+/* A UUID, its version and its fields. */
 typedef struct Vector
 {
 	const char *uuid;
@@ -22,7 +22,7 @@ typedef struct Vector
 	uint64_t	tail;
 } Vector;
 
-/* The appendices of RFC 9562 and its draft 04. */
+/* Test vectors in appendices A and B of RFC 9562, and in its draft 04. */
 static const Vector vectors[] = {
 	/* A.1: clock_seq 0x33c8, node 9f:6b:de:ce:d8:46 */
 	{"c232ab00-9414-11ec-b3c8-9f6bdeced846", 1, UINT64_C(0x1ec9414c232ab00), UINT64_C(0x33c89f6bdeced846)},
@@ -267,9 +267,10 @@ any_bytes_have_a_place_in_the_order_of_times(void **state)
 
 		uuid_layout_store64(bytes, test_bits());
 		uuid_layout_store64(bytes + 8, test_bits());
-		/* give half a version near the given one, and a fifth a time near an end */
+		/* half of the UUIDs have a version near the given one */
 		if (round % 2)
 			bytes[6] = (uint8_t) ((version - 1 + round % 3) << 4 | (round % 4 ? 0 : bytes[6] & 0x0f));
+		/* a fifth of the UUIDs have a time near an end of the field */
 		if (round % 5 == 0)
 			memset(bytes, round % 10 ? 0xff : 0, 6);
 

@@ -63,7 +63,7 @@ reads_a_uuid(void **state)
 static void
 base32hex_is_that_of_rfc_4648(void **state)
 {
-	/* Python's base64.b32hexencode(), in lower case and without padding */
+	/* results of Python's base64.b32hexencode(), in lower case, without padding */
 	static const struct
 	{
 		const char *uuid;

@@ -1,6 +1,6 @@
--- uuidv7_batch() returns the requested number of values.  They increase, together with
--- those of uuidv7().  A batch does not need more memory for more values, and can be
--- canceled.
+-- uuidv7_batch() returns the requested number of values.  Its values and those of uuidv7()
+-- increase in the order in which they are generated.  A batch does not need more memory for
+-- more values, and can be canceled.
 
 BEGIN;
 SELECT plan(19);

@@ -5,7 +5,7 @@
 BEGIN;
 SELECT plan(5);
 
--- edge values as SQL text; PostgreSQL before 17 cannot read infinite intervals
+-- edge values as SQL text, since PostgreSQL before 17 cannot read infinite intervals
 CREATE TEMP TABLE edges (type regtype, value text);
 INSERT INTO edges
 SELECT type, value
