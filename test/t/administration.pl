@@ -32,7 +32,7 @@ is($server->sql(q{SELECT generator, generated, ahead_of_clock, mark_writes, last
 $server->turn(($T - 3600) . ' 0');
 $server->sql('SELECT public.uuidv7_ordered() FROM generate_series(1, 3)');
 is($server->sql(q{SELECT generated, ahead_of_clock, last_timestamp = '2026-01-01 00:00:00.123+00' FROM public.uuid_generator_stats() WHERE generator = 'uuidv7_ordered'}),
-	'43|3|t', 'values ahead of the clock are counted, and their time stands still');
+	'43|3|t', 'values ahead of the clock are counted, and last_timestamp does not change');
 $server->turn(($T + 3600) . ' 0');
 $server->value;
 is($server->statistic('ahead_of_clock'), '3', 'values are not counted as ahead of the clock once it has caught up');
@@ -99,7 +99,7 @@ $server->sql('SELECT public.uuid_generator_reset()');
 $value = $server->value;
 $server->turn(($T + 9) . ' 0');
 $server->crash;
-cmp_ok($server->value, 'gt', $value, 'the first value after a reset is reserved');
+cmp_ok($server->value, 'gt', $value, 'the first value after a reset is not repeated after a crash');
 $server->turn(($T + 10) . ' 0');
 
 # A reset that cannot write the high-water mark changes nothing.
@@ -108,7 +108,7 @@ $server->turn(($T - 3600) . ' 0');
 $server->block;
 like($server->error('SELECT public.uuid_generator_reset()'), qr/could not open file "global\/9562"/, 'a reset that cannot write the mark is an error');
 $server->unblock;
-cmp_ok($server->value, 'gt', $value, 'after a reset that failed values stay in order');
+cmp_ok($server->value, 'gt', $value, 'after a reset that failed, values stay in order');
 
 # A session generates IDs while another session resets the generators.
 $server->turn((time + 864000) . ' 0');

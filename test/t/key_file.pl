@@ -53,7 +53,7 @@ sub is_refused
 	my ($out, $err) = call('orders');
 
 	is($out, '', "$name: no value");
-	like($err, $error, "$name: the error");
+	like($err, $error, "$name: the expected error");
 }
 
 # --- the setting ----------------------------------------------------------------
@@ -232,8 +232,8 @@ foreach my $name ('order', 'orders ', 'ordersx', 'Orders', '', 'x' x 200)
 {
 	write_keys("postgres orders = $counting\n");
 	my ($out, $err) = call($name);
-	is($out, '', "\"$name\" is another name");
-	like($err, qr/ERROR:  42704: key "\Q$name\E" does not exist\nDETAIL:  The key file does not contain this key for the current database.\nHINT:  Add the key to the file/, "\"$name\": the error");
+	is($out, '', "\"$name\" is not the name of the key");
+	like($err, qr/ERROR:  42704: key "\Q$name\E" does not exist\nDETAIL:  The key file does not contain this key for the current database.\nHINT:  Add the key to the file/, "\"$name\": the expected error");
 }
 
 # --- databases ------------------------------------------------------------------
@@ -323,11 +323,11 @@ is((ask($session, "SELECT public.uuidv7_encrypt('$id', 'orders'), public.uuidv7_
 
 # errors and rollbacks do not affect the keys of a session
 is((ask($session, "BEGIN; SELECT public.uuidv7_encrypt('$id', 'none'); ROLLBACK; SELECT public.uuidv7_encrypt('$id', 'orders')"))[0], $public_id{ $keys[0] },
-	'an error leaves the keys usable');
+	'a session can use its keys after an error');
 write_keys("postgres orders = $counting\n");
 reload($session);
 is((ask($session, "BEGIN; SAVEPOINT s; SELECT public.uuidv7_encrypt('$id', 'orders'); ROLLBACK TO s; SELECT 1/0; ROLLBACK; SELECT public.uuidv7_encrypt('$id', 'orders')"))[0],
-	"$public_id{$counting}\n$public_id{$counting}", 'keys outlive the transaction that has read them');
+	"$public_id{$counting}\n$public_id{$counting}", 'keys remain after a rollback of the transaction that has read them');
 
 $node->append_conf('postgresql.conf', "uuid9562.key_file = ''");
 reload($session);
@@ -355,7 +355,7 @@ sub secrets_in
 	$text = lc $text;
 	return [ grep { index($text, $_) >= 0 } map { my $key = $_; map { substr $key, $_, 10 } 0 .. 54 } $counting, @keys ];
 }
-is_deeply(secrets_in("\U$counting"), secrets_in($counting), 'the search finds a key');
+is_deeply(secrets_in("\U$counting"), secrets_in($counting), 'the search for parts of keys finds a key');
 is_deeply(secrets_in($printed), [], 'no client has received a part of a key');
 is_deeply(secrets_in(slurp_file($node->logfile)), [], 'no log line has a part of a key');
 my @views = split /\n/, $node->safe_psql('postgres', q{

@@ -39,12 +39,12 @@ my $folder = PostgreSQL::Test::Utils::tempdir();
 foreach my $format (qw(plain custom directory))
 {
 	sql('postgres', "CREATE DATABASE restored_$format");
-	$node->command_ok([ 'pg_dump', "--format=$format", "--file=$folder/$format", 'shop' ], "$format: dumped");
+	$node->command_ok([ 'pg_dump', "--format=$format", "--file=$folder/$format", 'shop' ], "$format: pg_dump succeeds");
 	$node->command_ok($format eq 'plain'
 		? [ 'psql', '-X', '--quiet', '--set=ON_ERROR_STOP=1', "--file=$folder/$format", "restored_$format" ]
 		: [ 'pg_restore', '--exit-on-error', '--jobs=2', "--dbname=restored_$format", "$folder/$format" ],
-		"$format: restored");
-	is(Shop::answers($node, "restored_$format"), $answers, "$format: the same answers");
+		"$format: the dump is restored");
+	is(Shop::answers($node, "restored_$format"), $answers, "$format: the queries return the same results");
 	is(dump_of("restored_$format"), $dump, "$format: the same dump");
 	is(sql("restored_$format", q{INSERT INTO customers DEFAULT VALUES RETURNING abs(extract(epoch FROM created - now())) < 10}),
 		't', "$format: a new row has an ID of the current time");
@@ -63,7 +63,7 @@ foreach my $format (qw(plain custom directory))
 	{
 		sql('shop', "CREATE INDEX CONCURRENTLY by_$index ON plain USING $index (id)");
 		my $plan = "SET enable_seqscan = off; EXPLAIN (COSTS OFF) SELECT FROM plain WHERE id <@ '[2026-03-10,2026-03-20)'";
-		like(sql('shop', $plan), qr/by_$index\b.*Index Cond: \(\(id >= .*\) AND \(id <= /s, "$index: an index condition");
+		like(sql('shop', $plan), qr/by_$index\b.*Index Cond: \(\(id >= .*\) AND \(id <= /s, "$index: the plan has an index condition");
 		is(sql('shop', q{SET enable_seqscan = off; SELECT count(*) FROM plain WHERE id <@ '[2026-03-10,2026-03-20)'}), $rows, "$index: the same rows");
 		sql('shop', "REINDEX INDEX CONCURRENTLY by_$index");
 		is(sql('shop', q{SET enable_seqscan = off; SELECT count(*) FROM plain WHERE id <@ '[2026-03-10,2026-03-20)'}), $rows, "$index: the same rows after REINDEX");
@@ -136,13 +136,13 @@ sql('hostile', q{
 	INSERT INTO public.ids SELECT public.uuidv7_at('2026-01-01'::timestamptz + n * interval '1 hour') FROM generate_series(1, 1000) AS n;
 	ANALYZE public.ids});
 my $path = 'SET search_path = trap, pg_catalog, public';
-is(sql('hostile', $path, q{SELECT count(*) FROM public.ids WHERE id OPERATOR(public.<@) '[2026-01-10,2026-01-11)'}), '24', 'a hostile search path: a period');
+is(sql('hostile', $path, q{SELECT count(*) FROM public.ids WHERE id OPERATOR(public.<@) '[2026-01-10,2026-01-11)'}), '24', 'a hostile search path: a constant period finds its rows');
 is(sql('hostile', $path, 'SET enable_seqscan = off', q{SELECT count(*) FROM public.ids WHERE id OPERATOR(public.<@) pg_catalog.tstzrange('2026-01-10', '2026-01-10'::timestamptz + interval '1 day')}),
-	'24', 'a hostile search path: a period that is not constant');
-is(sql('hostile', $path, q{SELECT count(*) FROM public.ids WHERE public.uuidv7_within(id, '[2026-01-10,2026-01-11)')}), '24', 'a hostile search path: the function');
+	'24', 'a hostile search path: a period that is not constant finds its rows');
+is(sql('hostile', $path, q{SELECT count(*) FROM public.ids WHERE public.uuidv7_within(id, '[2026-01-10,2026-01-11)')}), '24', 'a hostile search path: uuidv7_within() finds the same rows');
 is(sql('hostile', $path, q{SELECT public.uuidv1_to_v6('c232ab00-9414-11ec-b3c8-9f6bdeced846'), public.uuidv7('1 day') IS NULL, public.uuidv5(public.uuid_namespace('dns'), 'www.example.com'),
 		(public.uuid_inspect('c232ab00-9414-11ec-b3c8-9f6bdeced846')).version, (SELECT pg_catalog.count(*) FROM public.uuidv7_batch(3))}),
-	'1ec9414c-232a-6b00-b3c8-9f6bdeced846|f|2ed6657d-e927-568b-95e1-2665a8aea6a2|1|3', 'a hostile search path: the other functions');
+	'1ec9414c-232a-6b00-b3c8-9f6bdeced846|f|2ed6657d-e927-568b-95e1-2665a8aea6a2|1|3', 'a hostile search path: other functions return the right values');
 my ($status, $out, $err) = $node->psql('hostile', "$path; SELECT count(*) FROM public.ids WHERE id = public.uuidv7()");
 like($err, qr/sprung/, 'an unqualified operator in a query is that of the hostile schema');
 

@@ -34,7 +34,7 @@ foreach my $function ((map { "${_}_ordered()" } @kinds), 'uuid_generator_reset()
 }
 my $session = $server->stay;
 $session->query('BEGIN; SET LOCAL transaction_read_only = on; SELECT public.uuidv7_ordered(); ROLLBACK');
-like($session->{stderr}, qr/cannot execute uuidv7_ordered\(\) in a read-only transaction/, 'a read-only transaction is also an error in a session that has generated before');
+like($session->{stderr}, qr/cannot execute uuidv7_ordered\(\) in a read-only transaction/, 'uuidv7_ordered() is an error in a read-only transaction of a session that has generated before');
 $session->{stderr} = '';
 cmp_ok($session->query_safe('SELECT public.uuidv7_ordered()') =~ s/\s//gr, 'gt', $before, 'the session generates again afterwards');
 $session->quit;

@@ -20,7 +20,7 @@ is($node->safe_psql('postgres', "SET uuid9562.mac_address = '02:00:5e:10:00:01';
 my ($status, $out, $err) = $node->psql('postgres', "SET uuid9562.mac_address = 'zz'; $node_of_v6");
 is($status, 0, 'a bad value set before the library is loaded does not stop the call');
 like($err, qr/WARNING:  invalid value for parameter "uuid9562.mac_address": "zz"/, 'a bad value set before the library is loaded is reported');
-like($err, qr/Use a MAC address such as/, 'the report has the hint');
+like($err, qr/Use a MAC address such as/, 'the warning has the hint');
 like($out, qr/^[0-9a-f][13579bdf]:/, 'the default is used instead: a random node with the multicast bit');
 
 # set the node ID for a database, a role and the server

@@ -56,7 +56,7 @@ foreach my $version (split /\n/, sql('postgres',
 	my $name = 'from_' . $version =~ tr/./_/r;
 
 	Shop::create($node, $name, $version);
-	is(sql($name, $version_of), $version, "$version: created with this library");
+	is(sql($name, $version_of), $version, "$version: the extension is created with the current library");
 	my $shop = Shop::answers($node, $name);
 	my $dump = dump_of($name);
 
@@ -66,7 +66,7 @@ foreach my $version (split /\n/, sql('postgres',
 	is(Shop::answers($node, "restored_$name"), $shop, "$version: queries on the restored database return the same results");
 
 	sql($name, 'ALTER EXTENSION uuid9562 UPDATE');
-	is(sql($name, $version_of), $now, "$version: updated to $now");
+	is(sql($name, $version_of), $now, "$version: ALTER EXTENSION updates it to $now");
 	is(sql($name, $catalog), sql('fresh', $catalog), "$version: after the update the catalog is that of a new $now");
 	is(Shop::answers($node, $name), $shop, "$version: after the update the queries return the same results");
 	is(dump_of($name), $dump, "$version: after the update the dump is the same");
