@@ -34,6 +34,7 @@ sub follow
 
 	$standby->init_from_backup($primary, 'standby', has_streaming => 1);
 	$standby->append_conf('postgresql.conf', "hot_standby_feedback = on\nwal_receiver_status_interval = 1\n");
+	$world->turn('normal', $standby);
 	$world->start($standby);
 	$world->turn('by -30', $standby);
 	$primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
