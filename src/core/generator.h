@@ -190,10 +190,10 @@ uuid_generator_next(UuidPayload *previous, uint64_t now, UuidRandom random, Uuid
 		stepped = ((previous->tail & ~UUID_RANDOM_MAX) + UUID_COUNTER_STEP) | (random.tail & UUID_RANDOM_MAX);
 
 	/*
-	 * The processor cannot predict whether the clock has ticked.  So compute
-	 * both tails, and select one of them by a mask instead of a branch.  The
-	 * mask is all ones if the clock is later, else zero.  Only the
-	 * incremented tail can exceed UUID_TAIL_MAX.
+	 * The processor cannot predict whether the clock has ticked.  So select
+	 * "stepped" or "fresh" by a mask instead of a branch.  The mask is all
+	 * ones if the clock is later, else zero.  Only "stepped" can exceed
+	 * UUID_TAIL_MAX.
 	 */
 	later = -((previous->time - now) >> 63);
 	tail = stepped ^ ((stepped ^ fresh) & later);

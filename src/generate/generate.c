@@ -19,7 +19,7 @@ PG_FUNCTION_INFO_V1(uuid9562_uuidv8_custom_bytes);
 
 UuidPayload uuid9562_previous[UUID_KIND_COUNT];
 
-/* Return a node ID that is an argument.  Raise an error if it is out of range. */
+/* Check a node ID that was passed as an argument, and return it. */
 static uint32
 given_node_id(int32 node_id)
 {

@@ -19,7 +19,7 @@
 
 #include "core/transaction_history.h"
 
-/* A generator's values have times before its reserved_until, which is 0 if it has none. */
+/* All values of a generator have times before its reserved_until; 0 if there is no value. */
 typedef struct HighWaterMark
 {
 	uint64		reserved_until[UUID_ORDERED_COUNT];

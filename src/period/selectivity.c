@@ -179,7 +179,7 @@ split_histogram(PlannerInfo *root, UuidStatistics *statistics)
 	add_boundary(statistics, max, all + after_last, of_version + after_last);
 }
 
-/* Return the share of rows below a UUID.  With of_version, count rows of the version. */
+/* Return the share of all rows that are below a UUID and, with of_version, of the version. */
 static double
 share_below(const UuidStatistics *statistics, const uint8 *uuid, bool of_version)
 {

@@ -2,9 +2,9 @@
  * value.h
  *		UUIDs and timestamps as PostgreSQL's types.
  *
- * The C function of SQL function f is named uuid9562_f, since PostgreSQL 17 and later
- * have C functions with the names of some SQL functions of this extension.  The C
- * function checks the arguments, calls the functions in src/core, and returns a Datum.
+ * The C functions of SQL functions have the prefix uuid9562_, since PostgreSQL 17 and
+ * later have C functions with the names of some SQL functions of this extension.  Each
+ * checks its arguments, calls the functions in src/core, and returns a Datum.
  */
 #ifndef UUID9562_VALUE_H
 #define UUID9562_VALUE_H

@@ -462,8 +462,8 @@ read_step(State *state)
 			if (is_unknown(state))
 			{
 				/*
-				 * needless if the snapshot was taken after the high-water
-				 * mark was read and after prepared transaction 1 finished
+				 * Count a needless refusal: the snapshot was taken after the
+				 * high-water mark was read and prepared transaction 1 finished.
 				 */
 				if (state->seen_loaded && !(state->seen_running & 1 << 1))
 					refused++;

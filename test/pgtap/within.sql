@@ -237,7 +237,8 @@ SELECT bag_eq(
 	  GROUP BY GROUPING SETS ((public.uuidv7_within(period => '[2026-03-01,2026-03-02)', id => id)), ())$$,
 	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48)$$, 'a query can group by a call with named arguments');
 -- conditions on columns that PostgreSQL represents differently in the select list and in
--- GROUP BY: columns of a join, of a domain, and of an outer query
+-- GROUP BY: columns merged by a join, columns whose type is a domain, and columns of an
+-- outer query
 CREATE DOMAIN pg_temp.uuid_domain AS uuid;
 CREATE TEMP TABLE domain_hours AS SELECT id::pg_temp.uuid_domain FROM hours;
 SELECT bag_eq(

@@ -23,7 +23,8 @@ $node->safe_psql('other', 'CREATE TABLE plain (n int)');
 
 # --- before the first value -----------------------------------------------------
 
-# Let each PGPROC have the oldest transaction at the first value after startup.
+# Start the server once for each of its PGPROCs.  That process has the oldest transaction
+# in progress when another process generates the first value after startup.
 my $processes = 3;
 $node->append_conf('postgresql.conf', "max_connections = $processes\nsuperuser_reserved_connections = 0\n");
 foreach my $n (1 .. $processes)
@@ -127,8 +128,8 @@ sub insert_in_savepoints
 
 	in($session, 'BEGIN', map { ("SAVEPOINT s$_", q{INSERT INTO events (note) VALUES ('in a savepoint')}) } 1 .. $count);
 }
-# Put transactions with few and with many subtransactions in different orders, since
-# PostgreSQL stops collecting subtransactions at the first transaction with more than 64.
+# Start transactions with few and with many subtransactions in different orders.  A snapshot
+# lists subtransactions only up to the first transaction with more than 64.
 foreach my $counts ([ 5, 100 ], [ 100, 5 ], [ 5, 5, 100, 5, 5 ])
 {
 	my @writers = map { session() } @$counts;

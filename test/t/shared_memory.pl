@@ -27,7 +27,8 @@ sub try
 
 # --- servers that do not use ordered generators -------------------------------------
 
-# Return the number of shared memory segments, static and dynamic, and the WAL position.
+# Return the number of the extension's allocations in static shared memory, the number of
+# dynamic segments, and the WAL position.
 sub state_of
 {
 	return sql(q{SELECT count(*) FILTER (WHERE name ~ 'uuid9562'), (SELECT count(*) FROM pg_ls_dir('pg_dynshmem')), pg_current_wal_insert_lsn() FROM pg_shmem_allocations});
