@@ -45,7 +45,7 @@ OBJS = \
 PGFILEDESC = "uuid9562 - every UUID version of RFC 9562"
 
 DATA = $(call OWN_FILES,uuid9562--*.sql)
-# Install the manual with the same folders as here, so that links between pages work.
+# Install the manual in the same folders as in the source, so that links between pages work.
 MANUAL = $(call OWN_FILES,*.md LICENSE doc/*.md managed/*.sql doc/benchmarks/*/*)
 
 PG_CPPFLAGS = -I$(SOURCE)/src -DUUID9562_VERSION='"$(EXTVERSION)"'
@@ -64,7 +64,7 @@ $(error PG_CONFIG=$(PG_CONFIG) cannot be run; name the pg_config of your Postgre
 endif
 include $(PGXS)
 
-# If PostgreSQL was built with OpenSSL, link with libcrypto, which has AES.
+# If PostgreSQL was built with OpenSSL, link with libcrypto, which implements AES.
 SHLIB_LINK += $(filter -lcrypto,$(LIBS))
 
 # Build the object files and the bitcode for JIT again if a header or the version changes.
@@ -117,7 +117,7 @@ coretest: $(CORE_PROGRAMS)
 $(CORE_PROGRAMS): %: %.c test/core/layout.c test/core/support.h src/core/random_buffer.o $(call OWN_FILES,src/core/*.h)
 	$(CC) -std=c11 $(CFLAGS) -I$(SOURCE)/src/core -o $@ $< src/core/random_buffer.o -lcmocka
 
-# Tests with generated values, on a running server on which pgTAP is installed.
+# Tests in pgTAP, on a running server on which pgTAP is installed.
 pgtap:
 	pg_prove --verbose $(wildcard $(SOURCE)/test/pgtap/*.sql)
 

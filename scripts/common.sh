@@ -1,13 +1,13 @@
-# Functions for the scripts in this folder, which install packages, build the extension,
-# and run a throwaway server.  Source this file in bash with -euo pipefail, from any
-# folder.
+# Functions that the scripts in this folder share: they install packages, build the
+# extension, and run a throwaway server.  Source this file in bash with -euo pipefail, from
+# any folder.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 server=	# temporary folder of this script, from make_folder
 job=	# process group that this script waits for, from as_job
 
 # Treat warnings as errors.  Do not warn about unused parameters, since the C function of
-# an SQL function has the parameter fcinfo even if it has no arguments.
+# an SQL function has the parameter fcinfo even if the SQL function has no arguments.
 warnings='-Wall -Wextra -Werror -Wno-unused-parameter'
 # If gcc built PostgreSQL, PGXS passes flags of gcc, and the headers have attributes of
 # gcc.  Let clang ignore both.
@@ -53,8 +53,8 @@ has_apt() { command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }
 
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
-# Set $major, and PG_CONFIG if it is not set.  The default is the newest server that is
-# installed.  If there is none, choose the version of the distribution's package
+# Set $major, and PG_CONFIG if it is not set.  Without PG_CONFIG, choose the newest installed
+# server.  If no server is installed, choose the version of the distribution's package
 # "postgresql".
 choose_postgres() {
 	if [ -z "${PG_CONFIG:-}" ] && has_apt; then
@@ -273,8 +273,8 @@ build() {
 
 # --- throwaway server -------------------------------------------------------
 
-# Run a command as the server's user.  That is postgres if this script runs as root, since
-# PostgreSQL refuses to run as root.
+# Run a command as the server's user.  This user is postgres if this script runs as root,
+# since PostgreSQL refuses to run as root.
 as_server_user() {
 	if [ "$(id -u)" -eq 0 ]; then (cd "$server" && runuser -u postgres -- "$@"); else "$@"; fi
 }

@@ -57,7 +57,8 @@ server_with_assertions() {
 	PATH=$prefix/bin:$PATH
 }
 
-# Set PG_CONFIG to a server with assertions, unless the selected server has assertions.
+# Set PG_CONFIG to the pg_config of a server with assertions, unless the selected server has
+# assertions.
 need_assertions() {
 	[[ $("$PG_CONFIG" --configure) = *--enable-cassert* ]] || server_with_assertions asserts ''
 }

@@ -84,7 +84,8 @@ make_tree() {
 		{ apt-config dump | grep '^Acquire::'; echo 'Acquire::Check-Valid-Until "false";'; } >"$tree/etc/apt/apt.conf.d/99uuid9562"
 }
 
-# enter_tree TREE: prepare a tree for installing PostgreSQL without a default cluster.
+# enter_tree TREE: mount /proc and /dev in a tree, and prepare it for installing PostgreSQL
+# without a default cluster.
 enter_tree() {
 	local tree=$1
 

@@ -7,10 +7,10 @@ SET enable_bitmapscan = off;
 \pset format unaligned
 \pset tuples_only
 -- Fill a schema with traps, which raise an error: functions, operators and types with the
--- names that the file uses.  A trap has the same arguments as PostgreSQL's function or
--- operator, or one or two arguments of the types in "pairs".  A trap of the second kind can
--- match a call like mod(bigint, integer) better than PostgreSQL's function, even if
--- pg_catalog is first in the search path.
+-- names that managed/uuid9562.sql uses.  A trap has the same arguments as PostgreSQL's
+-- function or operator, or one or two arguments of the types in "pairs".  A trap with
+-- arguments of "pairs" can match a call like mod(bigint, integer) better than PostgreSQL's
+-- function, even if pg_catalog is first in the search path.
 SELECT current_database() AS database \gset
 CREATE SCHEMA trap;
 \set ECHO none
@@ -57,7 +57,7 @@ RESET ROLE;
 RESET search_path;
 
 -- no function of the file calls a trap; the three queries after EXECUTE call traps, to
--- show that these work
+-- show that the traps raise errors
 PREPARE every_function (uuid, uuid, timestamptz, tstzrange) AS
 SELECT uuid9562.uuidv7_timestamp_micros($1) AS micros, uuid9562.uuid_extract_timestamp($1) AS "timestamp",
 	   uuid9562.uuid_extract_variant($1) AS variant, uuid9562.uuid_extract_clock_seq($2) AS clock_seq, uuid9562.uuid_extract_node($2) AS node,
@@ -204,8 +204,8 @@ RESET plan_cache_mode;
 EXPLAIN (COSTS OFF) SELECT name, n FROM shift JOIN event ON id <@ period;
 SELECT name, count(n) FROM shift LEFT JOIN event ON id <@ period GROUP BY name ORDER BY name;
 
--- partitions are pruned during planning for a constant period, and otherwise when
--- execution starts
+-- partitions are pruned during planning for a constant period, and when execution starts
+-- for a period with now()
 CREATE TABLE visit (id uuid PRIMARY KEY) PARTITION BY RANGE (id);
 SELECT format('CREATE TABLE visit_%s PARTITION OF visit FOR VALUES FROM (%L) TO (%L)', n,
 			  uuidv7_floor('2026-01-01'::timestamptz + n * interval '1 month'), uuidv7_floor('2026-02-01'::timestamptz + n * interval '1 month'))

@@ -23,7 +23,7 @@ BEGIN
 	END LOOP;
 END$$;
 
--- An ID for each minute, for 69 days from 2026-01-01.
+-- A table with an ID for each minute, for 69 days from 2026-01-01.
 CREATE TABLE event (id uuid PRIMARY KEY, n int);
 INSERT INTO event SELECT public.uuidv7_floor('2026-01-01'::timestamptz + n * interval '1 minute'), n FROM generate_series(0, 99999) AS n;
 VACUUM ANALYZE event;
@@ -82,9 +82,10 @@ EXPLAIN (COSTS OFF) EXECUTE by_untyped ('[2026-01-10,2026-01-11)');
 EXPLAIN (COSTS OFF) EXECUTE by_times ('2026-01-10', '2026-01-11');
 RESET plan_cache_mode;
 
--- times as parameters of custom and generic plans: NULL and infinity mean unbounded.  If
--- the period ends before it begins, a custom plan raises an error, since it constructs the
--- range.  A generic plan does not construct the range, and finds no rows.
+-- times as parameters of custom and generic plans: NULL means unbounded, and the period from
+-- -infinity to infinity contains all IDs.  If the period ends before it begins, a custom plan
+-- raises an error, since it constructs the range.  A generic plan does not construct the
+-- range, and finds no rows.
 PREPARE count_by_times (timestamptz, timestamptz) AS
 SELECT count(*) FILTER (WHERE n < 0) AS none, count(*) FROM event WHERE id <@ tstzrange($1, $2, '[]');
 SET plan_cache_mode = force_custom_plan;
@@ -114,7 +115,7 @@ SELECT name, count(n) FROM shift LEFT JOIN event ON id <@ tstzrange(lower(period
 -- an outer join that can make the columns of both tables NULL
 EXPLAIN (COSTS OFF) SELECT name, n FROM (VALUES (1)) AS one (row) LEFT JOIN (event CROSS JOIN shift) ON true WHERE id <@ period;
 
--- subqueries are evaluated once, and the index is used
+-- a subquery is evaluated once, and a condition without NOT uses the index
 CREATE TABLE sync_state (last_run timestamptz);
 INSERT INTO sync_state VALUES ('2026-03-11 10:38');
 ANALYZE sync_state;
@@ -138,14 +139,15 @@ FROM shift ORDER BY name;
 SELECT plan($$SELECT n FROM event WHERE id <@ tstzrange((SELECT last_run - n * interval '1 hour' FROM sync_state), NULL)$$);
 DROP TABLE sync_state;
 
--- one time is from the row of the ID; the other time is a constant, which uses the index
+-- one time is from the row of the ID; the comparison with the other time, a constant, uses
+-- the index
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('2026-03-11 10:38', '2026-01-01'::timestamptz + n * interval '1 minute', '[]');
 SELECT n FROM event WHERE id <@ tstzrange('2026-03-11 10:38', '2026-01-01'::timestamptz + n * interval '1 minute', '[]');
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('2026-01-01'::timestamptz + n * interval '1 minute', '2026-01-01 00:01', '[]');
 SELECT n FROM event WHERE id <@ tstzrange('2026-01-01'::timestamptz + n * interval '1 minute', '2026-01-01 00:01', '[]');
 
--- a sublink with more tables than the query around it: PostgreSQL may simplify the
--- condition of the sublink with the PlannerInfo of that query
+-- a sublink with more tables than its outer query: PostgreSQL may simplify the condition of
+-- the sublink with the PlannerInfo of the outer query
 CREATE TABLE customer (id int, vip boolean);
 CREATE TABLE contract (customer int);
 CREATE TABLE purchase (id uuid, customer int, valid_from timestamptz, valid_to timestamptz, valid tstzrange);
@@ -393,7 +395,8 @@ DROP TABLE shift_times;
 REVOKE ALL ON event, shift FROM uuid9562_reader;
 DROP ROLE uuid9562_reader;
 
--- the plan of nested calls does not grow exponentially: with twelve levels, it is short
+-- the plan of nested conditions does not grow exponentially: with twelve levels, the plan
+-- is short
 DO $$
 DECLARE
 	query text := 'SELECT id FROM event';

@@ -5,14 +5,14 @@ SET DateStyle = 'ISO';
 \pset format unaligned
 \pset tuples_only
 
--- The smallest and greatest v7 of a millisecond, and v6 of a microsecond: the first and the
--- last one of the field, and two that follow each other.
+-- The smallest and greatest v7 of four milliseconds, and v6 of four microseconds: the first
+-- and the last of the field, and two that follow each other.
 SELECT t, public.uuidv7_floor(t), public.uuidv7_ceil(t)
 FROM (VALUES ('1970-01-01 00:00:00+00'::timestamptz), ('2022-02-22 19:22:22.000999+00'), ('2022-02-22 19:22:22.001+00'), ('10889-08-02 05:31:50.655999+00')) AS a (t);
 SELECT t, public.uuidv6_floor(t), public.uuidv6_ceil(t)
 FROM (VALUES ('1582-10-15 00:00:00+00'::timestamptz), ('2022-02-22 19:22:22+00'), ('2022-02-22 19:22:22.000001+00'), ('5236-03-31 21:21:00.684697+00')) AS a (t);
 
--- A value for a given time has that time to the microsecond.
+-- A value for a given time has that time, to the microsecond.
 SELECT t, public.uuidv7_timestamp_micros(id), public.uuid_extract_version(id), public.uuid_extract_variant(id)
 FROM unnest('{1970-01-01 00:00:00+00,2022-02-22 19:22:22.123456+00,10889-08-02 05:31:50.655999+00}'::timestamptz[]) AS t, LATERAL public.uuidv7_at(t) AS id;
 SELECT t, public.uuidv6_timestamp(id), public.uuid_extract_version(id), public.uuid_extract_variant(id)
@@ -41,8 +41,8 @@ SELECT id <@ '[2022-02-22,2022-02-23)' AS contained_by, '[2022-02-22,2022-02-23)
 FROM (VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::uuid)) AS ids (id);
 DROP DOMAIN order_id, business_day;
 
--- The extension does not change how PostgreSQL resolves its own operators: with a
--- tstzrange, a literal or a parameter is a tstzrange as well.
+-- The extension does not change how PostgreSQL resolves its own operators: if one operand
+-- is a tstzrange, PostgreSQL resolves an untyped literal or parameter as a tstzrange too.
 SELECT tstzrange('2022-02-22', NULL) @> '[2022-02-23,2022-02-24)' AS contains,
 	   '[2022-02-23,2022-02-24)' <@ tstzrange('2022-02-22', NULL) AS contained_by,
 	   tstzrange('2022-02-22', NULL) @> '2022-02-23'::timestamptz AS contains_time,

@@ -1,5 +1,5 @@
--- Every test vector of RFC 9562, appendices A and B, examples of its other sections, and
--- vectors of two drafts of the RFC.
+-- All test vectors in appendices A and B of RFC 9562, some examples in its other sections,
+-- and vectors of two drafts of the RFC.
 SET TimeZone = 'UTC';
 SET DateStyle = 'ISO';
 

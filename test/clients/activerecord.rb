@@ -44,7 +44,7 @@ step(schema.include?('create_table "orders", id: :uuid, default: -> { "uuidv7_ne
   schema.include?('create_table "outbox", id: :uuid, default: -> { "uuidv7_ordered()" }'),
   'the dumped schema has the defaults', schema)
 
-# a check constraint that calls a function
+# dump a check constraint that calls a function
 ActiveRecord::Base.connection.execute('ALTER TABLE outbox ADD CHECK (uuid_is_v7(id))')
 check = dump_schema[/check_constraint [^,]+/]
 if ActiveRecord.version < Gem::Version.new('7')

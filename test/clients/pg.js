@@ -38,7 +38,7 @@ const { rows: sent } = await client.query('INSERT INTO outbox (message) SELECT u
 const read = await allPages(first.id, async (last) => (await client.query(incrementalRead, [last])).rows);
 step(same(read, sent), 'incremental read finds the new rows', read);
 
-// parameters without a cast
+// pass parameters without and with a cast
 const value = async (sql, ...values) => Object.values((await client.query(sql, values)).rows[0])[0];
 const error = async (sql, ...values) => value(sql, ...values).catch((e) => e.message);
 const url = '6ba7b811-9dad-11d1-80b4-00c04fd430c8', name = Buffer.from([0xff, 0x00]);

@@ -16,7 +16,7 @@ pool.on('connect', (client) => client.connection.prependListener('rowDescription
 	}
 }));
 
-// Tell the engine that these columns have type "char".
+// Tell the engine that the columns in chars have type "char".
 const labelled = (adapter) => ({
 	...adapter,
 	connect: async () => {
@@ -31,7 +31,7 @@ const labelled = (adapter) => ({
 	}
 });
 
-// Change the database to match the schema, and return the number of steps.
+// Change the database to match the schema, and return the number of executed steps.
 export async function push(adapter, path) {
 	const content = readFileSync(path, 'utf8');
 	const engine = await SchemaEngine.new({ datamodels: [[path, content]] }, () => {},

@@ -1,6 +1,6 @@
 /*
- * Tests of the 60-bit time fields: units, epochs, first and last times, and
- * conversion in both directions.
+ * Tests of the 60-bit time fields: units, epochs, first and last times, conversion in
+ * both directions, shifts, and spans of a period.
  */
 #include "support.h"
 
@@ -52,7 +52,7 @@ gives_the_times_of_the_vectors(void **state)
 	assert_true(uuid_clock_unix_micros(UUID_CLOCK_V8, UINT64_C(0x2489e9ad2ee2e00)) == EXAMPLE_SEC * 1000000);
 }
 
-/* The fraction is floor(nanoseconds of the millisecond * 4096 / 1000000). */
+/* The fraction of v7 is floor(nanoseconds of the millisecond * 4096 / 1000000). */
 static void
 fraction_is_as_the_rfc_defines_it(void **state)
 {
@@ -69,7 +69,10 @@ fraction_is_as_the_rfc_defines_it(void **state)
 	}
 }
 
-/* Each field has a first and a last time; times outside are refused (RFC 9562, 6.1). */
+/*
+ * Times outside a field are refused (RFC 9562, 6.1).  The field of v8 has a first time,
+ * but no last time.
+ */
 static void
 refuses_a_time_outside_the_field(void **state)
 {
@@ -99,7 +102,7 @@ refuses_a_time_outside_the_field(void **state)
 	assert_true(refuses(UUID_CLOCK_V8, INT64_MIN, 0));
 }
 
-/* v8 keeps the least significant 60 bits (RFC 9562, 6.1, truncating). */
+/* v8 keeps the least significant 60 bits of a time (RFC 9562, 6.1, truncating). */
 static void
 v8_keeps_the_least_significant_bits(void **state)
 {
@@ -251,7 +254,7 @@ refuses_microseconds_outside_the_field(void **state)
 }
 
 /*
- * A span contains the milliseconds (v7) or microseconds (v6) that begin in the
+ * A span contains the milliseconds (v7) or microseconds (v1 and v6) that begin in the
  * period, and is clipped to the field.
  */
 static void
@@ -275,7 +278,10 @@ a_span_holds_the_times_of_its_period(void **state)
 	assert_true(lowest == 50 && highest == 69);
 	assert_false(uuid_clock_span(UUID_CLOCK_GREGORIAN, 6, 5, &lowest, &highest));
 
-	/* an unbounded period contains the whole field; a period at infinity is empty */
+	/*
+	 * an unbounded period contains the whole field; a period that begins at infinity or
+	 * ends at -infinity contains nothing
+	 */
 	for (UuidClock clock = UUID_CLOCK_GREGORIAN; clock <= UUID_CLOCK_V7; clock++)
 	{
 		assert_true(uuid_clock_span(clock, INT64_MIN, INT64_MAX, &lowest, &highest));
@@ -284,7 +290,7 @@ a_span_holds_the_times_of_its_period(void **state)
 		assert_false(uuid_clock_span(clock, INT64_MIN, INT64_MIN, &lowest, &highest));
 	}
 
-	/* periods at the ends of the field, and just outside */
+	/* periods at the ends of the field, and just outside the field */
 	assert_true(uuid_clock_span(UUID_CLOCK_V7, -5, 0, &lowest, &highest));
 	assert_true(lowest == 0 && highest == 4095);
 	assert_false(uuid_clock_span(UUID_CLOCK_V7, -5, -1, &lowest, &highest));
@@ -297,7 +303,7 @@ a_span_holds_the_times_of_its_period(void **state)
 	assert_false(uuid_clock_span(UUID_CLOCK_GREGORIAN, INT64_C(103072857660684698), INT64_MAX, &lowest, &highest));
 }
 
-/* A span begins and ends in the period; the ticks before and after it are outside. */
+/* A span begins and ends in its period; the ticks before and after the span are outside. */
 static void
 a_span_agrees_with_the_timestamps_read(void **state)
 {
@@ -333,7 +339,7 @@ a_span_agrees_with_the_timestamps_read(void **state)
 
 /*
  * uuid_clock_later() adds seconds, and rounds v7 down to milliseconds.  The greatest
- * result is one tick after the end of the field.
+ * result is one tick after the last tick of the field.
  */
 static void
 adds_seconds(void **state)

@@ -1,6 +1,6 @@
 /*
- * Tests of the generator: each value is greater than the previous one, for every
- * clock, random source and method.
+ * Tests of the generator: the order of its values for several clocks, random sources
+ * and methods, and the bits of its values.
  */
 #include "support.h"
 
@@ -169,7 +169,10 @@ a_change_of_method_keeps_the_order(void **state)
 	}
 }
 
-/* With method fraction, a node or node ID replaces only bits below the counter. */
+/*
+ * A node or a node ID replaces only bits below the counter of method fraction, so the
+ * values stay in order.
+ */
 static void
 a_stamp_below_the_counter_keeps_the_order(void **state)
 {
@@ -207,7 +210,7 @@ a_later_time_is_used_unchanged(void **state)
 
 		assert_int_equal(uuid_generator_next(&generator, now, random_from(zeros), methods[m]),
 						 UUID_NEXT_LATER);
-		/* method 1 uses the time in whole milliseconds */
+		/* method counter uses the time in whole milliseconds */
 		assert_true(generator.time == (methods[m] == UUID_METHOD_COUNTER ? START + 4096 : now));
 		assert_true(generator.tail == 0);
 	}
@@ -281,7 +284,10 @@ random_grows_by_one_to_two_to_the_32(void **state)
 	assert_true(generator.time == START);
 }
 
-/* After a full tail, the next value has the next tick and a new tail (RFC 9562, 6.2). */
+/*
+ * If the counter is full, the next value has the next tick and a new tail (RFC 9562,
+ * 6.2).  With method counter, the next value has the next millisecond.
+ */
 static void
 rollover_takes_the_next_tick(void **state)
 {
@@ -305,7 +311,7 @@ rollover_takes_the_next_tick(void **state)
 	assert_true(generator.time == START + 1);
 	assert_true(generator.tail == 0);
 
-	/* method 1: the new counter is 0x7fff, with its upper 12 bits in the time */
+	/* method counter: the new counter is 0x7fff, with its upper 12 bits in the time */
 	generator = generator_at(START + 4095, FULL_COUNTER | 7);
 	assert_int_equal(uuid_generator_next(&generator, START, random_from(ones), UUID_METHOD_COUNTER),
 					 UUID_NEXT_AHEAD);
@@ -319,7 +325,7 @@ rollover_takes_the_next_tick(void **state)
 	assert_true(generator.time == START && generator.tail == UUID_TAIL_MAX);
 }
 
-/* Return the number of values before the generator uses the next tick. */
+/* Return how many values the generator returns before it uses the next tick. */
 static int
 values_per_tick(UuidMethod method, Source source)
 {
@@ -357,7 +363,7 @@ the_last_tick_of_the_field_is_used(void **state)
 	}
 }
 
-/* At the end of the field, the state of the generator does not change. */
+/* At the end of the time field, the state of the generator does not change. */
 static void
 at_the_end_of_the_field_there_is_no_next(void **state)
 {

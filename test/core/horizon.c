@@ -2,16 +2,16 @@
  * A model of the horizon: explore every interleaving of a few writers with a
  * reader.
  *
- * A step is an action of one process that others can see.  The rules are those on
+ * A step is an action of one process that other processes can see.  The rules are those on
  * which src/instance/horizon.c and src/instance/transaction_slot.c rely, such as the
  * order of two steps.  If all rules hold, no row below a reader's horizon can appear
  * later, and no finished transaction holds the horizon.  For each broken rule, the
  * model must find an interleaving that misses a row, holds the horizon forever, or
  * refuses a reader needlessly.
  *
- * Ticks and transaction IDs count from 1.  Two values share a tick.  The transaction
- * histories are those of src/core, but with only two levels, so that entries are
- * merged.
+ * In the model, ticks and transaction IDs count from 1, and two values share a tick.  The
+ * transaction histories are those of src/core, but with only two levels, so that a few
+ * transactions are enough to merge entries.
  */
 #define UUID_HISTORY_LEVELS 2
 
@@ -77,7 +77,7 @@ typedef enum Step
 {
 	DONE,
 	/* steps of a writer */
-	ASSIGN,						/* a transaction ID, without a value */
+	ASSIGN,						/* assign a transaction ID, but generate no value */
 	GENERATE,					/* generate a value, and insert a row */
 	SET_SLOT,
 	END,
@@ -110,7 +110,8 @@ typedef struct Program
 	struct
 	{
 		uint8_t		step;
-		uint8_t		of;			/* slot, level, or whether the transaction aborts */
+		uint8_t		of;			/* slot, level of a history, partition, or
+								 * whether the transaction aborts */
 	}			steps[STEPS];
 	int			length;
 } Program;
@@ -127,12 +128,12 @@ typedef struct State
 	uint8_t		next_xid;		/* next transaction ID to be assigned */
 	uint8_t		latest_ended;
 	uint8_t		prepared;		/* xid in the slot of a prepared transaction */
-	uint8_t		may_finish;		/* may others finish it, since the session
-								 * that prepared it has cleared its slot? */
-	uint16_t	running;		/* bits of the xids in progress */
+	uint8_t		may_finish;		/* has the session that prepared it cleared
+								 * its slot, so that others may finish it? */
+	uint16_t	running;		/* one bit for each xid in progress */
 	uint8_t		xid[WRITERS];
-	uint8_t		ended[WRITERS]; /* has transaction xid[] ended? */
-	uint8_t		slot[WRITERS];	/* smallest tick plus one; 0 if there is none */
+	uint8_t		ended[WRITERS]; /* has the writer's transaction ended? */
+	uint8_t		slot[WRITERS];	/* smallest tick plus one; 0 if it is clear */
 	uint8_t		cleared[WRITERS];	/* value of a slot that was cleared too early */
 	uint8_t		count[SLOTS][UUID_HISTORY_LEVELS];
 	uint8_t		history_xid[SLOTS][ENTRIES];
@@ -157,8 +158,8 @@ typedef struct State
 	uint8_t		smallest;
 	uint8_t		history_smallest;
 	uint8_t		history_over;
-	uint8_t		horizon[2];		/* tick, for the partition that the statement
-								 * reads first and for the other partition */
+	uint8_t		horizon[2];		/* ticks: for the partition that the statement
+								 * reads first, and for the other partition */
 	uint8_t		reset_meanwhile;
 } State;
 
@@ -173,7 +174,7 @@ static uint64_t states;
 
 /* --- states that the search has reached --------------------------------------- */
 
-/* A hash table of states.  It has four times as many places as any test here needs. */
+/* A hash table of states.  It has about four times as many places as the tests need. */
 static uint64_t met[1 << 20][2];
 
 /* Return a hash of 128 bits of a state. */
@@ -413,7 +414,7 @@ misses(const State *state)
 
 		if (state->row_aborts[i])
 			continue;
-		/* a row below the horizon becomes visible later */
+		/* a row below the horizon is not visible yet */
 		if (!sees(state, state->row_xid[i]) && (tick < state->horizon[0] || tick < state->horizon[1]))
 			return true;
 		/* a visible row is not returned, and the next read starts after it */
@@ -462,8 +463,9 @@ read_step(State *state)
 			if (is_unknown(state))
 			{
 				/*
-				 * Count a needless refusal: the snapshot was taken after the
-				 * high-water mark was read and prepared transaction 1 finished.
+				 * A refusal is needless if the snapshot was taken after the
+				 * high-water mark was read, and does not see transaction 1, the only
+				 * one from before startup, as in progress.
 				 */
 				if (state->seen_loaded && !(state->seen_running & 1 << 1))
 					refused++;
@@ -494,7 +496,7 @@ read_step(State *state)
 				int			level = of % UUID_HISTORY_LEVELS;
 				int			count = state->count[slot][level];
 
-				/* while the history changes, the reader may find no entry */
+				/* assume that the reader finds no entry while the history changes */
 				if (state->changes[slot] % 2 != 0)
 					count = 0;
 				for (int i = 0; i < count && !state->history_over; i++)
@@ -531,8 +533,8 @@ read_step(State *state)
 			break;
 		case CHECK:
 			/*
-			 * do not count missed rows if the generator was reset meanwhile,
-			 * since new values are then less than earlier ones
+			 * do not count missed rows if the generator was reset after the
+			 * reader began, since new values are then less than earlier ones
 			 */
 			if (misses(state) && !state->reset_meanwhile)
 				missed++;
@@ -622,8 +624,8 @@ add_load(Program *program)
 
 /*
  * Add the steps of a writer.  These letters are transactions: c commits after one
- * value, C after two values, and n without a value.  After one value, a aborts, p
- * prepares, and x exits.  The transaction g commits after two values, with a reset of
+ * value, C after two values, and n without a value.  After one value, a aborts, p is
+ * prepared, and the process of x exits.  The transaction g commits after two values, with a reset of
  * the generator between them.  Outside a transaction, z resets the generator, and l
  * reads the high-water mark after startup.
  */
@@ -686,7 +688,10 @@ add_writer(int writer, const char *transactions)
 	}
 }
 
-/* Add the reader's steps that read the slots of writers and of a prepared transaction. */
+/*
+ * Add the reader's steps that compute the horizon from the slots and histories of
+ * writers and of a prepared transaction.
+ */
 static void
 add_horizon(int slots)
 {
@@ -721,8 +726,8 @@ typedef enum Startup
 } Startup;
 
 /*
- * Return the state in which the model starts.  Unless it is IN_USE, transaction 1
- * inserted a row before startup.
+ * Return the state in which the model starts.  Unless the server is IN_USE,
+ * transaction 1 inserted a row before startup.
  */
 static State
 start(Startup startup)

@@ -65,8 +65,8 @@ result_is_at_most_twice_as_old(void **state)
 }
 
 /*
- * Test values in random order, as after a reset, and transactions that use no, some or
- * all generators.
+ * Test values in random order, as after a reset of the generators, and transactions that
+ * use no, some or all generators.
  */
 static void
 result_is_never_too_great(void **state)

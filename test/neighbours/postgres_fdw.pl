@@ -53,8 +53,8 @@ ships('a generic plan without an end', qr/id >= public\.uuidv7_lower_bound\($eac
 ships('a generic plan with a period', qr/id >= public\.uuidv7_lower_bound\($each\).*id <= public\.uuidv7_upper_bound\($each\)/, '24',
 	'SET plan_cache_mode = force_generic_plan', 'PREPARE q (tstzrange) AS SELECT count(*) FROM far WHERE id <@ $1', q{EXECUTE q ('[2026-01-10,2026-01-11)')});
 
-# postgres_fdw sends the GROUP BY.  PostgreSQL finds the grouped condition in the select list
-# by comparing expression trees.
+# postgres_fdw can send a GROUP BY to the foreign server.  PostgreSQL finds the grouped
+# condition in the select list by comparing expression trees, so both must stay equal.
 is( $node->safe_psql('postgres', q{SELECT NOT id <@ '[2026-01-10,2026-01-11)', count(*) FROM far GROUP BY id <@ '[2026-01-10,2026-01-11)' ORDER BY 1}),
 	"f|24\nt|977", 'a query groups by a condition');
 

@@ -1,7 +1,7 @@
--- Functions whose names PostgreSQL has too.  From PostgreSQL 17 on, an unqualified name
--- means PostgreSQL's function, and a qualified name the extension's function.  Both
--- functions return the same results, except that the extension reads the timestamps of
--- more UUID versions.
+-- PostgreSQL 17 and later have functions with the same names as functions of the extension.
+-- With the default search_path, an unqualified name then means PostgreSQL's function.  Both
+-- functions return the same results, except that the extension reads the timestamps of more
+-- UUID versions.
 
 BEGIN;
 SELECT plan(6);

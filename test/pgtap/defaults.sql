@@ -1,10 +1,11 @@
--- uuidv7() as a column default generates IDs in row order, for every kind of statement
--- and table.
+-- uuidv7() as a column default generates IDs in row order, for several kinds of
+-- statements and tables.
 
 BEGIN;
 SELECT plan(9);
 
--- Column n numbers the rows in the order of their insertion.  The IDs must have that order.
+-- Column n numbers the rows in the order of their insertion.  Sorting by ID must give the
+-- same order.
 CREATE SEQUENCE order_of_rows;
 CREATE TABLE plain (id uuid PRIMARY KEY DEFAULT public.uuidv7(), n bigint DEFAULT nextval('order_of_rows'), t text UNIQUE);
 CREATE TABLE composite (id uuid DEFAULT public.uuidv7(), tenant int DEFAULT 1, n bigint DEFAULT nextval('order_of_rows'), PRIMARY KEY (id, tenant));

@@ -1,4 +1,4 @@
--- Call every function of the extension with every combination of edge values of its
+-- Call every function that SQL can call, with every combination of edge values of its
 -- arguments' types.  Each call must return a value, or raise an error with a SQLSTATE that
 -- the manual lists.
 
@@ -65,8 +65,8 @@ BEGIN
 			 JOIN pg_proc AS p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
 		WHERE e.extname = 'uuid9562' AND NOT 'internal'::regtype = ANY (p.proargtypes)
 		-- call the ordered functions first, since a horizon requires an ordered value;
-		-- last call uuid_generator_advance(), which advances the generators to the end
-		-- of the field, and then uuid_generator_reset()
+		-- at the end call uuid_generator_advance(), which advances generators to the
+		-- last time of their field, and then uuid_generator_reset()
 		ORDER BY p.proname !~ '_ordered$',
 			array_position(ARRAY['uuid_generator_advance', 'uuid_generator_reset'], p.proname::text) NULLS FIRST
 	LOOP
@@ -96,7 +96,7 @@ SELECT is((SELECT count(DISTINCT function) FROM calls),
 	(SELECT count(*) FROM pg_depend AS d JOIN pg_extension AS e ON d.refobjid = e.oid AND d.deptype = 'e'
 		  JOIN pg_proc AS p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
 	 WHERE e.extname = 'uuid9562' AND NOT 'internal'::regtype = ANY (p.proargtypes)), 'every function is called');
--- 22008: time outside the field; 22003: argument out of range; 22023 and 22P02: invalid
+-- 22008: time out of range; 22003: argument out of range; 22023 and 22P02: invalid
 -- input; 42704: no key; 55000: no node ID, no shared memory or no ordered value yet
 SELECT is_empty(
 	$$SELECT function, call, state FROM calls

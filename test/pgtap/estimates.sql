@@ -49,9 +49,9 @@ RETURN overlay(overlay(md5(random()::text) PLACING '4' FROM 13) PLACING 'a' FROM
 
 SELECT setseed(coalesce(nullif(current_setting('test.seed', true), ''), '0')::float8);
 
--- Tables with values of the last 90 days.  steady has a value every 270 seconds.  daily
--- has three times as many values in one half of each day as in the other.  mixed has as
--- many v4 as v7.  gappy has NULL in a third of the rows.
+-- Tables with values of the last 90 days.  Table steady has one value in every 270 seconds.
+-- Table daily has three times as many values in one half of each day as in the other half.
+-- Table mixed has as many v4 as v7.  Table gappy has NULL in a third of its rows.
 CREATE TABLE steady AS
 SELECT public.uuidv7_at(now() - (n - random()) * interval '270 seconds') AS id FROM generate_series(1, 28800) AS n;
 CREATE TABLE half AS
@@ -186,8 +186,8 @@ SELECT estimates('growing', $$id <@ tstzrange(now() - interval '10 days', now() 
 SELECT estimates('growing', $$id <@ tstzrange(now() - interval '20 days 2 hours', NULL)$$);
 SELECT estimates('growing', $$id <@ tstzrange(now() - interval '41 days', now() - interval '40 days')$$);
 
--- tables that have grown: values of uuidv8_node() and uuidv8(), whose clocks differ, and
--- v7 with random UUIDs
+-- tables that have grown since ANALYZE: with values of uuidv8_node(), with values of
+-- uuidv8(), whose time has another unit, and with v7 among random UUIDs
 CREATE FUNCTION v8_floor(moment timestamptz) RETURNS uuid STABLE
 RETURN public.uuidv8_custom((extract(epoch FROM moment) * 100000000)::bigint >> 12, ((extract(epoch FROM moment) * 100000000)::bigint & 4095)::int, 0);
 CREATE TABLE growing_v8 AS SELECT id FROM v8 WHERE id < public.uuidv8_node_floor(now() - interval '20 days');
@@ -241,8 +241,8 @@ SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '50 days', NULL) AN
 SELECT estimates('mixed', format('public.uuid_is_v7(id) AND (id < %L OR id > %L)', public.uuidv7_floor(now() - interval '60 days'), 'f0000000-0000-4000-8000-000000000000'::uuid));
 SELECT estimates('customers', format('id <@ %L::tstzrange AND id = %L', '(,)', (SELECT id FROM customers ORDER BY id LIMIT 1)));
 
--- estimate the rows after a histogram of ten bins, and the rows before one, both fewer than
--- half a bin (ANALYZE samples 3,000 rows for ten bins)
+-- estimate new rows after the last bin of a histogram, and new rows before its first bin,
+-- each fewer than half of one of the ten bins (ANALYZE samples 3,000 rows for ten bins)
 CREATE TABLE later AS
 SELECT public.uuidv7_at(now() - (n - random()) * interval '270 seconds') AS id FROM generate_series(51, 3050) AS n;
 CREATE TABLE earlier AS
@@ -264,11 +264,11 @@ SELECT estimates('earlier', $$id <@ tstzrange(now() - 3030 * interval '270 secon
 SELECT cmp_ok(estimated_rows($$SELECT FROM earlier WHERE id <@ tstzrange(now() - interval '30 days', now() - interval '20 days')$$), '<', 11::numeric,
 			  'hardly any rows are estimated before all values');
 
--- a period after all existing values has hardly any rows
+-- estimate a period after all existing values
 SELECT cmp_ok(estimated_rows($$SELECT FROM steady WHERE id <@ tstzrange(now() + interval '1 day', NULL)$$), '<', 111::numeric,
 			  'hardly any rows are estimated after all values');
 
--- a version check in one arm of an OR does not affect the other rows
+-- a version check in one arm of an OR does not affect the estimate of the other arm
 SELECT is(estimated_rows(format('SELECT FROM mixed WHERE (%1$s AND id = public.nil_uuid() OR id > public.nil_uuid()) AND %1$s', 'public.uuid_is_v7(id)')),
 		  estimated_rows(format('SELECT FROM mixed WHERE %1$s AND (%1$s AND id = public.nil_uuid() OR id > public.nil_uuid())', 'public.uuid_is_v7(id)')),
 		  'the order of two conditions on the version changes no estimate');

@@ -1,5 +1,5 @@
 -- In one session, 100,000 values of each generator have its version, increase, and have
--- the time of the clock.
+-- the time of the clock.  Values of version 1 increase when they are converted to version 6.
 
 BEGIN;
 SELECT plan(21);

@@ -1,5 +1,5 @@
--- Generators except the _ordered() functions, name-based functions, converters and
--- inspectors run in parallel workers.  Workers generate no value twice, and compute the
+-- Parallel workers can run name-based functions, converters, inspectors, and generators
+-- other than the _ordered() functions.  Workers generate no value twice, and compute the
 -- same results as the leader.
 
 BEGIN;

@@ -1,6 +1,6 @@
 -- A million values of uuidv4() are distinct, and random in all but six bits.  Values of
--- uuidv7() with each method, and UUIDs for a given time, are random in the documented
--- bits.
+-- uuidv7() with each method, UUIDs for a given time, and UUIDs with a node ID are random in
+-- the documented bits.
 
 BEGIN;
 SELECT plan(19);
@@ -22,7 +22,8 @@ SELECT is(array_agg(bit ORDER BY bit) FILTER (WHERE ones IN (0, 20000)), '{52,53
 SELECT is(array_agg(bit ORDER BY bit) FILTER (WHERE ones NOT BETWEEN 9500 AND 10500 AND ones NOT IN (0, 20000)), NULL::int[],
 		  'every other bit is set half the time') FROM bits;
 
--- two bits are equal in half of the values, so no bit is a copy of another
+-- two random bits are equal in about half of the values; a bit and its copy would be equal
+-- in all of them
 CREATE TEMP TABLE vectors AS
 SELECT bit, string_agg(get_bit(uuid_send(id), bit)::text, '' ORDER BY id)::varbit AS vector
 FROM (SELECT id FROM made LIMIT 20000) AS sample, generate_series(0, 127) AS bit
@@ -60,8 +61,8 @@ SELECT random_bits('counter', 'public.uuidv7()', '{[70,128)}');
 SET LOCAL uuid9562.v7_method = 'random';
 SELECT random_bits('random', 'public.uuidv7()', '{[96,128)}');
 
--- UUIDs for a given time, and UUIDs with a node ID; a random node has one fixed bit, and
--- a node ID has 16 fixed bits
+-- UUIDs for a given time, and UUIDs with a node ID; a random node has one bit that is not
+-- random, and the 16 bits of a node ID are not random
 SELECT random_bits('uuidv7_at', $$public.uuidv7_at('2026-01-01')$$, '{[66,128)}');
 SELECT random_bits('uuidv6_at', $$public.uuidv6_at('2026-01-01')$$, '{[66,87),[88,128)}');
 SELECT random_bits('uuidv8_node_at', $$public.uuidv8_node_at('2026-01-01', 1)$$, '{[66,70),[86,128)}');

@@ -1,8 +1,8 @@
 -- Compare period conditions with their definition in SQL, for random IDs and periods
 -- with common edges.  The conditions are function calls, or are rewritten for scans of a
 -- table or of its index.  The periods come from a table or a subquery, or are constants.
--- Each run prints its seed.  To repeat a run, set PGOPTIONS='-c test.seed=0.5', with its
--- seed.
+-- Each run prints its seed.  To repeat a run with seed 0.5, set
+-- PGOPTIONS='-c test.seed=0.5'.
 
 BEGIN;
 SELECT plan(65);
@@ -23,8 +23,8 @@ FROM unnest(ARRAY['1970-01-01', '1969-12-31 23:59:59.999', '1582-10-15', '1582-1
 CREATE FUNCTION a_moment() RETURNS timestamptz VOLATILE LANGUAGE sql
 AS $$SELECT moment FROM pg_temp.moments ORDER BY random() LIMIT 1$$;
 
--- Return the UUID of an expression for a time, $1.  Return NULL if the time is outside
--- the field of the version.
+-- Evaluate an expression whose $1 is the time, and return its UUID.  Return NULL if the
+-- time is outside the field of the UUID version.
 CREATE FUNCTION try_uuid(expression text, moment timestamptz) RETURNS uuid LANGUAGE plpgsql AS $$
 DECLARE
 	id uuid;
@@ -141,7 +141,7 @@ SET LOCAL enable_seqscan = off;
 SELECT alike(plan_of(joined(condition)), '%Index Cond%', condition || ': the join scans the index') FROM conditions;
 SELECT bag_eq(joined(condition), 'truth_' || kind, condition || ': a scan of the index finds the pairs of the definition') FROM conditions;
 
--- periods from two times: each bound on its own, then both in tstzrange()
+-- periods from two times: first test each bound on its own, then both in tstzrange()
 SET LOCAL enable_seqscan = on;
 CREATE TEMP TABLE times AS
 SELECT moment FROM moments

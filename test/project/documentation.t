@@ -1,6 +1,6 @@
 # Check that the manual agrees with the code: the reference has every function, the page of
-# settings every setting, and the page of errors every message.  Every requirement on the
-# conformance page names tests that exist.
+# settings has every setting, and the page of errors has every message.  Every requirement on
+# the conformance page names tests that exist.
 use strict;
 use warnings;
 
@@ -34,8 +34,8 @@ foreach my $setting (sort keys %settings)
 	is_deeply([ grep { index($page, $_) < 0 } sort keys %messages ], [], 'the page of errors has each message');
 }
 
-# A test runs each complete SQL statement in the text.  test/t/examples.pl runs the code
-# blocks.
+# A test runs each complete SQL statement that a sentence quotes.  test/t/examples.pl runs the
+# code blocks.
 {
 	my @pages = ('README.md', glob 'doc/*.md');
 	my @run = (map({ slurp($_) =~ /^```sql\n(.*?)^```/msg } @pages), map { slurp($_) } glob 'sql/*.sql test/*/*.sql test/*/*.pl');

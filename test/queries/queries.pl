@@ -340,7 +340,7 @@ sub condition
 		1 => sub { '(' . sublink($scope, $depth - 1, 'bool_or') . ')' })->();
 }
 
-# Return a FROM clause with one to three tables for a sublink, and their aliases.
+# Return the text of a FROM clause of a sublink, with one to three tables, and their aliases.
 sub joined_tables
 {
 	my @aliases = map { new_alias() } 1 .. pick_by(4 => 1, 4 => 2, 1 => 3);
@@ -358,7 +358,7 @@ sub joined_tables
 	return ($sql, @aliases);
 }
 
-# Return a query for a sublink that returns one of the given columns.
+# Return a query for a sublink.  The query returns one of the given columns.
 sub sublink
 {
 	my ($scope, $depth, @columns) = @_;
@@ -450,8 +450,8 @@ sub from
 }
 
 # Return a condition to group by.  Before PostgreSQL 18, omit subqueries and expressions such
-# as NOT (a AND b).  PostgreSQL then does not recognize them as grouped in the select list,
-# and returns the value of any row of the group.
+# as NOT (a AND b): these versions do not recognize them as grouped in the select list, and
+# return the value of any row of the group.
 sub grouped_condition
 {
 	my (@scope) = @_;
@@ -531,8 +531,8 @@ sub select_query
 
 			my $cast = pick('', '::int');
 
-			# add expressions that could be rewritten to the same one: another form
-			# of a condition, a comparison with its bound, and two empty periods
+			# add expressions that could be rewritten to the same expression: another
+			# form of a condition, a comparison with its bound, and two empty periods
 			push @by, map { /^\(([\w.]+) <@ (.*)\)$/ ? "($2 @> $1)" : () } @conditions if chance(0.5);
 			push @by, map { /^\((\S+) <@ (?:'\["|tstzrange\(')(\d[^'"]+)/ ? "($1 >= ids.uuidv7_floor('$2'))" : () } @conditions if chance(0.3);
 			push @by, map { "($of.id <@ ${_}::tstzrange)$cast" } "'empty'", "'[2026-01-01,2026-01-01)'" if chance(0.1);
@@ -751,8 +751,8 @@ for (my $round = 0; $done < $queries && $different < 10; $round++)
 			wait_for_server();
 			last;
 		}
-		# ignore timeouts, and periods that end before they begin: "theirs" raises an
-		# error, and "ours" can treat them as empty
+		# ignore timeouts, and periods that end before they begin: for these, "theirs"
+		# raises an error, and "ours" can treat them as empty
 		next if defined $error && $error eq '22000' || "$ours$theirs" =~ /^= 57014$/m;
 		$compared++;
 		$rows += () = $theirs =~ /\n/g;

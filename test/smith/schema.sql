@@ -1,6 +1,6 @@
--- The schema for the random queries of scripts/smith.  It has all kinds of columns with IDs
--- and periods, and period conditions wherever PostgreSQL simplifies conditions.  SQLsmith
--- writes only the literals NULL, true, false and small integers.  So other constants are
+-- The schema for the random queries of scripts/smith.  It has many kinds of columns with IDs
+-- and periods, and period conditions in many places where PostgreSQL simplifies conditions.
+-- SQLsmith writes only the literals NULL, true, false and small integers.  So other constants are
 -- functions without arguments.
 
 CREATE SCHEMA ids;
@@ -63,7 +63,8 @@ CREATE INDEX ON contract (customer, id DESC);
 CREATE INDEX ON contract ((ids.uuidv7_timestamp(id)), (id <@ period));
 CREATE INDEX ON contract USING gist (period);
 -- The kind "dependencies" is missing, since two conditions on one expression then fail an
--- assertion in PostgreSQL's dependencies_clauselist_selectivity(), even for integers.
+-- assertion in PostgreSQL's dependencies_clauselist_selectivity(), even if the expression is
+-- an integer.
 CREATE STATISTICS contract_in_period (ndistinct, mcv) ON (id <@ period), (ids.uuidv7_timestamp(other)) FROM contract;
 
 -- a table that is partitioned by ID, and a partition that is partitioned too

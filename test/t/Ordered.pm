@@ -90,7 +90,8 @@ sub forget
 	return;
 }
 
-# Prevent the server from opening the file of the high-water mark, and allow it again.
+# block() prevents the server from opening the file of the high-water mark, and unblock()
+# allows it again.
 sub block { my $mark = $_[0]->mark; (-e $mark ? chmod 0, $mark : mkdir $mark) or die }
 sub unblock { my $mark = $_[0]->mark; (-d $mark ? rmdir $mark : chmod 0600, $mark) or die }
 

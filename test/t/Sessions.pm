@@ -57,7 +57,8 @@ sub leave
 	$node->poll_query_until('postgres', "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid IN ($pids))") or die 'a session does not end';
 }
 
-# Test that the horizon is above all rows of the table events, so no transaction holds it.
+# Test that the horizon is above all rows of the table events, as it is if no transaction
+# holds it.
 sub is_above_all
 {
 	my ($name) = @_;
@@ -74,8 +75,8 @@ sub is_held_at
 	is($session ? in($session, $query) : sql($query), 't', $name);
 }
 
-# Read the next page of a reader, a hash with a node, a table, the position and the IDs that
-# were read.  Return the number of rows in the page.
+# Read the next page of a reader.  Return the number of rows in the page.  A reader is a
+# hash with a node, a table, the position (last), and the IDs that were read.
 sub read_on
 {
 	my ($reader) = @_;

@@ -1,4 +1,4 @@
-# A database that uses the extension in all places that a dump must restore: defaults,
+# A database that uses the extension in many objects that a dump must restore: defaults,
 # checks, generated columns, partitions, indexes, views, functions, policies.
 #
 #	Shop::create($node, 'shop');
@@ -46,7 +46,8 @@ sub create
 	REFRESH MATERIALIZED VIEW months});
 }
 
-# Return the results of some queries, to compare them with those on a copy of the database.
+# Return the results of some queries, to compare them with the results on a copy of the
+# database.
 sub answers
 {
 	my ($node, $database) = @_;

@@ -1,5 +1,5 @@
-# If the clock of a running server stands still or goes back, values keep increasing, and
-# each generator has a time of its own.  test/core/generator.c tests this in detail.
+# If the clock of a running server stands still or goes back, the values of a session keep
+# increasing, and each generator has a time of its own.  test/core/generator.c tests this in detail.
 use strict;
 use warnings;
 
@@ -37,7 +37,7 @@ sub values_of
 	return map { [ fields($_) ] } split /\n/, $out;
 }
 
-# Check values while the clock stands still: the counter starts below the guard bit and
+# Check values while the clock stands still: the counter starts with a guard bit of zero, and
 # increases by one.  After a full counter, the next tick follows.
 sub steps_by_one
 {
@@ -99,7 +99,7 @@ foreach my $method (qw(fraction counter random))
 		"uuidv7_batch(), method $method: the clock is read once for at most 16 values") or diag("@seconds");
 }
 
-# If the clock goes back from 2037, only the generator that was used in 2037 keeps its time.
+# If the clock goes back from 2037, only the generator that was used in 2037 continues there.
 my $y2037 = '2114380800 0';
 foreach my $ahead (@calls)
 {

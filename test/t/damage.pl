@@ -96,7 +96,7 @@ rewrite(0, 0, 0);
 $server->start;
 like($server->value, qr/^[0-9a-f-]{36}$/, 'an undamaged file with a new checksum is valid');
 
-# A missing file looks like a first start.
+# If the file is missing, the generators start as on a new server.
 my $before = $server->value;
 $node->stop;
 unlink $mark or die;
@@ -149,7 +149,7 @@ $writer->query_safe($insert);
 my $T = time + 10;
 $server->turn("$T 0");
 $writer->query_safe('SELECT public.uuidv7_ordered()');
-# generate near the end of the reservation of two seconds, and after its end
+# generate one second after the reservation of two seconds began, and after its end
 foreach my $later (1, 3)
 {
 	$server->turn(($T + $later) . ' 0');

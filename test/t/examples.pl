@@ -6,16 +6,17 @@
 # If PAGES is set, run only the pages whose names match this pattern.
 #
 # mask() hides parts of the output that differ between runs.  The clock of the server
-# starts at START, so that a page can show the result of a query "today".
+# starts at START, so that a page can show results that depend on the current day.
 #
 # Directives in HTML comments directly above a block:
 #
 #	not run: REASON			do not run the block
 #	needs PostgreSQL 18		run the block only on this version and later
-#	needs pg_partman 5.2	run the block only with this version of an extension and later
+#	needs pg_partman 5.2	run the block only if this version of the extension, or a later one,
+#				is installed
 #	setup: SQL			run SQL before the block
 #	key file: LINES		write lines to uuid9562.key_file, and begin a new session
-#	not masked			the output is the same in each run
+#	not masked			do not mask UUIDs, since they are the same in each run
 #	new session			begin a new session
 #	restart				restart the server
 #	on the other server		run the block on a second server, whose address is "host=other"
@@ -96,7 +97,7 @@ sub time_of
 	return $high / 1000;
 }
 
-# Mask a UUID.  If this run generated it, keep the version.  If it was generated for a
+# Mask a UUID.  If this run generated it, keep only the version.  If it was generated for a
 # given time, keep the time.  Do not change constants.
 sub mask_uuid
 {

@@ -58,7 +58,8 @@ sub start
 	return;
 }
 
-# Return a standby of another server, with an offset of its clock in seconds.
+# Return a standby of another server.  The offset of its clock is undef or a state of World.pm,
+# such as 'by -5' for a clock that is 5 seconds behind.
 sub follow
 {
 	my ($name, $of, $offset, $conf) = @_;

@@ -1,5 +1,6 @@
-# The high-water mark is above all values of the ordered generators.  It is advanced at most
-# once a second, and is flushed before the new reservation is used.
+# The high-water mark is above all values of the ordered generators.  While sessions generate
+# values, it is advanced about once a second.  It is flushed before the new reservation is
+# used.
 use strict;
 use warnings;
 
@@ -15,7 +16,7 @@ my $server = Ordered->new('mark', "max_connections = 150\nfsync = on\nwal_sync_m
 my $node = $server->node;
 my $T = 1767225600;
 
-# Stop the system clock at a number of seconds after $T.
+# Stop the clock of the server at a number of seconds after $T.
 sub clock
 {
 	my ($sec, $nsec) = @_;

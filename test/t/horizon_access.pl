@@ -1,5 +1,5 @@
-# Tests that the horizon and ordered functions raise errors in parallel workers, which roles
-# can see the session that holds the horizon, and uuid_replay_target().
+# Tests of uuidv7_horizon() and uuidv7_ordered() in parallel workers, of the roles that can
+# see which session holds the horizon, and of uuid_replay_target().
 use strict;
 use warnings;
 

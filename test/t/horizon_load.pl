@@ -1,8 +1,8 @@
-# Readers run with many writers of all kinds, while sessions are canceled, terminated and
-# killed, and the clock is changed.
+# Readers and writers of many kinds run at the same time, while sessions are canceled,
+# terminated and killed, and the clock is changed.
 #
 # UUID9562_HORIZON_ROWS is the minimum number of rows.  Each run prints its seed.  To repeat
-# the random choices of a run, set UUID9562_TEST_SEED to its seed.
+# the random choices of this script, set UUID9562_TEST_SEED to the seed of the run.
 use strict;
 use warnings;
 
@@ -121,8 +121,8 @@ sub transactions
 	return $script;
 }
 
-# Start a process that runs scripts, one after the other, until the file "stop" exists.  It
-# ignores errors.
+# Start a process that runs scripts, one after the other, until the file "stop" exists.  The
+# process ignores errors of the scripts.
 my $stop = PostgreSQL::Test::Utils::tempdir() . '/stop';
 my $work = PostgreSQL::Test::Utils::tempdir();
 my @children;
@@ -182,7 +182,8 @@ for (my $turn = 1; $written < $rows || $turn <= 25; $turn++)
 	elsif ($choice < 0.5) { $node->psql('postgres', sprintf $victim, 'pg_terminate_backend') }
 	elsif ($choice < 0.6) { $world->turn((time + int(rand 10) - 5) . ' 0') }
 	elsif ($choice < 0.7) { $world->turn('normal') }
-	# finish prepared transactions of writers that have ended
+	# commit transactions that were prepared more than a second ago, since their writers may
+	# have ended
 	my ($status, $prepared) = $node->psql('postgres', q{SELECT gid FROM pg_prepared_xacts WHERE prepared < clock_timestamp() - interval '1 second'});
 	$node->psql('postgres', "COMMIT PREPARED '$_'") foreach split /\n/, $prepared || '';
 	(undef, $written) = $node->psql('postgres', 'SELECT ' . join ' + ', map { "(SELECT count(*) FROM $_)" } @tables) if $turn % 10 == 0;

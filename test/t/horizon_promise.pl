@@ -1,5 +1,5 @@
-# Tests which transactions hold the horizon, and that the horizon is above the values of all
-# other transactions.
+# Tests that a transaction holds the horizon from its first value to its end, and that
+# nothing else holds the horizon.
 use strict;
 use warnings;
 

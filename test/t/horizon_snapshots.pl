@@ -1,4 +1,4 @@
-# The same snapshot always has the same horizon, and an old snapshot has an old horizon.
+# The horizon of a snapshot does not change, and an old snapshot has an old horizon.
 use strict;
 use warnings;
 
@@ -46,7 +46,8 @@ foreach my $case (
 	my ($name, $query, $rows) = @$case;
 	my ($gatekeeper, $holder, $reader) = (session(), session(), session());
 
-	# generate the value of the holder first, so that it holds the horizon below all rows
+	# generate the value of the holder first, so that the holder keeps the horizon below all
+	# rows
 	sql('TRUNCATE heap, parts');
 	in($gatekeeper, 'SELECT pg_advisory_lock(1)');
 	in($holder, 'BEGIN', 'SELECT public.uuidv7_ordered()');
@@ -123,8 +124,8 @@ foreach my $level ('READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE')
 
 # --- many snapshots in one transaction ------------------------------------------
 
-# take_snapshots() computes the horizon of n snapshots.  No two are the same, since each
-# subtransaction that is rolled back changes the next snapshot.
+# take_snapshots() computes the horizons of n snapshots.  No two snapshots are the same, since
+# each subtransaction that is rolled back changes the next snapshot.
 sql(q{
 	CREATE FUNCTION take_snapshots(n int) RETURNS bigint LANGUAGE plpgsql AS $$
 	DECLARE

@@ -1,5 +1,5 @@
-# The horizon raises an error during recovery.  After promotion, it raises an error for
-# every kind of snapshot from before promotion.
+# uuidv7_horizon() raises an error during recovery.  After promotion, it raises an error for
+# snapshots from before promotion.
 use strict;
 use warnings;
 
@@ -98,7 +98,8 @@ SKIP:
 		in($session, 'ROLLBACK');
 	}
 
-	# export another snapshot, since the error has aborted the transactions with the first
+	# export another snapshot, since the errors have aborted the transactions with the first
+	# snapshots
 	($snapshot) = in($exporter, q{CREATE_REPLICATION_SLOT exported_again LOGICAL pgoutput (SNAPSHOT 'export')}) =~ /\|([0-9A-F-]+)\|/;
 	in($importers[0], 'BEGIN ISOLATION LEVEL REPEATABLE READ', "SET TRANSACTION SNAPSHOT '$snapshot'");
 	sql(q{INSERT INTO events (note) VALUES ('later')});

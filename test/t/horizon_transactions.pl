@@ -23,8 +23,8 @@ $node->safe_psql('other', 'CREATE TABLE plain (n int)');
 
 # --- before the first value -----------------------------------------------------
 
-# Start the server once for each of its PGPROCs.  That process has the oldest transaction
-# in progress when another process generates the first value after startup.
+# Restart the server once for each of its PGPROCs.  The process with this PGPROC has the
+# oldest transaction in progress when another process generates the first value.
 my $processes = 3;
 $node->append_conf('postgresql.conf', "max_connections = $processes\nsuperuser_reserved_connections = 0\n");
 foreach my $n (1 .. $processes)

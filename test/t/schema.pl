@@ -1,5 +1,5 @@
-# The extension can be in any schema, and can move to another schema.  Defaults and views
-# that use it still work then.
+# The extension can be in any schema, and can move to another schema.  After the move,
+# defaults and views that use the extension still work.
 use strict;
 use warnings;
 

@@ -1,5 +1,5 @@
-# Tests of settings of sessions, databases, roles and the server.  An invalid value raises
-# an error if the library is loaded, and a warning when the library is loaded later.
+# Tests of settings of sessions, databases, roles and the server.  SET with an invalid value
+# raises an error if the library is loaded.  Otherwise, loading the library raises a warning.
 use strict;
 use warnings;
 
@@ -52,7 +52,7 @@ like($err, qr/ERROR:  invalid value for parameter "uuid9562.mac_address": "zz"/,
 ($status, $out, $err) = $node->psql('postgres', 'SET uuid9562.v7_metod = counter');
 like($err, qr/invalid configuration parameter name "uuid9562.v7_metod"/, 'a misspelled name is refused if the library is preloaded');
 
-# for an invalid value in the file, the server keeps the previous value
+# if postgresql.conf has an invalid value, the server keeps the previous value
 $node->append_conf('postgresql.conf', "uuid9562.mac_address = 'zz'");
 my $offset = -s $node->logfile;
 $node->reload;
@@ -60,7 +60,7 @@ ok( $node->wait_for_log(qr/invalid value for parameter "uuid9562.mac_address": "
 	'a bad value in postgresql.conf is reported at reload');
 like($node->safe_psql('postgres', $node_of_v6), qr/^[0-9a-f][13579bdf]:/, 'the server keeps the value that it had');
 
-# The same with exit_on_error = on.  If the check hook raised an error, it would then end the
+# Test the same with exit_on_error = on, where an error in the check hook would end the
 # postmaster.
 $node->append_conf('postgresql.conf', 'exit_on_error = on');
 $offset = -s $node->logfile;

@@ -1,5 +1,6 @@
-# Without preloading, the shared memory of the ordered generators exists only if they are
-# used.  Session generators, such as uuidv7(), and other functions do not need it.
+# Without preloading, a server of PostgreSQL 17 or later creates the shared memory of the
+# ordered generators when they are first used, and earlier versions raise an error.  Session
+# generators, such as uuidv7(), do not need shared memory.
 use strict;
 use warnings;
 

@@ -1,5 +1,5 @@
 # The extension is trusted: a database owner who is not a superuser can create, use and
-# drop it.  Other roles cannot.
+# drop it.  A role without the CREATE privilege on the database cannot create it.
 use strict;
 use warnings;
 
