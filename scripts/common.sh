@@ -97,7 +97,7 @@ install_packages() {
 	as_root apt-get -qq -y --no-install-recommends install postgresql-common >/dev/null
 	as_root mkdir -p "${quiet%/*}"
 	made=("$quiet")
-	# keep a policy-rc.d of this machine, but replace one that a killed script left behind
+	# keep an existing policy-rc.d, unless a killed script of this folder left it behind
 	if [ ! -e "$policy" ] || grep -q '^# uuid9562:' "$policy"; then made+=("$policy"); fi
 	trap "as_root rm -f ${made[*]}" EXIT
 	echo 'create_main_cluster = false' | as_root tee "$quiet" >/dev/null

@@ -6,13 +6,13 @@
 
 trees=${TREES:-/var/cache/uuid9562}
 
-# End the script because trees cannot be used.
+# cannot REASON: end the script, since trees cannot be used.
 cannot() { die "$*"; }
 
 # own_mounts ARGUMENT...: restart this script, with its arguments, in a mount namespace of
-# its own.  Then its mounts are invisible to other processes, and disappear when it ends,
-# even if it is killed.  If this script runs in a chroot whose root is not a mount point,
-# its mounts are visible outside until it ends.
+# its own.  Then the mounts of the script are invisible to other processes, and disappear
+# when the script ends, even if it is killed.  If the script runs in a chroot whose root is
+# not a mount point, its mounts are visible outside until it ends.
 own_mounts() {
 	local propagation
 

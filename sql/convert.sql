@@ -23,7 +23,7 @@ FROM unnest('{00000000-0000-0000-0000-000000000000,
 			  ffffffff-ffff-ffff-ffff-ffffffffffff}'::uuid[]) AS id;
 SELECT id, base58, public.uuid_from_base58(base58) = id AS same FROM stored;
 
--- all custom fields zero, and each with its greatest value
+-- custom fields that are all zero, and each field with its greatest value
 SELECT custom_a, custom_b, custom_c, public.uuidv8_custom(custom_a, custom_b, custom_c)
 FROM (VALUES (0::bigint, 0, 0::bigint), (281474976710655, 0, 0), (0, 4095, 0), (0, 0, 4611686018427387903)) AS fields (custom_a, custom_b, custom_c);
 

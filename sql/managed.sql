@@ -7,10 +7,10 @@ SET enable_bitmapscan = off;
 \pset format unaligned
 \pset tuples_only
 -- Fill a schema with traps, which raise an error: functions, operators and types with the
--- names that managed/uuid9562.sql uses.  A trap has the same arguments as PostgreSQL's
--- function or operator, or one or two arguments of the types in "pairs".  A trap with
--- arguments of "pairs" can match a call like mod(bigint, integer) better than PostgreSQL's
--- function, even if pg_catalog is first in the search path.
+-- names that managed/uuid9562.sql uses.  A function or operator of the traps has the same
+-- arguments as PostgreSQL's, or one or two arguments of the types in "pairs".  With arguments
+-- of "pairs", it can match a call like mod(bigint, integer) better than PostgreSQL's function,
+-- even if pg_catalog is first in the search path.
 SELECT current_database() AS database \gset
 CREATE SCHEMA trap;
 \set ECHO none
@@ -79,8 +79,8 @@ SET client_min_messages = warning;
 DROP SCHEMA trap CASCADE;
 RESET client_min_messages;
 
--- each function exists in the extension with the same arguments, result, volatility and
--- parallel safety
+-- each function of the file exists in the extension with the same arguments, result,
+-- volatility and parallel safety
 SELECT p.oid::regprocedure, pg_get_function_arguments(p.oid) AS arguments
 FROM pg_proc AS p
 WHERE p.pronamespace = 'uuid9562'::regnamespace
@@ -91,7 +91,7 @@ WHERE p.pronamespace = 'uuid9562'::regnamespace
 								= replace(pg_get_function_arguments(p.oid), 'uuid9562.', '')
 							AND pg_get_function_result(c.oid) = pg_get_function_result(p.oid));
 SELECT count(*) FROM pg_proc WHERE pronamespace = 'uuid9562'::regnamespace;
--- each function has the same comment as in the extension
+-- each function of the file has the same comment as in the extension
 SELECT p.oid::regprocedure, obj_description(p.oid, 'pg_proc')
 FROM pg_proc AS p LEFT JOIN pg_proc AS c
 	 ON c.pronamespace = 'public'::regnamespace AND c.proname = p.proname

@@ -6,7 +6,7 @@ SELECT public.nil_uuid();	-- loads the library
 SELECT name, setting, vartype, context, min_val, max_val, enumvals, boot_val
 FROM pg_settings WHERE name LIKE 'uuid9562.%' ORDER BY name COLLATE "C";
 
--- the node of v1 and v6 is random in each UUID, with the multicast bit
+-- by default, the node of v1 and v6 is random in each UUID, with the multicast bit
 SELECT count(DISTINCT node),
 	   bool_and(get_byte(decode(replace(node::text, ':', ''), 'hex'), 0) & 1 = 1) AS multicast
 FROM (SELECT public.uuid_extract_node(unnest(ARRAY[public.uuidv1(), public.uuidv6()])) FROM generate_series(1, 1000)) AS made (node);

@@ -170,7 +170,7 @@ v7_microseconds_stay_in_their_millisecond(void **state)
 	assert_int_equal(previous, 999);
 }
 
-/* A shift is rounded down to a whole tick, or to a whole millisecond. */
+/* A shift is rounded down to a whole tick or, with whole_ms, to a whole millisecond. */
 static void
 shifts_by_the_distance(void **state)
 {
@@ -186,7 +186,6 @@ shifts_by_the_distance(void **state)
 	/* 1 us is 4.096 ticks, rounded down to 4; -4.096 is rounded down to -5 */
 	assert_true(uuid_clock_v7_shift(start, 1, false, &shifted) && shifted == start + 4);
 	assert_true(uuid_clock_v7_shift(start, -1, false, &shifted) && shifted == start - 5);
-	/* with whole_ms, the shift is rounded down to whole milliseconds */
 	assert_true(uuid_clock_v7_shift(start, 1999, true, &shifted) && shifted == start + 4096);
 	assert_true(uuid_clock_v7_shift(start, -1, true, &shifted) && shifted == start - 4096);
 	assert_true(uuid_clock_v7_shift(start, INT64_C(3600000000), true, &shifted) &&

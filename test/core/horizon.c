@@ -124,7 +124,7 @@ typedef struct State
 {
 	uint8_t		at[WRITERS];
 	uint8_t		reader_at;
-	uint8_t		last;			/* last value; 0 before the first */
+	uint8_t		last;			/* last value; 0 before the first value */
 	uint8_t		next_xid;		/* next transaction ID to be assigned */
 	uint8_t		latest_ended;
 	uint8_t		prepared;		/* xid in the slot of a prepared transaction */
@@ -625,9 +625,9 @@ add_load(Program *program)
 /*
  * Add the steps of a writer.  These letters are transactions: c commits after one
  * value, C after two values, and n without a value.  After one value, a aborts, p is
- * prepared, and the process of x exits.  The transaction g commits after two values, with a reset of
- * the generator between them.  Outside a transaction, z resets the generator, and l
- * reads the high-water mark after startup.
+ * prepared, and the process of x exits.  The transaction g commits after two values,
+ * with a reset of the generator between them.  Outside a transaction, z resets the
+ * generator, and l reads the high-water mark after startup.
  */
 static void
 add_writer(int writer, const char *transactions)

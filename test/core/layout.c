@@ -249,8 +249,8 @@ stamps_only_its_own_bits(void **state)
 }
 
 /*
- * For a UUID of the version, uuid_layout_last_time() returns its time.  For other
- * bytes it returns the last time whose first UUID is not greater than the bytes.
+ * For a UUID of the given version, uuid_layout_last_time() returns its time.  For other
+ * bytes, it returns the last time whose first UUID is not greater than the bytes.
  */
 static void
 any_bytes_have_a_place_in_the_order_of_times(void **state)

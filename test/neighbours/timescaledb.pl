@@ -46,9 +46,9 @@ sub chunks_of
 	return join ' ', sort map { s/.*\.//r } split /\n/, sql("SELECT DISTINCT tableoid::regclass FROM $table WHERE $condition");
 }
 
-# For each kind of dimension, create two hypertables with chunks of one day.  $hours has a
-# row for each hour of four days, and plain_* has the same rows.  $days has a row of now,
-# and of 50, 100 and 150 days ago.
+# For each kind of dimension, by key and by partitioning function, create two hypertables
+# with chunks of one day.  $hours has a row for each hour of four days, and plain_* has the
+# same rows.  $days has rows of now, and of 50, 100 and 150 days ago.
 my %dimension = (key => '', function => q{, partition_func => 'public.uuidv7_timestamp'});
 foreach my $by (sort keys %dimension)
 {

@@ -1,7 +1,7 @@
 -- PostgreSQL 17 and later have functions with the same names as functions of the extension.
--- With the default search_path, an unqualified name then means PostgreSQL's function.  Both
--- functions return the same results, except that the extension reads the timestamps of more
--- UUID versions.
+-- With the default search_path, an unqualified name then means PostgreSQL's function.
+-- Functions that read a UUID return the same results as PostgreSQL's, except that the
+-- extension reads the timestamps of more UUID versions.
 
 BEGIN;
 SELECT plan(6);

@@ -1,6 +1,6 @@
--- Call every function that SQL can call, with every combination of edge values of its
--- arguments' types.  Each call must return a value, or raise an error with a SQLSTATE that
--- the manual lists.
+-- Call every function of the extension that SQL can call, with every combination of edge
+-- values of its arguments' types.  Each call must return a value, or raise an error with a
+-- SQLSTATE that the manual lists.
 
 BEGIN;
 SELECT plan(5);

@@ -5,10 +5,10 @@
 #
 #	queries.pl [QUERIES] [SEED]
 #
-# Use the server that libpq's environment variables name, and a database that is dropped at
-# the end.  For every hundred queries, create new tables with times around the current hour.
-# The seeds are SEED, SEED + 1 and so on.  Print a complete script for each difference or
-# crash.
+# Create a database on the server that libpq's environment variables name, and drop the
+# database at the end.  For every hundred queries, create new tables with times around the
+# current hour.  The seeds are SEED, SEED + 1 and so on.  Print a complete script for each
+# difference or crash.
 use strict;
 use warnings;
 

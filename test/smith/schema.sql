@@ -1,7 +1,7 @@
 -- The schema for the random queries of scripts/smith.  It has many kinds of columns with IDs
 -- and periods, and period conditions in many places where PostgreSQL simplifies conditions.
--- SQLsmith writes only the literals NULL, true, false and small integers.  So other constants are
--- functions without arguments.
+-- SQLsmith writes only the literals NULL, true, false and small integers.  So other constants
+-- are functions without arguments.
 
 CREATE SCHEMA ids;
 CREATE EXTENSION uuid9562 SCHEMA ids;

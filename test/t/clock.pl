@@ -1,5 +1,6 @@
 # If the clock of a running server stands still or goes back, the values of a session keep
-# increasing, and each generator has a time of its own.  test/core/generator.c tests this in detail.
+# increasing, and each generator has a time of its own.  test/core/generator.c tests this in
+# detail.
 use strict;
 use warnings;
 
@@ -99,7 +100,8 @@ foreach my $method (qw(fraction counter random))
 		"uuidv7_batch(), method $method: the clock is read once for at most 16 values") or diag("@seconds");
 }
 
-# If the clock goes back from 2037, only the generator that was used in 2037 continues there.
+# If the clock goes back from 2037, only the generator that was used in 2037 continues from
+# its last time.
 my $y2037 = '2114380800 0';
 foreach my $ahead (@calls)
 {

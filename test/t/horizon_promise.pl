@@ -1,5 +1,5 @@
-# Tests that a transaction holds the horizon from its first value to its end, and that
-# nothing else holds the horizon.
+# Tests that a transaction holds the horizon from its first ordered value to its end, and
+# that nothing else holds the horizon.
 use strict;
 use warnings;
 

@@ -1,4 +1,4 @@
-# Tests of a database that uses the extension: dump and restore, all kinds of indexes, a
+# Tests of a database that uses the extension: dump and restore, several kinds of indexes, a
 # change of the default while sessions insert, dropping the extension, and a hostile search
 # path.
 use strict;

@@ -1,7 +1,7 @@
 # Incremental reads on a standby: a reader gets the horizon and a WAL position from the
 # primary, and rows from a standby that has replayed that position.
 #
-# UUID9562_STANDBY_ROWS is the number of rows under load.
+# UUID9562_STANDBY_ROWS is about the number of rows that are written under load.
 use strict;
 use warnings;
 
