@@ -15,7 +15,7 @@ FROM unnest('{urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6,
 SELECT public.uuid_to_base32hex(id), public.uuid_from_base32hex(upper(public.uuid_to_base32hex(id))) = id AS same
 FROM (VALUES ('019535d9-3df7-79fb-b466-fa907fa17f9e'::uuid)) AS ids (id);
 
--- base58 of values in a table, where short texts have a varlena header of one byte
+-- read base58 from a table, where short texts have a varlena header of one byte
 CREATE TEMP TABLE stored AS
 SELECT id, public.uuid_to_base58(id) AS base58
 FROM unnest('{00000000-0000-0000-0000-000000000000,
@@ -23,7 +23,7 @@ FROM unnest('{00000000-0000-0000-0000-000000000000,
 			  ffffffff-ffff-ffff-ffff-ffffffffffff}'::uuid[]) AS id;
 SELECT id, base58, public.uuid_from_base58(base58) = id AS same FROM stored;
 
--- custom fields that are all zero, and each field with its greatest value
+-- all custom fields zero, and each with its greatest value
 SELECT custom_a, custom_b, custom_c, public.uuidv8_custom(custom_a, custom_b, custom_c)
 FROM (VALUES (0::bigint, 0, 0::bigint), (281474976710655, 0, 0), (0, 4095, 0), (0, 0, 4611686018427387903)) AS fields (custom_a, custom_b, custom_c);
 

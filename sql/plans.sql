@@ -28,7 +28,8 @@ CREATE TABLE event (id uuid PRIMARY KEY, n int);
 INSERT INTO event SELECT public.uuidv7_floor('2026-01-01'::timestamptz + n * interval '1 minute'), n FROM generate_series(0, 99999) AS n;
 VACUUM ANALYZE event;
 
--- periods that are literals or constant expressions, with both operators and with functions
+-- both operators and the functions use the index; the period is a literal or a constant
+-- expression
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('2026-01-10', '2026-01-11');
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE '[2026-01-10,2026-01-11)' @> id;
@@ -56,22 +57,24 @@ EXPLAIN (COSTS OFF) SELECT n FROM event WHERE tstzrange(now() - interval '1 day'
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', now(), '()');
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE public.uuidv6_within(id, tstzrange(now() - interval '1 day', now(), '(]'));
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE public.uuidv8_node_within(id, tstzrange(now() - interval '1 day', now()));
--- times that the planner cannot prove to be non-null
+-- a time can be an expression; if its value is NULL, this side of the period is unbounded
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC', CURRENT_TIMESTAMP);
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(pg_conf_load_time(), NULL);
 -- if one time is a constant, its bound is a constant
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('2026-01-10', now());
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now(), '2026-01-10', '(]');
--- a lower bound after the last time of version 7, and an upper bound before its first time
+-- no ID satisfies the comparison with a lower bound after the last time of version 7, or with
+-- an upper bound before its first time
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('20000-01-01', now());
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now(), '1970-01-01');
--- the third argument of tstzrange is unknown during planning, NULL, or invalid
+-- if the third argument of tstzrange is unknown during planning, the range is constructed
+-- during execution; a third argument that is NULL or invalid raises an error
 SET test.sides = '[]';
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', now(), current_setting('test.sides'));
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', now(), NULL);
 SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', now(), '[)]');
 
--- parameters of a custom plan and of a generic plan
+-- a custom plan has constant bounds; a generic plan computes the bounds of its parameters
 PREPARE by_period (tstzrange) AS SELECT n FROM event WHERE id <@ $1;
 PREPARE by_untyped AS SELECT n FROM event WHERE id <@ $1;
 PREPARE by_times (timestamptz, timestamptz) AS SELECT n FROM event WHERE id <@ tstzrange($1, $2);
@@ -103,7 +106,7 @@ EXECUTE count_by_times ('2026-01-11', '2026-01-10');
 EXECUTE count_by_times ('infinity', NULL);
 RESET plan_cache_mode;
 
--- a period from another table's row
+-- a period from another table's row uses the index
 CREATE TABLE shift (name text, period tstzrange);
 INSERT INTO shift VALUES ('day', '[2026-01-10 06:00,2026-01-10 18:00)'), ('night', '[2026-01-10 18:00,2026-01-11 06:00)'), ('none', NULL);
 ANALYZE shift;
@@ -112,7 +115,8 @@ SELECT name, count(n) FROM shift LEFT JOIN event ON period @> id GROUP BY name O
 -- a period from two times of another table's row; NULL means unbounded
 EXPLAIN (COSTS OFF) SELECT name, n FROM shift LEFT JOIN event ON id <@ tstzrange(lower(period), upper(period));
 SELECT name, count(n) FROM shift LEFT JOIN event ON id <@ tstzrange(lower(period), upper(period)) GROUP BY name ORDER BY name;
--- an outer join that can make the columns of both tables NULL
+-- PostgreSQL reduces an outer join to an inner join if WHERE has a condition on the nullable
+-- side; the condition uses the index
 EXPLAIN (COSTS OFF) SELECT name, n FROM (VALUES (1)) AS one (row) LEFT JOIN (event CROSS JOIN shift) ON true WHERE id <@ period;
 
 -- a subquery is evaluated once, and a condition without NOT uses the index
@@ -128,14 +132,14 @@ SELECT count(*) FROM event WHERE id <@ (SELECT period FROM shift WHERE name = 'd
 SELECT count(*) FROM event WHERE id <@ (SELECT period FROM shift WHERE name = 'none');
 SELECT plan($$SELECT n FROM event WHERE (SELECT period FROM shift WHERE name = 'day') @> id$$);
 SELECT plan($$SELECT n FROM event WHERE public.uuidv6_within(period => (SELECT period FROM shift WHERE name = 'day'), id => id)$$);
--- subqueries that are evaluated for each row of another table
+-- subqueries that are evaluated for each row of another table use the index
 SELECT plan($$SELECT name, (SELECT count(*) FROM event WHERE id <@ tstzrange(lower(period), upper(period))) FROM shift$$);
 SELECT plan($$SELECT name, days FROM shift, LATERAL (SELECT count(*) AS days FROM event WHERE id <@ (SELECT period * '[2026-01-10,)')) AS found$$);
 SELECT name, (SELECT count(*) FROM event WHERE id <@ tstzrange(lower(period), upper(period))),
 	   (SELECT count(*) FROM event WHERE id <@ (SELECT other.period FROM shift AS other WHERE other.name = shift.name))
 FROM shift ORDER BY name;
--- if a subquery in the period depends on the row of the ID, the condition does not use
--- the index, and the subquery runs once for each row
+-- a subquery that depends on the row of the ID: the condition does not use the index, and
+-- the subquery runs once for each row
 SELECT plan($$SELECT n FROM event WHERE id <@ tstzrange((SELECT last_run - n * interval '1 hour' FROM sync_state), NULL)$$);
 DROP TABLE sync_state;
 
@@ -173,7 +177,7 @@ SELECT c.id FROM customer AS c WHERE c.vip OR EXISTS (
 	GROUP BY ROLLUP (p.id <@ p.valid) HAVING NOT p.id <@ p.valid) ORDER BY 1;
 DROP TABLE customer, contract, purchase;
 
--- a negated condition, and a period that is NULL
+-- a negated condition compares with the bounds too; with a NULL period, a condition is NULL
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE NOT (id <@ '[2026-01-10,2026-01-11)');
 SELECT plan($$SELECT n FROM event WHERE id <@ NULL$$);
 PREPARE by_no_period (tstzrange) AS
@@ -195,7 +199,7 @@ SELECT count(*), (SELECT count(*) FROM january_again) AS again FROM january;
 DROP VIEW january_again;
 EXPLAIN (COSTS OFF) SELECT n FROM january WHERE id <@ '[2026-01-10,2026-01-11)';
 
--- a condition that is pushed down into a union, and simplified there again
+-- a condition is pushed down into each part of a union, and uses the index there
 EXPLAIN (COSTS OFF) SELECT * FROM (SELECT id, n FROM event UNION ALL SELECT id, -n FROM event) AS both_ways
 WHERE id <@ tstzrange(now() - interval '1 day', NULL);
 
@@ -284,13 +288,13 @@ SELECT name FROM shift WHERE '019ba6f8-0000-7000-8000-000000000000'::uuid <@ per
 -- a condition on a volatile ID is not rewritten
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE CASE WHEN random() < 2 THEN id END <@ '[2026-01-10,2026-01-11)';
 
--- a period that is NULL during execution
+-- a period that is NULL during execution finds no ID
 CREATE FUNCTION no_period() RETURNS tstzrange STABLE LANGUAGE plpgsql AS $$BEGIN RETURN NULL; END$$;
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ no_period();
 SELECT count(*) FROM event WHERE id <@ no_period();
 DROP FUNCTION no_period;
 
--- a condition in the WHEN clause of a trigger
+-- a trigger can have a condition in its WHEN clause
 CREATE TABLE watched (id uuid);
 CREATE FUNCTION watch() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -325,7 +329,7 @@ DROP TABLE few;
 DROP FUNCTION counted_period;
 DROP SEQUENCE evaluations;
 
--- partitions pruned during planning
+-- partitions are pruned during planning if the period is constant
 CREATE TABLE visit (id uuid PRIMARY KEY, n int) PARTITION BY RANGE (id);
 CREATE TABLE visit_2001_01 PARTITION OF visit FOR VALUES FROM (public.uuidv7_floor('2001-01-01')) TO (public.uuidv7_floor('2001-02-01'));
 CREATE TABLE visit_2001_02 PARTITION OF visit FOR VALUES FROM (public.uuidv7_floor('2001-02-01')) TO (public.uuidv7_floor('2001-03-01'));
@@ -339,7 +343,7 @@ SELECT plan($$SELECT n FROM visit WHERE id <@ 'empty'$$);
 EXPLAIN (COSTS OFF) UPDATE visit SET n = -n WHERE id <@ '[2001-02-10,2001-02-11)';
 EXPLAIN (COSTS OFF) DELETE FROM visit WHERE '[2001-02-10,2001-02-11)' @> id;
 
--- partitions pruned during execution
+-- partitions are pruned during execution if the period is not constant
 EXPLAIN (COSTS OFF) SELECT n FROM visit WHERE id <@ tstzrange(now() - interval '1 day', NULL);
 SELECT plan($$SELECT n FROM visit WHERE id <@ tstzrange((SELECT max(upper(period)) FROM shift), NULL)$$);
 SELECT count(*) AS skipped
@@ -412,7 +416,7 @@ BEGIN
 	ASSERT length < 20000, length;
 END$$;
 
--- conditions with PL/pgSQL variables
+-- the ID and the period of a condition can be PL/pgSQL variables
 DO $$
 DECLARE
 	period tstzrange := '[2026-01-10,2026-01-11)';

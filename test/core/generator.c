@@ -409,8 +409,8 @@ the_random_bits_reach_the_value(void **state)
 }
 
 /*
- * Return the number of random bits that affect the next value.  doc/collisions.md
- * lists these numbers.
+ * Return the number of random bits that affect the next value.  doc/collisions.md relies
+ * on the numbers for the first value of a tick.
  */
 static int
 bits_that_count(UuidMethod method, UuidStamp stamp, UuidPayload before, uint64_t now)

@@ -463,9 +463,9 @@ read_step(State *state)
 			if (is_unknown(state))
 			{
 				/*
-				 * A refusal is needless if the snapshot was taken after the
-				 * high-water mark was read, and does not see transaction 1, the only
-				 * one from before startup, as in progress.
+				 * Only transaction 1 can be from before startup.  A refusal is needless
+				 * if the snapshot was taken after the high-water mark was read, and
+				 * does not see transaction 1 as in progress.
 				 */
 				if (state->seen_loaded && !(state->seen_running & 1 << 1))
 					refused++;

@@ -176,7 +176,7 @@ SELECT ok(estimated_rows($$SELECT FROM steady WHERE id <@ tstzrange(now() + inte
 INSERT INTO steady SELECT public.uuidv7_at(now() + interval '2 hours' + n * interval '1 second') FROM generate_series(1, 288) AS n;
 SELECT ok(estimated_rows($$SELECT FROM steady WHERE id <@ tstzrange(now() + interval '1 hour', NULL)$$) > 50, 'many rows are estimated after new values were inserted');
 
--- a table that has grown since ANALYZE: the new rows have the newest IDs
+-- estimate a table that has grown since ANALYZE, by rows with the newest IDs
 CREATE TABLE growing AS SELECT id FROM steady WHERE id < public.uuidv7_floor(now() - interval '20 days');
 CREATE INDEX ON growing (id);
 CALL analyze_whole('growing');
@@ -186,8 +186,8 @@ SELECT estimates('growing', $$id <@ tstzrange(now() - interval '10 days', now() 
 SELECT estimates('growing', $$id <@ tstzrange(now() - interval '20 days 2 hours', NULL)$$);
 SELECT estimates('growing', $$id <@ tstzrange(now() - interval '41 days', now() - interval '40 days')$$);
 
--- tables that have grown since ANALYZE: with values of uuidv8_node(), with values of
--- uuidv8(), whose time has another unit, and with v7 among random UUIDs
+-- estimate more tables that have grown since ANALYZE: with values of uuidv8_node(), with
+-- values of uuidv8(), whose time has another unit, and with v7 among random UUIDs
 CREATE FUNCTION v8_floor(moment timestamptz) RETURNS uuid STABLE
 RETURN public.uuidv8_custom((extract(epoch FROM moment) * 100000000)::bigint >> 12, ((extract(epoch FROM moment) * 100000000)::bigint & 4095)::int, 0);
 CREATE TABLE growing_v8 AS SELECT id FROM v8 WHERE id < public.uuidv8_node_floor(now() - interval '20 days');
@@ -210,7 +210,7 @@ SELECT public.uuidv8_node_floor(now() - n * interval '1 day') AS id FROM generat
 CALL analyze_whole('v8_customers');
 SELECT estimates('v8_customers', $$public.uuidv8_node_within(id, tstzrange(now() - interval '30 days 12 hours', now() - interval '20 days 12 hours'))$$);
 
--- a table without statistics, and a table with statistics of one row
+-- estimate a table without statistics, and a table with statistics of one row
 CREATE TABLE unknown AS SELECT id FROM mixed;
 SELECT estimates('unknown', 'public.uuid_is_v7(id)');
 SELECT estimates('unknown', 'NOT public.uuid_is_v7(id)');
@@ -241,8 +241,8 @@ SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '50 days', NULL) AN
 SELECT estimates('mixed', format('public.uuid_is_v7(id) AND (id < %L OR id > %L)', public.uuidv7_floor(now() - interval '60 days'), 'f0000000-0000-4000-8000-000000000000'::uuid));
 SELECT estimates('customers', format('id <@ %L::tstzrange AND id = %L', '(,)', (SELECT id FROM customers ORDER BY id LIMIT 1)));
 
--- estimate new rows after the last bin of a histogram, and new rows before its first bin,
--- each fewer than half of one of the ten bins (ANALYZE samples 3,000 rows for ten bins)
+-- Estimate new rows after the last bin of a histogram, and new rows before the first bin.
+-- The new rows are fewer than half of a bin.  ANALYZE samples 3,000 rows for ten bins.
 CREATE TABLE later AS
 SELECT public.uuidv7_at(now() - (n - random()) * interval '270 seconds') AS id FROM generate_series(51, 3050) AS n;
 CREATE TABLE earlier AS

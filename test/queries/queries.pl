@@ -450,7 +450,7 @@ sub from
 }
 
 # Return a condition to group by.  Before PostgreSQL 18, omit subqueries and expressions such
-# as NOT (a AND b): these versions do not recognize them as grouped in the select list, and
+# as NOT (a AND b).  These versions do not recognize them as grouped in the select list, and
 # return the value of any row of the group.
 sub grouped_condition
 {

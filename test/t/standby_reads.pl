@@ -1,5 +1,5 @@
 # Incremental reads on a standby: a reader gets the horizon and a WAL position from the
-# primary, and rows from a standby that has replayed that position.
+# primary.  Then it gets rows from a standby that has replayed WAL up to that position.
 #
 # UUID9562_STANDBY_ROWS is about the number of rows that are written under load.
 use strict;

@@ -3,8 +3,8 @@
 # postmaster is killed, the server is stopped in immediate mode, its library is replaced,
 # and its clock is set forward and back.
 #
-# Every ID must be greater than all IDs of the same function whose calls returned before its
-# own call began, and no ID may be repeated.  Each reader must get each row once.
+# Every ID must be greater than all IDs of its function whose calls returned before its own
+# call began.  No ID may be repeated.  Each reader must get each row once.
 #
 # scripts/torture sets TORTURE_SECONDS and TORTURE_SEED from its arguments.
 use strict;
