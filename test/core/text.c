@@ -59,7 +59,7 @@ reads_a_uuid(void **state)
 	assert_uuid_equal(bytes, "f81d4fae-7dec-11d0-a765-00a0c91e6bf6");
 }
 
-/* RFC 4648, 7: each character encodes 5 bits, the most significant ones first. */
+/* RFC 4648, 7: each character encodes 5 bits, the most significant bits first. */
 static void
 base32hex_is_that_of_rfc_4648(void **state)
 {

@@ -28,7 +28,7 @@ const encrypt = (id, key) => {
 };
 
 // bs58 writes a "1" for each leading zero byte.  The extension pads with "1" to 22
-// characters.
+// characters, so remove the leading "1" and pad in the same way.
 const padded = (uuid) => bs58.encode(Buffer.from(uuid.replaceAll("-", ""), "hex")).replace(/^1+/, "").padStart(22, "1");
 const translator = short("123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz");
 

@@ -1,9 +1,9 @@
 -- Row estimates of period conditions are within a factor of two of the actual rows, both
 -- for periods of many histogram bins and for periods inside a single bin.
 --
--- The results are the same in every run: ANALYZE reads whole tables, and random values
--- come from one seed.  To use another seed, set PGOPTIONS='-c test.seed=0.25', a number
--- from -1 to 1.
+-- The results are the same in every run: ANALYZE reads whole tables, and random() has the
+-- same seed.  The seed can be another number from -1 to 1.  To use seed 0.25, set
+-- PGOPTIONS='-c test.seed=0.25'.
 
 BEGIN;
 SELECT plan(111);

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # Run random time queries on two sides: "ours" has the functions and operators of uuid9562,
 # and "theirs" has functions and operators of the same names without planner support.  Both
-# must return the same rows.
+# sides must return the same rows.
 #
 #	queries.pl [QUERIES] [SEED]
 #

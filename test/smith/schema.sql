@@ -161,7 +161,7 @@ CREATE FOREIGN TABLE far_period (name integer, a timestamptz, b timestamptz, p t
 -- --- operators ---------------------------------------------------------------
 
 -- SQLsmith applies an operator only to expressions of exactly the operator's types.  So
--- these operators accept other types.  PostgreSQL inlines their functions, which apply the
+-- these operators accept types for which the extension has no operator.  PostgreSQL inlines their functions, which apply the
 -- operators of the extension.
 CREATE FUNCTION within(uuid, tstzrange) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 OPERATOR(ids.<@) $2';
 CREATE FUNCTION contains(tstzrange, uuid) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 OPERATOR(ids.@>) $2';

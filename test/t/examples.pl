@@ -171,8 +171,8 @@ sub why_not
 	return;
 }
 
-# Return lines of psql that restart a server.  pg_ctl does not wait, since it compares the
-# start time of the server with the real clock.
+# Return lines of psql that restart a server.  pg_ctl cannot wait for the server, since it
+# compares the start time, by the changed clock of the server, with the real clock.
 sub restart
 {
 	my ($world, $node) = @_;

@@ -128,8 +128,9 @@ sub in_order
 
 # --- standbys whose clocks are behind -----------------------------------------
 
-# The first standby crashes before the checkpoint that writes the high-water mark.  The
-# second standby does not load the library.  The clock of the third is 30 seconds behind.
+# The first standby crashes before a checkpoint writes the high-water mark to its file.  The
+# second standby does not load the library.  The clock of the third standby is 30 seconds
+# behind.
 my $near = follow('near', $first, 'by -5');
 my $plain = follow('plain', $first, undef, "shared_preload_libraries = ''\nuuid9562.node_id = 7\n");
 my $far = follow('far', $first, 'by -30');

@@ -93,7 +93,7 @@ my $unknown = qr/ERROR:  55000: could not determine uuidv7_horizon\(\) because o
 	leave($preparer, $other);
 }
 
-# --- transactions prepared before the start -------------------------------------
+# --- transactions prepared before startup ---------------------------------------
 
 sql('BEGIN', q{INSERT INTO events (note) VALUES ('prepared before')}, q{PREPARE TRANSACTION 'before'});
 $node->restart;

@@ -10,7 +10,7 @@ use Test::More;
 use Ordered;
 
 my @calls = qw(uuidv6_ordered() uuidv7_ordered() uuidv8_node_ordered());
-# slow down the WAL writer, so that it does not flush WAL before the backends
+# slow down the WAL writer, so that it does not flush WAL before the backends do
 my $server = Ordered->new('ordered', "wal_writer_delay = '10 s'\n") or plan skip_all => World::REASON;
 my $node = $server->node;
 

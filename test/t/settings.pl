@@ -14,7 +14,7 @@ $node->safe_psql('postgres', 'CREATE EXTENSION uuid9562');
 my $node_of_v6 = 'SELECT public.uuid_extract_node(public.uuidv6())';
 my $id_of_v8 = 'SELECT public.uuidv8_node_id(public.uuidv8_node())';
 
-# a valid value that is set before the library is loaded
+# values that are set before the library is loaded
 is($node->safe_psql('postgres', "SET uuid9562.mac_address = '02:00:5e:10:00:01'; $node_of_v6"),
 	'02:00:5e:10:00:01', 'a value set before the library is loaded is used');
 my ($status, $out, $err) = $node->psql('postgres', "SET uuid9562.mac_address = 'zz'; $node_of_v6");
