@@ -1,6 +1,6 @@
--- Plans of period conditions.  The planner rewrites them to comparisons with the bounds of
--- the period, which can use an index, prune partitions and exclude tables by constraints.
--- A condition that cannot be rewritten remains a function call.
+-- Plans of period conditions.  The planner rewrites a condition to comparisons with the bounds
+-- of the period.  The comparisons can use an index, prune partitions and exclude tables by
+-- constraints.  A condition that cannot be rewritten remains a function call.
 SET TimeZone = 'UTC';
 SET DateStyle = 'ISO';
 SET max_parallel_workers_per_gather = 0;

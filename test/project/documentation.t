@@ -120,7 +120,7 @@ foreach my $id (@ids)
 	}
 }
 
-# The table in CONTRIBUTING.md lists exactly the commands in scripts.
+# The table in CONTRIBUTING.md lists exactly the commands in the folder scripts.
 my @commands = grep { -x && -f } glob 'scripts/*';
 cmp_ok(scalar(@commands), '>', 10, 'there are commands');
 is_deeply([ sort(slurp('CONTRIBUTING.md') =~ /^\| `(scripts\/\w[\w-]*)` \|/mg) ], [ sort @commands ], 'CONTRIBUTING.md lists each command');

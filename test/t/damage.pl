@@ -53,8 +53,8 @@ sub rewrite
 	return;
 }
 
-# Disable PostgreSQL's data checksums, which would find the damage first.  They are on by
-# default since PostgreSQL 18.
+# Disable PostgreSQL's data checksums, which would find the damage before the extension does.
+# They are on by default since PostgreSQL 18.
 $node->stop;
 system_or_bail('pg_checksums', '--disable', '--pgdata', $node->data_dir) if $node->pg_version >= 18;
 $server->start;
