@@ -2,8 +2,8 @@
  * compat.h
  *		PostgreSQL's basic headers, and the differences between its versions.
  *
- * The code uses the newest name of anything that PostgreSQL renamed.  It calls a
- * function whose arguments PostgreSQL changed through a macro.
+ * If PostgreSQL renamed something, the code uses the newest name.  If PostgreSQL changed
+ * the arguments of a function, the code calls the function through a macro.
  */
 #ifndef UUID9562_COMPAT_H
 #define UUID9562_COMPAT_H
@@ -43,7 +43,7 @@
 #define HAVE_DSM_INIT_ARG		/* GetNamedDSMSegment() has parameter arg */
 #endif
 
-/* PostgreSQL 19 changed these arguments.  LWLockNewTrancheId() registers the name too. */
+/* PostgreSQL 19 changed these functions.  LWLockNewTrancheId() now registers the name. */
 #if PG_VERSION_NUM >= 190000
 #define new_lwlock_tranche(name) LWLockNewTrancheId(name)
 #define register_lwlock_tranche(id, name) ((void) (id))
@@ -66,7 +66,7 @@
 #define realpath(path, resolved) _fullpath(resolved, path, _MAX_PATH)
 #endif
 
-/* declared in libpq/libpq.h, which includes GSSAPI headers that may not be installed */
+/* libpq/libpq.h declares this, but includes GSSAPI headers that may not be installed. */
 extern bool check_ssl_key_file_permissions(const char *ssl_key_file, bool isServerStart);
 
 #endif							/* UUID9562_COMPAT_H */

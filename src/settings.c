@@ -1,6 +1,6 @@
 /*
  * settings.c
- *		The settings of uuid9562 and their check hooks.
+ *		The settings of uuid9562 and their hooks.
  */
 #include "settings.h"
 
@@ -15,7 +15,7 @@ int			uuid9562_node_id = UNSET_NODE_ID;
 int			uuid9562_max_ahead;
 char	   *uuid9562_key_file;
 
-/* The text of uuid9562.mac_address.  Its assign hook sets uuid9562_node_stamp. */
+/* The value of uuid9562.mac_address.  Its assign hook sets uuid9562_node_stamp. */
 static char *mac_address;
 
 static const struct config_enum_entry v7_methods[] = {
@@ -37,9 +37,9 @@ static const char *const mac_address_forms[] = {
 };
 
 /*
- * Read a MAC address.  Return false if the string has none of the forms above.  A check
- * hook must not call macaddr_in(): if exit_on_error is on, an error of macaddr_in() is
- * FATAL even inside PG_TRY, and would end the postmaster.
+ * Convert a MAC address to bytes.  Return false if the string has none of the forms
+ * above.  A check hook must not call macaddr_in(): if exit_on_error is on, an error of
+ * macaddr_in() is FATAL even inside PG_TRY, and would end the postmaster.
  */
 static bool
 parse_mac_address(const char *string, uint8 *bytes)
@@ -88,7 +88,7 @@ assign_mac_address(const char *newval, void *extra)
 	memcpy(&uuid9562_node_stamp, extra, sizeof(UuidStamp));
 }
 
-/* Return the node ID of uuid9562.node_id.  Raise an error if it is not set. */
+/* Return the value of uuid9562.node_id.  Raise an error if it is not set. */
 uint32
 uuid9562_own_node_id(void)
 {
@@ -100,7 +100,7 @@ uuid9562_own_node_id(void)
 	return uuid9562_node_id;
 }
 
-/* Define the settings, and refuse other settings with their prefix. */
+/* Define the settings, and refuse other settings with the prefix "uuid9562". */
 void
 uuid9562_define_settings(void)
 {

@@ -3,7 +3,7 @@
  *		A UUID as 22 digits in base 58, with Bitcoin's alphabet.
  *
  * The alphabet is in ASCII order and the length is fixed.  So with collation "C" the
- * text sorts as the UUID does.  Five digits fit into 32 bits and are computed together.
+ * text sorts as the UUID does.  Five digits, which fit into 32 bits, are computed together.
  *
  * Plain C11: no PostgreSQL headers, no I/O, no static state.
  */
@@ -43,7 +43,7 @@ uuid_base58_write(const uint8_t *bytes, char *string)
 	}
 }
 
-/* Read 16 bytes from 22 characters.  Return NULL, or why the string is invalid. */
+/* Read 16 bytes from 22 characters.  Return NULL, or the reason for a failure. */
 static inline const char *
 uuid_base58_read(const char *string, size_t length, uint8_t *bytes)
 {

@@ -8,9 +8,8 @@
  *	v8 (B.1)	10 ns			1970-01-01		1970 and all later years
  *
  * In v7, the 48-bit milliseconds (5.7) and the 12-bit fraction of method 3 (6.2) are
- * used as one number.  The functions report times that the clock does not support.  The
- * field of v8 contains the least significant 60 bits of the time (appendix B.1), so it
- * starts again from zero every 365 years.
+ * used as one number.  The field of v8 contains the least significant 60 bits of the
+ * time (appendix B.1), so it starts again from zero every 365 years.
  *
  * Plain C11: no PostgreSQL headers, no I/O, no static state.
  */
@@ -34,8 +33,8 @@ typedef enum UuidClock
 
 /*
  * A tick is one unit of the time field.  n nanoseconds are n * numerator / denominator
- * ticks.  uuid_clock_unix_micros() rounds down to a multiple of reading_ticks, which is
- * reading_micros microseconds: a millisecond in v7, and a microsecond in other versions.
+ * ticks.  uuid_clock_unix_micros() rounds a time down to a multiple of reading_ticks
+ * ticks, or reading_micros microseconds: a millisecond in v7, and a microsecond otherwise.
  */
 typedef struct UuidClockUnit
 {
@@ -56,8 +55,8 @@ static const UuidClockUnit uuid_clock_units[] = {
 
 /*
  * Convert seconds since 1970-01-01 and nanoseconds, 0 to 999999999, to a time field.
- * Return false if the time is outside the field.  In v8 this is the case only before
- * 1970: appendix B.1 keeps the least significant 60 bits of a time (6.1, truncating).
+ * Return false if the time is outside the field.  No time since 1970 is outside the field
+ * of v8, which contains the least significant 60 bits of the time (6.1, truncating).
  */
 static inline bool
 uuid_clock_ticks(UuidClock clock, int64_t sec, uint32_t nsec, uint64_t *ticks)
@@ -110,7 +109,7 @@ uuid_clock_unix_micros(UuidClock clock, uint64_t ticks)
  * Convert a v7 time field, whose low 12 bits are a fraction of a millisecond (6.2,
  * method 3), to microseconds since 1970-01-01.  The result is the last whole
  * microsecond that begins before the end of the tick.  A tick is shorter than a
- * microsecond, so this is the exact inverse of uuid_clock_micros_ticks().
+ * microsecond, so this function exactly reverses uuid_clock_micros_ticks().
  */
 static inline int64_t
 uuid_clock_v7_unix_micros(uint64_t ticks)
@@ -127,8 +126,8 @@ uuid_clock_v7_unix_micros(uint64_t ticks)
  *
  * Round the microseconds down to whole ticks or, with whole_ms, to whole milliseconds.
  * So values to which the same number of microseconds is added keep their order.
- * Values of method counter need whole_ms, since the 12 bits after their milliseconds
- * are not a time.
+ * Values of UUID_METHOD_COUNTER need whole_ms, since the 12 bits after their
+ * milliseconds are not a time.
  */
 static inline bool
 uuid_clock_v7_shift(uint64_t ticks, int64_t micros, bool whole_ms, uint64_t *shifted)

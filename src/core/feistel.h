@@ -2,11 +2,12 @@
  * feistel.h
  *		A permutation of UUIDs that cannot be computed or reversed without a key.
  *
- * A Luby-Rackoff (Feistel) network over the 122 bits other than version and variant.
- * Round i encrypts a block of two 64-bit big-endian numbers: i and one half.  It XORs the
- * other half with the low 61 bits of the first number of the result.  The next round
- * exchanges the halves.  Six rounds are proven secure against chosen-ciphertext attacks
- * with far fewer than 2^61 queries.  Four more rounds are a margin.
+ * The permutation is a Luby-Rackoff (Feistel) network.  It splits the 122 bits other than
+ * version and variant into two halves.  Round i encrypts a block of two 64-bit big-endian
+ * numbers: i and one half.  The round XORs the other half with the low 61 bits of the
+ * first number of the result.  In the next round the halves exchange their roles.  Six
+ * rounds are proven secure against chosen-ciphertext attacks with far fewer than 2^61
+ * queries.  This network has four more rounds as a safety margin.
  *
  * Plain C11: no PostgreSQL headers, no I/O, no static state, no branches on a secret.
  */
@@ -22,7 +23,7 @@
 /* Encrypt a block of 16 bytes in place with a key.  Return false on failure. */
 typedef bool (*UuidBlockCipher) (void *key, uint8_t *block);
 
-/* Encrypt a UUID to version 4, or decrypt it to version 7.  Return false on failure. */
+/* Encrypt a v7 UUID as v4, or decrypt a v4 UUID to v7.  Return false on failure. */
 static inline bool
 uuid_feistel(UuidBlockCipher cipher, void *key, bool encrypt, uint8_t *bytes, const uint8_t *given)
 {

@@ -3,16 +3,16 @@
  *		The generator of monotonic values (RFC 9562, 6.2).
  *
  * All time-based versions use this generator.  The state of a generator is its previous
- * payload, and the next payload is always greater:
+ * payload.  The next payload is always greater, and consists of:
  *
- *	- If the clock is later than the previous time, use the clock's time and a new tail.
- *	- If the clock shows the same time, or was set back, keep the previous time and
- *	  increment the tail.
- *	- If the tail is full, use the next tick and a new tail.
+ *	- the clock's time and a new tail, if the clock is later than the previous time;
+ *	- the previous time and a tail with an incremented counter, if the clock shows the
+ *	  same time or was set back;
+ *	- the next tick and a new tail, if the counter is full.
  *
- * This is method fraction.  See UuidMethod for the other methods.  The top bit of a new
- * counter is zero, to delay the overflow (6.2, counter rollover guards).  All methods
- * have the same state, so values increase even if the method changes.
+ * UUID_METHOD_FRACTION does exactly this.  See UuidMethod for the other methods.  The top
+ * bit of a new counter is zero, to delay the overflow (6.2, counter rollover guards).  All
+ * methods have the same state, so values increase even if the method changes.
  *
  * Plain C11: no PostgreSQL headers, no I/O, no static state.  The caller passes the
  * time and the random bits.
@@ -75,7 +75,7 @@ typedef enum UuidNext
 	UUID_NEXT_EXHAUSTED			/* not at all: no greater value exists */
 } UuidNext;
 
-/* Advance a time by one tick of the method.  Return false at the end of the field. */
+/* Add a tick, in units of the time field.  Return false if the field cannot hold it. */
 static inline bool
 uuid_generator_tick(uint64_t *time, uint64_t tick)
 {
@@ -168,7 +168,7 @@ uuid_generator_next_counter(UuidPayload *previous, uint64_t now, UuidRandom rand
 /*
  * Replace the previous payload by the next payload, which is greater.
  *
- * "now" is the current time, from uuid_clock_ticks().  Methods other than
+ * "now" is a time from uuid_clock_ticks().  Methods other than
  * UUID_METHOD_FRACTION are for v7 only.  A zeroed payload is the state of a new
  * generator.  With UUID_METHOD_FRACTION, the caller may replace the low 58 bits of
  * the tail, since the bits above them determine the order.

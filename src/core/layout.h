@@ -2,8 +2,8 @@
  * layout.h
  *		The layout of a UUID (RFC 9562, 4 and 5).
  *
- * A UUID of any version has a version, a variant and a payload of 122 bits, most
- * significant bit first:
+ * A UUID consists of a version, a variant and a payload of 122 bits: a time and a tail.
+ * The order, with the most significant bit first, is:
  *
  *		time[59:12] 48 | version 4 | time[11:0] 12 | variant 2 | tail 62
  *
@@ -43,10 +43,10 @@
 #define UUID_CUSTOM_B_MAX	UUID_SUBTIME_MAX
 #define UUID_CUSTOM_C_MAX	UUID_TAIL_MAX
 
-/* Least significant bit of the node's first byte (6.10) */
+/* Multicast bit: the least significant bit of the node's first byte (6.10) */
 #define UUID_NODE_MULTICAST	(UINT64_C(1) << 40)
 
-/* Lowest bit of the version in bytes 0-7, and of the variant in bytes 8-15 */
+/* Number of the lowest bit of the version in bytes 0-7, and of the variant in bytes 8-15 */
 #define UUID_VERSION_SHIFT	12
 #define UUID_VARIANT_SHIFT	62
 #define UUID_VARIANT_RFC	UINT64_C(2)
@@ -238,7 +238,7 @@ uuid_layout_clock_seq(UuidPayload payload)
 	return (uint32_t) (payload.tail >> UUID_NODE_BITS);
 }
 
-/* Write the node of v1 and v6 (5.1). */
+/* Extract the node of v1 and v6 (5.1). */
 static inline void
 uuid_layout_node_bytes(UuidPayload payload, uint8_t *bytes)
 {
@@ -246,7 +246,7 @@ uuid_layout_node_bytes(UuidPayload payload, uint8_t *bytes)
 		bytes[i] = (uint8_t) (payload.tail >> (8 * (UUID_NODE_BYTES - 1 - i)));
 }
 
-/* Return the stamp that sets the node of v1 and v6 (5.1). */
+/* Return the stamp that sets the node of v1 and v6 to the given bytes (5.1). */
 static inline UuidStamp
 uuid_layout_node_stamp(const uint8_t *bytes)
 {
@@ -291,7 +291,7 @@ uuid_layout_stamp(UuidPayload payload, UuidStamp stamp)
 	return payload;
 }
 
-/* Return the payload with the fields of v8, which must be in range (5.8). */
+/* Return the payload that consists of the fields of v8 (5.8).  They must be in range. */
 static inline UuidPayload
 uuid_layout_custom(uint64_t custom_a, uint64_t custom_b, uint64_t custom_c)
 {

@@ -8,7 +8,7 @@
 
 /*
  * Refill the buffer for process "owner".  If the source fails, erase the buffer: it can
- * hold bytes that the parent process will use, or a part of the source's output.
+ * contain bytes that the parent process will return too, or a part of the source's output.
  */
 bool
 uuid_random_buffer_refill(UuidRandomBuffer *buffer, int64_t owner, UuidRandomSource source)

@@ -12,7 +12,7 @@
 /* Usual text form of a UUID (RFC 9562, 4), for uuid_text_read() */
 #define UUID_TEXT_HEX_AND_DASH	"xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 
-/* Return the value of a digit in a base of at most 36, or -1 for another character. */
+/* Return the value of a digit in a base up to 36, or -1 if c is not such a digit. */
 static inline int
 uuid_text_digit(char c, int base)
 {
@@ -30,7 +30,7 @@ uuid_text_digit(char c, int base)
 /*
  * Read a string that has a given form.  In the form, each x stands for a hexadecimal
  * digit, and other characters for themselves.  Two digits are a byte.  Return false if
- * the string does not have the form, even if some bytes have already been written.
+ * the string does not have the form.  Some bytes may then already have been written.
  */
 static inline bool
 uuid_text_read(const char *form, const char *string, uint8_t *bytes)
@@ -61,8 +61,8 @@ uuid_text_read(const char *form, const char *string, uint8_t *bytes)
 
 /*
  * In base32hex (RFC 4648, 7) each character stands for 5 bits, the most significant
- * first.  Zeros follow the 128th bit.  The alphabet is in ASCII order, so the text sorts
- * in the order of the bytes.
+ * first.  Two zero bits follow the 128 bits of a UUID.  The alphabet is in ASCII order,
+ * so the text sorts in the order of the bytes.
  */
 #define UUID_TEXT_BASE32HEX_LENGTH	26
 #define UUID_TEXT_BASE32HEX_ALPHABET	"0123456789abcdefghijklmnopqrstuv"
@@ -91,8 +91,8 @@ uuid_text_write_base32hex(const uint8_t *bytes, char *string)
 
 /*
  * Read 16 bytes from base32hex in upper or lower case, without padding.  Return
- * false for any other string, even if some bytes have already been written.  A string
- * in which a bit after the 128th is set is not valid either.
+ * false for any other string, also if a bit after the 128th is set.  Some bytes may
+ * then already have been written.
  */
 static inline bool
 uuid_text_read_base32hex(const char *string, uint8_t *bytes)

@@ -9,10 +9,10 @@
  * either transaction as in progress, the reader uses the value of the merged entry.  This
  * value can be smaller than necessary but is never too great.
  *
- * Level n holds up to two entries of 2^n transactions each.  If t transactions finished
- * after the newest transaction of an entry, the entry covers at most t + 1 transactions.
- * So the value that the reader uses is at most about twice as old as the snapshot.  The
- * oldest entry of the last level covers all older transactions.
+ * Level n holds up to two entries of 2^n transactions each, but the oldest entry of the
+ * last level covers all older transactions.  If t transactions finished after the newest
+ * transaction of any other entry, that entry covers at most t + 1 transactions.  So the
+ * value of such an entry is at most about twice as old as the snapshot.
  *
  * Plain C11: no PostgreSQL headers, no I/O, no static state.
  */
@@ -24,7 +24,7 @@
 
 #include "kind.h"
 
-/* All entries but the oldest cover about 2^24 transactions: 28 minutes at 10,000/s. */
+/* The entries without the oldest cover about 2^24 transactions: 28 minutes at 10,000/s. */
 #ifndef UUID_HISTORY_LEVELS
 #define UUID_HISTORY_LEVELS	24
 #endif

@@ -38,7 +38,7 @@ Datum
 uuid9562_uuidv7_batch(PG_FUNCTION_ARGS)
 {
 	FuncCallContext *batch;
-	int		   *unread;			/* number of values before the next reading */
+	int		   *unread;			/* values left before a clock reading */
 	UuidPayload payload;
 
 	if (SRF_IS_FIRSTCALL())
@@ -65,7 +65,7 @@ uuid9562_uuidv7_batch(PG_FUNCTION_ARGS)
 /*
  * uuidv7_batch_support(internal) returns internal
  *
- * Estimate that there are n rows, if n is known at plan time.
+ * Estimate n rows, if n is known at plan time.
  */
 Datum
 uuid9562_uuidv7_batch_support(PG_FUNCTION_ARGS)

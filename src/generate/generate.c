@@ -102,10 +102,10 @@ uuid9562_uuidv7(PG_FUNCTION_ARGS)
 /*
  * uuidv7(shift interval) returns uuid
  *
- * Generate a UUID as uuidv7() does, and add an interval to its timestamp.  Add as
- * "timestamptz + interval" does, in the session's time zone and with microsecond
- * precision.  Values with the same method and the same shift keep their order, unless
- * the length of the shift varies, as the length of a month does.
+ * Generate a UUID as uuidv7() does, and add an interval to its timestamp.  Calculate as
+ * "timestamptz + interval" does, in the session's time zone.  Values with the same
+ * method and the same shift keep their order, unless the length of the shift varies, as
+ * the length of a month does.
  */
 Datum
 uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
@@ -178,7 +178,7 @@ check_custom_field(const char *name, int64 value, uint64 max)
  * uuidv8_custom(custom_a bigint, custom_b integer, custom_c bigint)
  * returns uuid
  *
- * Return the UUID with these fields of 48, 12 and 62 bits (RFC 9562, 5.8).
+ * Return the UUID with the given fields of 48, 12 and 62 bits (RFC 9562, 5.8).
  */
 Datum
 uuid9562_uuidv8_custom_fields(PG_FUNCTION_ARGS)

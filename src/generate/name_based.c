@@ -48,8 +48,8 @@ v8_algorithm(text *name)
 }
 
 /*
- * Hash the namespace, argument 0, and the name.  Return the first 16 bytes of the
- * hash, with version and variant replaced.
+ * Hash the namespace, which is argument 0, followed by the name.  Return the first 16
+ * bytes of the hash, with version and variant replaced.
  */
 static Datum
 named_uuid(FunctionCallInfo fcinfo, int version, const char *name, size_t name_bytes)
@@ -69,7 +69,7 @@ named_uuid(FunctionCallInfo fcinfo, int version, const char *name, size_t name_b
 		pg_cryptohash_update(context, (const uint8 *) name, name_bytes) < 0 ||
 		pg_cryptohash_final(context, digest, algorithm->digest_bytes) < 0)
 	{
-		/* the string stays valid after the context is freed */
+		/* the error string stays valid after the context is freed */
 		const char *reason = pg_cryptohash_error(context);
 
 		pg_cryptohash_free(context);

@@ -2,22 +2,22 @@
  * session_generator.h
  *		The generators of this session.
  *
- * Each value of a kind is greater than the previous value of the kind in this process
- * (RFC 9562, 6.2).  A rollback does not rewind a generator.
+ * Each payload of a kind is greater than the previous payload of the kind in this
+ * process (RFC 9562, 6.2).  A rollback does not rewind a generator.
  */
 #ifndef UUID9562_SESSION_GENERATOR_H
 #define UUID9562_SESSION_GENERATOR_H
 
 #include "runtime/runtime.h"
 
-/* The previous value of each kind; all zeros before the first value. */
+/* The previous payload of each kind; all zeros before the first one. */
 extern UuidPayload uuid9562_previous[UUID_KIND_COUNT];
 
 /*
- * Return the next value of a generator.
+ * Generate the next payload of a kind.
  *
- * This is inlined into each caller, where the kind is a constant.  The clock is read
- * first, so that the processor can fetch the random bits while it waits for the clock.
+ * This function is inlined into each caller, where the kind is a constant.  The clock is
+ * read first, so that the processor can fetch the random bits while it waits for the clock.
  */
 static pg_attribute_always_inline UuidPayload
 next_payload(const UuidKind *kind, UuidMethod method)
@@ -33,7 +33,7 @@ next_payload(const UuidKind *kind, UuidMethod method)
 }
 
 /*
- * Generate the next value at the time of the previous value, without reading the
+ * Generate the next payload at the time of the previous payload, without reading the
  * clock.  Return false if the counter is full.
  */
 static pg_attribute_always_inline bool

@@ -56,7 +56,7 @@ put_row(ReturnSetInfo *result, const UuidKind *kind)
 	values[4] = Int64GetDatum(pg_atomic_read_u64(&uuid9562_shared->mark_writes));
 	nulls[5] = holder < 0;
 	values[5] = timestamp_of(kind, held_time);
-	/* no pid if the transaction has finished since the snapshot was taken */
+	/* no pid if only finished transactions of the process hold the horizon */
 	nulls[6] = holder < 0 || prepared || !is_visible(proc) ||
 		pg_atomic_read_u64(&slot_of(proc)->first[kind->ordered]) == 0;
 	values[6] = Int32GetDatum(proc->pid);
@@ -94,7 +94,7 @@ uuid9562_uuid_generator_reset(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* Return the kind that has the version of a UUID and an _ordered() function. */
+/* Return the kind with an _ordered() function and the version of a UUID. */
 static const UuidKind *
 ordered_kind(const pg_uuid_t *uuid)
 {

@@ -5,15 +5,15 @@
  *
  * The high-water mark contains reserved_until of each generator.  It is one page, in a
  * file like that of a table but without an entry in the system catalogs.  Each change of
- * the page is written to WAL as a full-page image, so that crash recovery, standbys,
- * backups and pg_rewind restore the page, even on a server without this library.
+ * the page is written to WAL as a full-page image.  So crash recovery, standbys, restored
+ * backups and pg_rewind have the page, even on a server without this library.
  *
- * The WAL record is flushed before a value of the new range is generated.  So it precedes
- * the WAL records of all rows with such values: a server with such a row has the mark.
+ * The WAL record is flushed before a value of the new range is generated.  So the record is
+ * before those of all rows with such values: a server that has such a row has the mark.
  *
- * A server without the file has never generated an ordered value.  If the file has no
- * valid page, uuid9562_read_mark() raises an error.  Such a file is corrupted, or remains
- * after a crash or an error, such as a full disk, at the very first use.
+ * If there is no file, no ordered value has been generated.  If the file has no valid
+ * page, uuid9562_read_mark() raises an error.  Such a file is corrupted, or was left by a
+ * crash or an error (such as a full disk) when the mark was written for the first time.
  *
  * Callers hold mark_lock.  They do not call these functions during recovery.
  */
@@ -44,7 +44,7 @@ typedef struct MarkRecord
 	pg_crc32c	crc;
 } MarkRecord;
 
-#define MARK_MAGIC		0x55554944	/* UUID */
+#define MARK_MAGIC		0x55554944	/* "UUID" in ASCII */
 #define MARK_FORMAT		3
 
 static pg_crc32c
@@ -70,7 +70,7 @@ report_corruption(void)
 					 "and uuid_generator_advance() to continue after the greatest existing UUID.")));
 }
 
-/* Error context callback: add the hint to PostgreSQL's errors, as for a bad checksum. */
+/* Error context callback: add a hint if PostgreSQL finds that the page is corrupted. */
 static void
 add_hint(void *arg)
 {

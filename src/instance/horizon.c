@@ -3,33 +3,34 @@
  *		The ID below which no further values can become visible:
  *		uuidv6_horizon(), uuidv7_horizon() and uuidv8_node_horizon().
  *
- * Every ordered value below the horizon that will ever be committed is already
- * visible to the calling statement's snapshot.
+ * Suppose that a transaction inserts a row with an ordered value that it has generated.
+ * If the value is below the horizon and the transaction ever commits, the calling
+ * statement's snapshot already sees the row.
  *
  * Each process has a slot with the smallest value of its transaction in progress
  * and a history of its finished transactions.  A transaction in progress holds the
- * horizon at its smallest value.  So does a finished transaction that the snapshot
- * sees as in progress.  Otherwise the horizon follows the generator's last value.
+ * horizon at its smallest value.  So does a finished transaction that the snapshot sees
+ * as in progress.  Without these, the horizon is just above the generator's last value.
  *
  * Proof.  Suppose that transaction T generates a value and commits, and that the snapshot
  * does not see T as finished.  The reader first reads the generator's last value L.  If
- * T's value is greater than L, it is not below the horizon.  Otherwise T's slot has had
- * T's smallest value since before L was read, because values are recorded, and L is read,
- * under the generator's lock (1).  Then the reader reads the slot.  If T's value is not in
- * the slot any more, T is already in the history (2), which is read after the slot (3).
- * The history is in the order in which transactions finished.  So the reader starts at
- * the newest entry, and can stop at the first one that the snapshot sees as finished (4).
- * If the history changes while it is read, the reader reads it again (5).
+ * T's value is greater than L, it is not below the horizon.  Otherwise T's smallest value
+ * was in T's slot before L was read, because values are recorded, and L is read, under
+ * the generator's lock (1).  Then the reader reads the slot.  If T's value is not in the
+ * slot any more, T is already in the history (2), which is read after the slot (3).  The
+ * history is in the order in which transactions finished.  So the reader starts at the
+ * newest entry, and can stop at the first entry that the snapshot sees as finished (4).
+ * If the history changes while the reader reads it, the reader reads it again (5).
  *
  * PREPARE TRANSACTION copies the values to the history in the prepared transaction's
  * slot, and then clears the slot of the process (2).  The reader reads the slots of
  * prepared transactions last, so it finds the values in one of the two slots (6).  The
- * slot is not reused before the prepared transaction has finished.
+ * slot of a prepared transaction is not reused before the transaction has finished.
  *
  * After a crash, a generator continues from the high-water mark, which is in WAL and is
  * greater than all earlier values.  So the horizon does not decrease.
  *
- * The model in test/core/horizon.c fails if one of the steps (1) to (6) is broken.
+ * test/core/horizon.c checks a model, which fails if a step from (1) to (6) is broken.
  */
 #include "instance/instance.h"
 
@@ -48,7 +49,7 @@
 
 PG_FUNCTION_INFO_V1(uuid9562_uuid_replay_target);
 
-/* Return the statement's snapshot.  Raise an error if it cannot be used for a horizon. */
+/* Return the statement's snapshot.  Raise an error if no horizon can be computed here. */
 static Snapshot
 statement_snapshot(const UuidKind *kind)
 {
@@ -128,9 +129,9 @@ check_known(const UuidKind *kind, const FullSnapshot *full)
 }
 
 /*
- * Return the smallest value of the transactions in a history that the snapshot sees
+ * Return the smallest value in a history, of those transactions that the snapshot sees
  * as in progress (4).  If another process changes the history at the same time, the
- * caller ignores the result.  The counts never exceed the size of the array.
+ * caller ignores the result.  Even then the counts do not exceed the size of the array.
  */
 static uint64
 smallest_in_history(const volatile UuidHistory *history, const UuidKind *kind, const FullSnapshot *full)
@@ -152,9 +153,9 @@ smallest_in_history(const volatile UuidHistory *history, const UuidKind *kind, c
 }
 
 /*
- * Return the smallest value of the transactions in a slot's history that the snapshot
+ * Return the smallest value in a slot's history, of those transactions that the snapshot
  * sees as in progress.  If the changecount is odd or changes, another process has changed
- * the history during the reading: read it again (5).
+ * the history in the meantime, so read the history again (5).
  */
 static uint64
 smallest_finished(TransactionSlot *slot, const UuidKind *kind, const FullSnapshot *full)
@@ -184,14 +185,14 @@ smallest_unfinished(const UuidKind *kind, const FullSnapshot *full, int *holder)
 {
 	uint64		smallest = UUID_FIRST_NONE;
 
-	/* (6): the PGPROCs of prepared transactions are numbered last */
+	/* (6): the slots of prepared transactions come last, as their PGPROCs do */
 	for (int i = 0; i < slot_count(); i++)
 	{
 		TransactionSlot *slot = &uuid9562_shared->slots[i].slot;
 		uint64		first = pg_atomic_read_u64(&slot->first[kind->ordered]);
 		uint64		finished;
 
-		/* (3): the slot first, then its history */
+		/* (3): read the history after the value in the slot */
 		pg_read_barrier();
 		finished = smallest_finished(slot, kind, full);
 		pg_read_barrier();
@@ -209,8 +210,8 @@ smallest_unfinished(const UuidKind *kind, const FullSnapshot *full, int *holder)
  * Return a time that is greater than the time of every value so far, and make the
  * generator continue at that time.
  *
- * The generator does not use the rest of its current tick.  So the horizon can be the
- * smallest UUID of the next tick, which does not show random bits of a generated value.
+ * The generator skips the rest of its current tick.  So the horizon can be the smallest
+ * UUID of the next tick, which does not show random bits of a generated value.
  */
 static uint64
 close_tick(const UuidKind *kind)
@@ -234,7 +235,7 @@ close_tick(const UuidKind *kind)
 	return previous.time + 1;
 }
 
-/* Compute the horizon of a snapshot. */
+/* Compute the horizon for a snapshot. */
 static UuidPayload
 compute_horizon(const UuidKind *kind, Snapshot snapshot)
 {
@@ -302,7 +303,7 @@ uuid9562_find_holder(const UuidKind *kind, uint64 *time)
  *
  * The WAL records of all commits that the snapshot sees are before the insert position.
  * If this position is just after a page header, return the start of the page: a standby
- * that has replayed the last record of the previous page reports the start of the page.
+ * that has replayed all records before the page reports the start of the page.
  */
 Datum
 uuid9562_uuid_replay_target(PG_FUNCTION_ARGS)

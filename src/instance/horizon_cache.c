@@ -2,9 +2,9 @@
  * horizon_cache.c
  *		The horizons that the current transaction has computed, by snapshot.
  *
- * A statement can call uuidv7_horizon() again for each row, partition and FETCH.  If
- * the horizon advanced in between, the reader would miss rows.  So the function returns
- * the same horizon for the same snapshot until the transaction ends.
+ * A statement can call uuidv7_horizon() several times: for each row, partition or FETCH.
+ * If a later call returned a greater horizon, the reader would miss rows.  So the function
+ * returns the same horizon for the same snapshot until the transaction ends.
  *
  * The cache keeps the most recently used snapshots.  It raises an error for a snapshot
  * that it may have removed, since a second computation could return another horizon.
@@ -26,7 +26,7 @@ typedef struct CacheEntry
 	TransactionId xip[FLEXIBLE_ARRAY_MEMBER];
 } CacheEntry;
 
-/* A child of TopTransactionContext. */
+/* The memory of the entries: a child of TopTransactionContext. */
 static MemoryContext cache_context;
 static dlist_head entries;		/* most recently used first */
 static int	entry_count = -1;	/* -1 if the transaction has no cache */
@@ -53,7 +53,7 @@ create_cache(void)
 	removed_xmax = 0;
 }
 
-/* Check whether a snapshot has the same top-level transactions as that of an entry. */
+/* Check whether an entry's snapshot saw the same top-level transactions in progress. */
 static bool
 is_for_snapshot(const CacheEntry *entry, Snapshot snapshot)
 {

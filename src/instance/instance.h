@@ -19,7 +19,7 @@
 
 #include "core/transaction_history.h"
 
-/* All values of a generator have times before its reserved_until; 0 if there is no value. */
+/* A generator returns only values with times before its reserved_until, which is 0 at first. */
 typedef struct HighWaterMark
 {
 	uint64		reserved_until[UUID_ORDERED_COUNT];
@@ -36,7 +36,7 @@ typedef struct CachedHorizon
 typedef struct OrderedGenerator
 {
 	slock_t		lock;			/* protects all fields below */
-	UuidPayload previous;		/* the last value; all zeros before the first */
+	UuidPayload previous;		/* less than the next value; zeros at first */
 	uint64		reserved_until; /* values must have earlier times */
 	uint64		extend_at;		/* from this time on, extend the reservation */
 	uint64		generated;		/* number of values since startup */
@@ -53,14 +53,14 @@ typedef struct TransactionSlot
 {
 	/*
 	 * Time, plus one, of the smallest value of the transaction in progress; 0
-	 * if it has not generated any.  Set under the lock of the generator.
+	 * if it has not generated any.  Set under the generator's lock.
 	 */
 	pg_atomic_uint64 first[UUID_ORDERED_COUNT];
 	pg_atomic_uint64 changecount;	/* odd while the history changes */
 	UuidHistory history;
 } TransactionSlot;
 
-/* Different processes write the generators and slots, so each fills whole cache lines. */
+/* Different processes write the generators and slots, so pad each to whole cache lines. */
 typedef union PaddedGenerator
 {
 	OrderedGenerator generator;
@@ -119,8 +119,8 @@ extern uint64 uuid9562_find_first_known_xid(void);
 
 /*
  * Record the time of a new value in the slot of this process, if it is the smallest value
- * of the transaction.  Only the first value is, unless the generators have been reset
- * during the transaction.  The caller holds the generator's lock.
+ * of the transaction.  Later values are smaller than the first one only if the generators
+ * were reset during the transaction.  The caller holds the generator's lock.
  */
 static inline void
 record_value(const UuidKind *kind, uint64 time)

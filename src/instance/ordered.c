@@ -8,9 +8,9 @@
  *
  * The high-water mark is stored on disk.  It reserves values for each generator: those
  * with times before reserved_until.  A generator returns only reserved values.  When less
- * than one second of a reservation is left, a session extends it to two seconds.  During
- * this, other sessions use the reserved values that are left, or wait if there are none.
- * After every startup, a generator continues from the end of its reservation.
+ * than one second of a reservation is left, a session extends the reservation to two
+ * seconds.  Meanwhile, other sessions use the remaining reserved values, or wait if there
+ * are none.  After every startup, a generator continues from the end of its reservation.
  *
  * If an error is raised, mark_lock is released before the error is reported, since
  * sending the report can wait for the client.
@@ -102,7 +102,7 @@ uuid9562_generator_state(const UuidKind *kind)
 	return state;
 }
 
-/* Record that the mark has been read or reset, before the first value is generated. */
+/* Record that the mark has been read or reset.  The first call sets first_known_xid. */
 static void
 set_loaded(void)
 {
@@ -123,7 +123,7 @@ load_mark(void)
 	{
 		const UuidKind *kind = uuid9562_ordered_kinds[i];
 
-		/* true after startup, and after a failed write or reset */
+		/* true after startup, and after a write or a reset has failed */
 		if (mark.reserved_until[i] > uuid9562_generator_state(kind).reserved_until)
 			advance(kind, uuid_generator_from(mark.reserved_until[i]));
 	}
@@ -139,8 +139,8 @@ load(const UuidKind *kind, UuidPayload payload)
 
 /*
  * Reserve values until two seconds after a generator's previous value or the payload,
- * whichever is later.  Also extend the reservation of each other generator in use, from
- * its own previous value: one write of the mark serves all generators.
+ * whichever is later.  One write of the mark serves all generators.  So also reserve
+ * values of the other generators in use, until two seconds after their previous values.
  */
 static void
 extend(const UuidKind *kind, UuidPayload payload)
@@ -172,7 +172,7 @@ extend(const UuidKind *kind, UuidPayload payload)
 	}
 }
 
-/* Extend the reservation for the current time, unless another session has done so. */
+/* Extend a generator's reservation, unless another session has already done so. */
 static void
 extend_if_due(const UuidKind *kind, UuidPayload now)
 {
@@ -186,7 +186,7 @@ extend_if_due(const UuidKind *kind, UuidPayload now)
 static void
 advance_and_extend(const UuidKind *kind, UuidPayload payload)
 {
-	/* first, so that a horizon above the payload does not decrease in a crash */
+	/* extend first: otherwise a horizon above the payload could decrease in a crash */
 	extend(kind, payload);
 	advance(kind, payload);
 }
@@ -197,12 +197,12 @@ reset(const UuidKind *kind, UuidPayload payload)
 {
 	const HighWaterMark none = {{0}};
 
-	/* no session can generate a value until its reservation is extended again */
+	/* no session can generate a value until the reservation is extended again */
 	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
 		set_reserved(i, 0, 0);
 	uuid9562_write_mark(&none);
 
-	/* not reached if the write fails, so the previous values remain */
+	/* if the write fails, this is not reached and the previous values remain */
 	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
 	{
 		OrderedGenerator *generator = &uuid9562_shared->generators[i].generator;
@@ -257,10 +257,10 @@ uuid9562_seconds_ahead(const UuidKind *kind, uint64 time, uint64 now)
 
 /*
  * Count a value that is ahead of the clock.  Warn if it is more than max_ahead seconds
- * ahead.  Do not warn again until a value is more than max_ahead later than that value.
+ * ahead.  Warn again only about a value more than max_ahead later than the reported one.
  *
- * Read the clock again: the value can be later than the caller's reading of the clock
- * only because other sessions have generated values since then.
+ * Read the clock again, since the caller's reading can be outdated: other sessions may
+ * have generated values since then.
  */
 static void
 check_clock(const UuidKind *kind, uint64 time)
@@ -350,7 +350,7 @@ next_ordered(const UuidKind *kind)
 	now.time = clock_ticks(kind);
 	random = random_for(UUID_METHOD_FRACTION);
 
-	/* pass the current time, not the payload, which a reset can make obsolete */
+	/* do not reserve from the payload, which a concurrent reset can make obsolete */
 	while (unlikely(!step(kind, now.time, random, &payload, &extend_at)))
 		with_mark_lock(extend_if_due, kind, now, false);
 	if (unlikely(uuid_generator_is_behind(kind->clock, payload.time, now.time)))
@@ -367,7 +367,7 @@ next_ordered(const UuidKind *kind)
  *
  * Generate a UUID as uuidv6(), uuidv7() with method fraction, or uuidv8_node() does.  It
  * is greater than all values that the same ordered function has generated on this server
- * (RFC 9562, 6.2 and 6.3).
+ * since the last reset (RFC 9562, 6.2 and 6.3).
  */
 static pg_attribute_always_inline Datum
 ordered_uuid(FunctionCallInfo fcinfo, const UuidKind *kind, UuidStamp stamp)

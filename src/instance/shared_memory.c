@@ -3,8 +3,8 @@
  *		The shared memory of ordered UUIDs.
  *
  * If the library is preloaded, the memory is part of the server's shared memory.  Otherwise
- * PostgreSQL 17 and later create it at first use, in the registry of dynamic shared
- * memory segments.  Earlier versions need shared_preload_libraries.
+ * PostgreSQL 17 and later create the memory at first use, in the registry of dynamic
+ * shared memory segments.  Earlier versions need shared_preload_libraries.
  */
 #include "instance/instance.h"
 
@@ -46,7 +46,7 @@ init_shared(void *memory)
 			pg_atomic_init_u64(&shared->slots[i].slot.first[j], 0);
 		pg_atomic_init_u64(&shared->slots[i].slot.changecount, 0);
 	}
-	/* set last: use_shared() refuses the memory if initialization failed */
+	/* set this last: use_shared() refuses the memory if initialization failed */
 	shared->layout = SHARED_LAYOUT;
 }
 
@@ -122,7 +122,7 @@ static void
 add_context(void *arg)
 {
 	errcontext("while attaching to uuid9562 shared memory");
-	/* raised if another version created the segment with another size */
+	/* PostgreSQL raises this error if the segment has another size */
 	if (geterrcode() == ERRCODE_INTERNAL_ERROR)
 		errhint("If the library was updated, restart the server.");
 }

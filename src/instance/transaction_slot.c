@@ -8,8 +8,8 @@
  *
  * The slots cover all values generated since the first use of an ordered function after
  * startup or promotion.  A transaction with an earlier value has finished or is prepared,
- * and has an ID before first_known_xid.  Every transaction that can still generate a value
- * has that ID or a later one.  If a snapshot sees an earlier ID as in progress, the
+ * and its ID is before first_known_xid.  A transaction that can still generate a value
+ * has no ID before first_known_xid.  If a snapshot sees such an ID as in progress, the
  * values of that transaction are unknown, and so is the horizon.
  */
 #include "instance/instance.h"
@@ -75,7 +75,7 @@ finish_transaction(XactEvent event, void *arg)
 	else if (event == XACT_EVENT_COMMIT && FullTransactionIdIsValid(xid))
 		add_to_history(slot, entry);
 
-	/* (2): add the values to the history before the slot is cleared */
+	/* (2): clear the slot only after the values have been added to the history */
 	pg_write_barrier();
 	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
 		pg_atomic_write_u64(&slot->first[i], 0);
@@ -93,8 +93,8 @@ uuid9562_take_slot(void)
 }
 
 /*
- * Return the first known transaction ID: the smallest ID of the transactions in
- * progress that are not prepared, or else the next ID to be assigned.
+ * Return first_known_xid: the smallest ID of the transactions in progress that are not
+ * prepared.  If there is no such transaction, return the next ID to be assigned.
  *
  * The next ID is read first, under XidGenLock.  PostgreSQL stores an ID in the PGPROC
  * of its transaction before it releases that lock, so no transaction is missed.

@@ -7,10 +7,10 @@
  *
  *		a constant			constants; no bound for an unbounded side
  *		tstzrange(a, b)		uuidv7_lower_bound(a, true), uuidv7_upper_bound(b, false)
- *		any other			uuidv7_lower_bound(period), uuidv7_upper_bound(period)
+ *		any other period	uuidv7_lower_bound(period), uuidv7_upper_bound(period)
  *
- * So each argument of tstzrange is evaluated once.  If it is NULL, the period has no
- * bound on this side, and the function returns a bound that excludes no UUID of the kind.
+ * So each argument of tstzrange is evaluated once.  If an argument is NULL, the period is
+ * unbounded on this side, and the result of the call excludes no UUID of the kind.
  */
 #include "period/period.h"
 
@@ -28,9 +28,9 @@
 #define MAX_COPIED_NODES	50
 
 /*
- * Make a call of a function of this extension from its name and its arguments.  Look it
- * up in the schema of call->funcid, since the extension can be in any schema.  Return
- * NULL if the schema lacks the function, as it may before ALTER EXTENSION UPDATE.
+ * Make a call of a function of this extension from its name and its arguments.  Look up
+ * the function in the schema of call->funcid, since the extension can be in any schema.
+ * Return NULL if the schema lacks the function, as it may before ALTER EXTENSION UPDATE.
  */
 Expr *
 uuid9562_make_call(const WithinCall *call, const char *name, Oid result, List *args)
@@ -51,7 +51,7 @@ uuid9562_make_call(const WithinCall *call, const char *name, Oid result, List *a
 	{
 		Form_pg_proc function = (Form_pg_proc) GETSTRUCT(tuple);
 
-		/* only a superuser can create another C function with this name */
+		/* a C function is ours, unless a superuser has created another one */
 		if (function->prolang == ClanguageId)
 			made = (Expr *) makeFuncExpr(function->oid, result, copyObject(args),
 										 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
@@ -77,7 +77,7 @@ uuid9562_within_call(Oid funcid, List *args, const UuidKind *kind)
 		call.id = lsecond(args);
 		call.period = linitial(args);
 	}
-	/* the operators also accept a domain over tstzrange */
+	/* the argument can be cast to a domain, or have a domain as its type */
 	while (IsA(call.period, RelabelType) && exprType(call.period) != TSTZRANGEOID)
 		call.period = (Node *) ((RelabelType *) call.period)->arg;
 	if (exprType(call.period) != TSTZRANGEOID)
@@ -153,7 +153,7 @@ exceeds_size(Node *node, void *nodes_left)
 }
 
 /*
- * Check whether an expression is small enough to occur several times in the result.
+ * Check whether an expression is small enough to be copied into several conditions.
  * Without this limit, the plan of nested calls would grow exponentially.
  */
 bool
@@ -190,8 +190,8 @@ is_same_row(const WithinCall *call)
  *
  * A period other than a constant or tstzrange() occurs in both bounds, so both
  * evaluations must give the same value.  Two evaluations of a subquery can differ, even if
- * it is not volatile (LIMIT without ORDER BY).  If the period depends on the row of the
- * ID, no index can use the bounds, and they cost more than the call.
+ * it is not volatile (LIMIT without ORDER BY).  If the period has columns of the same row
+ * as the ID, bounds do not enable the use of an index, and cost more than the call.
  */
 bool
 uuid9562_make_bounds(const WithinCall *call, Expr **lower, Expr **upper)

@@ -1,6 +1,6 @@
 /*
  * period.h
- *		Conditions on the time of an ID: "is within a period".
+ *		The condition that the time of an ID is within a period.
  */
 #ifndef UUID9562_PERIOD_H
 #define UUID9562_PERIOD_H
@@ -54,7 +54,7 @@ uuid9562_btree_family(void)
 	return lookup_type_cache(UUIDOID, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 }
 
-/* Return the comparison operator of uuid with a btree strategy. */
+/* Return the comparison operator of uuid for a btree strategy. */
 static inline Oid
 uuid9562_operator(int strategy)
 {

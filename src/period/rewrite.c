@@ -2,9 +2,9 @@
  * rewrite.c
  *		Planner support of the _within functions and of the operators <@ and @>.
  *
- * The planner cannot use an index for "id <@ period".  It can use an index for
- * comparisons of a column with a value.  It also prunes partitions and matches partial
- * indexes and constraints by comparisons.  So "within" is rewritten to
+ * The planner itself cannot use an index for "id <@ period".  But it can use an index
+ * for comparisons of a column with a value.  It also prunes partitions and matches partial
+ * indexes and constraints by comparisons.  So this file rewrites the condition to
  *
  *		uuid_is_v7(id) AND id >= lower bound AND id <= upper bound
  *
@@ -12,7 +12,7 @@
  * since UUIDs of other versions can be between the bounds.  See bounds.c for the bounds.
  *
  * The result for a NULL period is NULL.  So if the period may be NULL, the first
- * condition is "uuid_is_v7(id) OR period IS NULL".  Without the second part, the result
+ * condition is "uuid_is_v7(id) OR period IS NULL".  Without "period IS NULL", the result
  * for a v4 ID and a NULL period would be false.
  *
  * If a call is not rewritten, the planner later requests index conditions for it.  The
@@ -20,7 +20,7 @@
  *
  * In a SupportRequestSimplify, the PlannerInfo may be that of an outer query: up to
  * PostgreSQL 18, convert_EXISTS_to_ANY simplifies the WHERE clause of a sublink with
- * the parent's PlannerInfo.  So nothing here looks up a varno in a range table.
+ * the parent's PlannerInfo.  So the rewrite does not look up a varno in a range table.
  */
 #include "period/period.h"
 
@@ -91,9 +91,9 @@ grouped_expressions(Query *query)
 }
 
 /*
- * Check whether the rewrite could affect a grouped expression of this type.  The rewrite
- * can remove a period.  It also creates conditions (boolean) and bounds (uuid): with
- * grouping sets, it matters that they could be equal to a grouped expression.
+ * Check by the type of a grouped expression whether the rewrite could affect it.  The
+ * rewrite can remove a period (tstzrange).  It also creates conditions (boolean) and bounds
+ * (uuid), which must not be equal to a grouped expression if there are grouping sets.
  */
 static bool
 is_like_rewritten(const Query *query, const Node *expression)
@@ -107,8 +107,8 @@ is_like_rewritten(const Query *query, const Node *expression)
 /*
  * Check whether rewriting a call could change what the query groups by.
  *
- * PostgreSQL recognizes a grouped expression by its tree.  Where it finds an equal tree,
- * it uses the grouped value, which is NULL in some of the grouping sets.  So the
+ * PostgreSQL recognizes a grouped expression by its tree.  It replaces an equal tree by
+ * the grouped value, which is NULL in grouping sets without the expression.  So the
  * rewrite must not destroy the tree of a grouped expression, nor create an equal tree.
  *
  * A grouped call prevents the rewrite: when PostgreSQL simplifies a NOT above the
@@ -117,8 +117,8 @@ is_like_rewritten(const Query *query, const Node *expression)
  * the rewrite.
  *
  * PostgreSQL may simplify the WHERE clause of a sublink with the parent's PlannerInfo (see
- * the file header), but then simplifies it again with the sublink's.  So the rewrite still
- * happens if the parent's grouping prevents it the first time.
+ * the file header).  It then simplifies the clause again with the sublink's PlannerInfo.
+ * So the rewrite still happens if the parent's grouping prevents it the first time.
  */
 static bool
 meets_grouping(PlannerInfo *root, Oid funcid)
@@ -127,7 +127,7 @@ meets_grouping(PlannerInfo *root, Oid funcid)
 	Oid			support;
 	ListCell   *cell;
 
-	/* an expression that is planned by itself has no query */
+	/* a standalone expression, such as a default, has no query */
 	if (query == NULL || query->groupClause == NIL)
 		return false;
 	support = get_func_support(funcid);
@@ -157,7 +157,7 @@ rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
 
 	/*
 	 * The ID occurs in every condition, so each evaluation must give the same
-	 * value. Without a column of this query, no index can be used for the ID.
+	 * value. If the ID has no column of this query, no index can be used.
 	 */
 	if (contain_volatile_functions(call.id) || expression_returns_set(call.id) ||
 		contain_subplans(call.id) || !contain_var_clause(call.id) || !uuid9562_is_small(call.id) ||
@@ -179,14 +179,14 @@ rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
 		condition = make_orclause(list_make2(condition, is_null));
 	}
 
-	/* the version comes first, for the row estimates; see selectivity.c */
+	/* selectivity.c relies on the version condition being the first one */
 	conditions = lcons(condition, make_comparisons(&call, lower, upper));
 	return (Node *) make_ands_explicit(conditions);
 }
 
 /*
- * Return the comparisons with the bounds as conditions of an index on the ID, for a
- * call that is not rewritten.  The period must be the same for all rows of the scan.
+ * For a call that is not rewritten, return the comparisons with the bounds as conditions
+ * of an index on the ID.  Return NIL if the period can differ between rows of the scan.
  * The executor rechecks the call.
  */
 static List *

@@ -10,9 +10,9 @@
  * The comparisons use PostgreSQL's operators, so PostgreSQL estimates their selectivity.
  * PostgreSQL multiplies it by the selectivity of uuid_is_v7, which cannot exceed 1 and so
  * cannot correct a low estimate.  But the planner caches each selectivity in norm_selec of
- * the RestrictInfo.  It estimates uuid_is_v7 first, since rewrite.c puts it before the
- * comparisons.  So the support function of uuid_is_v7 sets norm_selec of the comparisons.
- * If norm_selec is already set, PostgreSQL's own estimate applies.
+ * the RestrictInfo.  The planner estimates uuid_is_v7 first, since rewrite.c puts it before
+ * the comparisons.  So the support function of uuid_is_v7 sets norm_selec of the
+ * comparisons.  If norm_selec is already set, PostgreSQL's own estimate applies.
  */
 #include "period/period.h"
 
@@ -58,17 +58,17 @@ typedef struct UuidStatistics
 								 * histogram */
 	double		nulls;			/* share of all rows */
 	double		newer;			/* bins of rows added since ANALYZE */
-	uint8		now[UUID_LEN];	/* smallest UUID of the version at this time */
+	uint8		now[UUID_LEN];	/* smallest UUID of the current time */
 } UuidStatistics;
 
-/* One side of a period and the comparisons with its bound. */
+/* The bound of one side of a period, and the comparisons with the bound. */
 typedef struct Side
 {
 	const uint8 *bound;
 	List	   *comparisons;
 } Side;
 
-/* Return the difference of two UUIDs as 128-bit numbers, 0 only if they are equal. */
+/* Return the difference of two UUIDs, read as 128-bit numbers.  0 means equal UUIDs. */
 static double
 uuid_distance(const uint8 *low, const uint8 *high)
 {
@@ -101,7 +101,7 @@ set_now(UuidStatistics *statistics, const UuidKind *kind)
 {
 	UuidPayload now = {0, 0};
 
-	/* a time before the field counts as its beginning */
+	/* if the field cannot hold the time, now remains zero */
 	(void) uuid_clock_micros_ticks(kind->clock, timestamptz_to_unix_micros(GetCurrentTimestamp()), &now.time);
 	uuid_layout_pack(statistics->now, kind->version, now);
 }
@@ -132,12 +132,12 @@ add_boundary(UuidStatistics *statistics, const uint8 *uuid, double all, double o
 }
 
 /*
- * Take the boundaries of the version from PostgreSQL's histogram.  Each except the first
- * ends a bin of rows of the version.  Each boundary of another version counts as one bin
- * of other rows.  Assume that the rows added since ANALYZE are between the last boundary
- * of the version and now.  If a boundary of another version follows, the bin before it can
- * contain rows of the version up to now: estimate them by the density of the last bins,
- * but as at most one bin.
+ * Take the boundaries of the version from PostgreSQL's histogram.  Each of them except the
+ * first ends a bin of rows of the version.  Each boundary of another version counts as one
+ * bin of other rows.  Assume that the rows added since ANALYZE are between the last
+ * boundary of the version and now.  If a boundary of another version follows the last
+ * boundary of the version, the bin between the two can contain rows of the version up to
+ * now.  Estimate these rows by the density of the last bins, but as at most one bin.
  */
 static void
 split_histogram(PlannerInfo *root, UuidStatistics *statistics)
@@ -166,7 +166,7 @@ split_histogram(PlannerInfo *root, UuidStatistics *statistics)
 	last = &statistics->boundaries[statistics->last];
 
 	set_now(statistics, statistics->kind);
-	/* uuid_is_v8 also accepts UUIDs of uuidv8(), which have greater times */
+	/* uuid_is_v8 also accepts UUIDs of uuidv8(), whose time fields are greater */
 	if (statistics->kind->number == UUID_KIND_V8_NODE && memcmp(last->uuid, statistics->now, UUID_LEN) > 0)
 		set_now(statistics, UUID_V8);
 	if (statistics->last > 0 && memcmp(last->uuid, statistics->now, UUID_LEN) < 0)
@@ -179,7 +179,7 @@ split_histogram(PlannerInfo *root, UuidStatistics *statistics)
 	add_boundary(statistics, max, all + after_last, of_version + after_last);
 }
 
-/* Return the share of all rows that are below a UUID and, with of_version, of the version. */
+/* Return the share of rows below a UUID.  With of_version, count only rows of the version. */
 static double
 share_below(const UuidStatistics *statistics, const uint8 *uuid, bool of_version)
 {
@@ -260,11 +260,11 @@ close_statistics(UuidStatistics *statistics)
 
 /*
  * Set the selectivity of the comparisons of one side of a period: the share of rows above
- * its lower bound, or below its upper bound.  If the histogram has less than one sampled
- * row there, extrapolate by the density of the nearest bins: at most one bin between the
- * last boundary and now, and elsewhere at most the rows added since ANALYZE plus one
- * sampled row.  Do not exceed PostgreSQL's own estimate, which also uses the smallest or
- * the greatest entry of an index, if there is one.
+ * its lower bound, or below its upper bound.  If that share is less than one sampled row,
+ * extrapolate by the density of the nearest bins.  The result is at most one bin if the
+ * lower bound is before now, and otherwise at most the rows added since ANALYZE plus one
+ * sampled row.  The result also does not exceed PostgreSQL's own estimate, which can use
+ * the smallest or the greatest entry of an index.
  */
 static void
 set_side_selectivity(PlannerInfo *root, const UuidStatistics *statistics, const Side *lower, const Side *upper, bool above)

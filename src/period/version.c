@@ -20,9 +20,9 @@
 
 /*
  * Check whether a CHECK constraint guarantees that a call does not return false for a
- * row of the table.  Each partition has its own constraints.  ALTER TABLE invalidates a
- * plan that relies on them.  As with PostgreSQL's own use of constraints, a snapshot older
- * than the constraint may see rows that violate it.
+ * row of the table or partition.  If ALTER TABLE drops the constraint, plans that rely on
+ * it become invalid.  As with PostgreSQL's own use of constraints, a snapshot older than
+ * the constraint may see rows that violate it.
  */
 static bool
 is_checked(PlannerInfo *root, Index relid, FuncExpr *call)

@@ -1,23 +1,23 @@
 /*
  * within.c
- *		"Is within a period", and the smallest and the greatest UUID in a period.
+ *		The _within functions, and the smallest and the greatest UUID in a period.
  *
  * The functions exist for the kinds that sort by time: v6, v7 (RFC 9562, 5.6 and 5.7),
  * and v8 with a node ID, whose time field is that of v7.  The timestamp of a UUID is the
  * result of uuidv6_timestamp(), uuidv7_timestamp() or uuidv8_node_timestamp().  It is a
  * whole microsecond for v6, and a whole millisecond for the other kinds.
  *
- * An ID is within a period if it has the version and its timestamp is in the period.
- * A period can extend beyond the time field: no UUID has a timestamp there.
+ * An ID is within a period if it has the kind's version and its timestamp is in the
+ * period.  A period can extend beyond the times that the time field can hold.
  */
 #include "period/period.h"
 
 /* --- within a period -------------------------------------------------------- */
 
 /*
- * Return the first microsecond since 1970-01-01 that a lower bound includes.  Timestamps
- * are whole microseconds, so an exclusive bound is equivalent to the next microsecond,
- * inclusive.  An infinite bound is beyond the time field of every kind.
+ * Return the first microsecond that a lower bound includes, counted from 1970-01-01.
+ * Timestamps are whole microseconds, so an exclusive bound is equivalent to the next
+ * microsecond as an inclusive bound.  No time field can hold "infinity" or "-infinity".
  */
 static int64
 first_micros(TimestampTz lower, bool inclusive)
@@ -27,7 +27,7 @@ first_micros(TimestampTz lower, bool inclusive)
 	return inclusive || first == PG_INT64_MAX ? first : first + 1;
 }
 
-/* Return the last microsecond since 1970-01-01 that an upper bound includes. */
+/* Return the last microsecond that an upper bound includes, counted from 1970-01-01. */
 static int64
 last_micros(TimestampTz upper, bool inclusive)
 {
@@ -62,8 +62,8 @@ period_span(const UuidKind *kind, TypeCacheEntry *typcache, const RangeType *per
 /*
  * Return the smallest and the greatest UUID in a period.  For a period that contains
  * no UUID of the kind, return the greatest UUID of the kind as the lower bound and the
- * smallest as the upper bound, so that no UUID matches.  These bounds too are UUIDs of the
- * kind, since TimescaleDB extracts the time of any constant that is compared with the
+ * smallest as the upper bound, so that no UUID matches.  Even these bounds must be UUIDs of
+ * the kind, since TimescaleDB extracts the time of any constant that is compared with the
  * partitioning column.
  */
 UuidBounds
@@ -93,9 +93,9 @@ uuid9562_period_bounds(const UuidKind *kind, TypeCacheEntry *typcache, const Ran
 /*
  * uuidv7_within(id uuid, period tstzrange) returns boolean
  *
- * Return true if the ID has the version and its timestamp is in the period, and false
- * for any other ID.  The operators <@ and @> are implemented here too.  id_number, 0 or
- * 1, is the position of the ID in the arguments.
+ * Return true if the ID has the kind's version and its timestamp is in the period, and
+ * false for any other ID.  The operators <@ and @> are implemented here too.  id_number,
+ * 0 or 1, is the position of the ID in the arguments.
  */
 static Datum
 is_within(FunctionCallInfo fcinfo, const UuidKind *kind, int id_number)
@@ -147,11 +147,11 @@ SQL_FUNCTION(uuid9562_uuidv8_node_upper_bound_tstzrange, period_bound, UUID_V8_N
 /* --- the bound of one side of a period ---------------------------------------- */
 
 /*
- * Return the smallest UUID of the kind whose timestamp is at the given time or later,
- * or the greatest UUID of the kind whose timestamp is at that time or earlier.  If the
- * bound is exclusive, exclude that time.  If there is no UUID, return a lower bound
- * greater than every UUID of the kind, or an upper bound less than every UUID of the
- * kind.  Such a bound does not have the variant of RFC 9562 (4.1).
+ * As a lower bound, return the smallest UUID of the kind whose timestamp is the given time
+ * or later.  As an upper bound, return the greatest one whose timestamp is that time or
+ * earlier.  If the bound is exclusive, exclude the time itself.  If there is no such UUID,
+ * return a lower bound greater than every UUID of the kind, or an upper bound less than
+ * every UUID of the kind.  This result does not have the variant of RFC 9562 (4.1).
  */
 pg_uuid_t
 uuid9562_side_bound(const UuidKind *kind, bool is_lower, TimestampTz time, bool inclusive)
@@ -174,9 +174,9 @@ uuid9562_side_bound(const UuidKind *kind, bool is_lower, TimestampTz time, bool 
  * uuidv7_lower_bound(bound timestamptz, inclusive boolean) returns uuid
  * uuidv7_upper_bound(bound timestamptz, inclusive boolean) returns uuid
  *
- * Return the lower bound of tstzrange(bound, NULL), or the upper bound of
- * tstzrange(NULL, bound).  NULL means an unbounded side, as in tstzrange(), so the
- * result excludes no UUID of the kind.  The time may be outside the field, or infinite.
+ * Return the UUID for the lower bound of a period, or for its upper bound.  If the bound
+ * is NULL, the side is unbounded, as in tstzrange(), and the result excludes no UUID of
+ * the kind.  The bound can be infinite, or a time that the time field cannot hold.
  */
 static Datum
 side_bound(FunctionCallInfo fcinfo, const UuidKind *kind, bool is_lower)

@@ -21,7 +21,7 @@ PG_FUNCTION_INFO_V1(uuid9562_uuid_from_base58);
 #define URN_PREFIX			"urn:uuid:"
 #define URN_PREFIX_LENGTH	(sizeof(URN_PREFIX) - 1)
 
-/* Report that the version of a UUID is not "from"; -1 means that it has no version. */
+/* Report that a UUID does not have version "from".  version is -1 if it has none. */
 pg_noreturn static pg_noinline void
 wrong_version(int version, int from, int to)
 {
@@ -127,7 +127,7 @@ uuid9562_uuid_from_base32hex(PG_FUNCTION_ARGS)
 	PG_RETURN_UUID_P(uuid);
 }
 
-/* uuid_to_base58(uuid) returns text: 22 characters that sort as UUIDs in collation "C" */
+/* uuid_to_base58(uuid) returns text: 22 characters that sort as the UUIDs do in collation "C" */
 Datum
 uuid9562_uuid_to_base58(PG_FUNCTION_ARGS)
 {

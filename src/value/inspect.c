@@ -2,8 +2,8 @@
  * inspect.c
  *		Extraction of the fields of a UUID.
  *
- * The functions accept any UUID.  They return NULL if its version does not have the
- * field.  Functions with a uuid argument never raise an error, so they are leakproof.
+ * The functions accept any UUID.  They return NULL if the UUID does not have the field.
+ * Functions with a uuid argument do not raise errors about it, so they are leakproof.
  */
 #include "value/value.h"
 
@@ -48,7 +48,7 @@ variant_of(const pg_uuid_t *uuid)
 	return not_null(CStringGetTextDatum(names[uuid_layout_variant(uuid->data)]));
 }
 
-/* Return the timestamp of a UUID, in microseconds if micros is true (v7's clock only). */
+/* Return the timestamp of a UUID, to the microsecond with micros (for v7's clock only). */
 static pg_attribute_always_inline Datum
 timestamp_of_kind(const pg_uuid_t *uuid, const UuidKind *kind, bool micros)
 {
@@ -58,7 +58,7 @@ timestamp_of_kind(const pg_uuid_t *uuid, const UuidKind *kind, bool micros)
 	return TimestampTzGetDatum(unix_micros_to_timestamptz(unix_micros));
 }
 
-/* Return the timestamp of versions 1, 6 and 7, for which RFC 9562 defines it. */
+/* Return the timestamp, or NULL if RFC 9562 does not define one for the version. */
 static NullableDatum
 timestamp_of(const pg_uuid_t *uuid)
 {
@@ -140,15 +140,15 @@ SQL_FUNCTION(uuid9562_uuid_extract_node, extract, node_of)
  *
  * Return the timestamp, or NULL if the UUID has another version (RFC 9562, 5.1,
  * 5.6 and 5.7).  Its precision is a microsecond in v1, v6 and v8, and a millisecond in
- * v7 and v8 with a node ID.  The layout of a v8 UUID cannot be recognized.  So
+ * v7 and v8 with a node ID.  The bits of a v8 UUID do not show its layout.  So
  * uuidv8_timestamp() assumes the layout of appendix B.1, and uuidv8_node_timestamp() the
  * layout of uuidv8_node().
  *
  * uuidv7_timestamp_micros(uuid) returns timestamptz
  * uuidv8_node_timestamp_micros(uuid) returns timestamptz
  *
- * Return the timestamp in microseconds.  The 12 bits after the milliseconds are read as
- * a fraction of a millisecond, as method 3 (RFC 9562, 6.2) and uuidv8_node() write them.
+ * Return the timestamp to the microsecond.  Read the 12 bits after the milliseconds as a
+ * fraction of a millisecond, as method 3 (RFC 9562, 6.2) and uuidv8_node() write them.
  */
 static pg_attribute_always_inline Datum
 kind_timestamp(FunctionCallInfo fcinfo, const UuidKind *kind, bool micros)
@@ -174,7 +174,7 @@ SQL_FUNCTION(uuid9562_uuidv8_node_timestamp_micros, kind_timestamp, UUID_V8_NODE
  * uuidv8_node_timestamp_from_text(text) returns timestamptz
  *
  * Return the timestamp of a UUID of the kind.  For any other UUID, return the timestamp
- * of the next smaller UUID of the kind, or of the smallest one if no smaller one exists.
+ * of the next smaller UUID of the kind, or else of the smallest UUID of the kind.
  * So results never decrease as UUIDs increase.  Partition managers call these functions
  * with the bounds of partitions, which they read as text.
  */

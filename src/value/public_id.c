@@ -3,9 +3,9 @@
  *		Public IDs: v7 UUIDs encrypted as v4 UUIDs, which do not show a time.
  *
  * A session loads the key file at the first use of a key, and again at the first
- * use after a reload of the configuration.  It keeps only the keys of its own database,
- * as contexts of OpenSSL.  OpenSSL erases a key when its context is freed.  No value,
- * message or log line contains a part of a key.
+ * use after a reload of the configuration.  The session keeps only the keys of its own
+ * database, as contexts of OpenSSL.  OpenSSL erases a key when its context is freed.  No
+ * result, message or log line contains a part of a key.
  */
 #include "value/value.h"
 
@@ -47,11 +47,11 @@ typedef struct Contents
 	char		bytes[MAX_BYTES + 1];
 } Contents;
 
-static MemoryContext keys_context;	/* NULL if no file has been loaded */
+static MemoryContext keys_context;	/* NULL before the first load_keys() */
 static Key *keys;
-static TimestampTz keys_reload_time;	/* PgReloadTime when keys were loaded */
+static TimestampTz keys_reload_time;	/* PgReloadTime at last load_keys() */
 
-/* Read the key file.  Return NULL, or the reason if the file cannot be used. */
+/* Read the key file.  Return NULL, or the reason why the file cannot be used. */
 static const char *
 read_file(Contents *contents)
 {
@@ -60,7 +60,7 @@ read_file(Contents *contents)
 	ssize_t		count;
 	int			fd;
 
-	/* Resolve symbolic links. */
+	/* resolve symbolic links before comparing the paths */
 	if (realpath(uuid9562_key_file, path) == NULL || realpath(DataDir, data_directory) == NULL)
 		return strerror(errno);
 	canonicalize_path(path);
@@ -85,7 +85,7 @@ read_file(Contents *contents)
 	return NULL;
 }
 
-/* Split "database key_name = digits" from the end: a database name can contain spaces. */
+/* Split "database key_name = digits" from its end, since database names can contain spaces. */
 static bool
 parse_line(char *line, char **name, uint8 *key)
 {
@@ -134,7 +134,7 @@ new_key(const char *name, const uint8 *bytes)
 	return key;
 }
 
-/* Add this database's keys to a list.  Return NULL, or the reason if a line is invalid. */
+/* Add this database's keys to a list.  Return NULL, or the reason why a line is invalid. */
 static const char *
 parse_file(Contents *contents, Key **list)
 {
@@ -263,7 +263,7 @@ permute(FunctionCallInfo fcinfo, bool encrypt)
 	pg_uuid_t  *uuid = new_uuid();
 	void	   *key;
 
-	/* do not show an ID to encrypt: the user may not be allowed to see it */
+	/* do not show a v7 ID, since the user may not be allowed to see it */
 	if (unlikely(uuid_layout_version(given->data) != (encrypt ? 7 : 4)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -3,8 +3,7 @@
  *		UUIDs and timestamps as PostgreSQL's types.
  *
  * The C functions of SQL functions have the prefix uuid9562_, since PostgreSQL 17 and
- * later have C functions with the names of some SQL functions of this extension.  Each
- * checks its arguments, calls the functions in src/core, and returns a Datum.
+ * later have C functions with the names of some SQL functions of this extension.
  */
 #ifndef UUID9562_VALUE_H
 #define UUID9562_VALUE_H
@@ -46,7 +45,7 @@ timestamptz_to_unix_micros(TimestampTz timestamp)
 }
 
 /*
- * Define the C function of an SQL function.  It calls the implementation with more
+ * Define the C function of an SQL function.  It calls the implementation with additional
  * arguments, such as the kind.
  */
 #define SQL_FUNCTION(function, implementation, ...) \
