@@ -59,8 +59,8 @@ LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuid9562_uuidv7(interval) IS 'generate UUID version 7 with a timestamp shifted by specified interval';
 ALTER FUNCTION uuid9562_uuidv7(interval) RENAME TO uuidv7;
 
--- PostgreSQL has its own uuidv7() but no uuidv7_next(), so a column default with
--- uuidv7_next() always calls the function of this extension.
+-- PostgreSQL 18 and later have their own uuidv7() but no uuidv7_next(). So a column default
+-- with uuidv7_next() cannot call PostgreSQL's function by mistake.
 CREATE FUNCTION uuidv7_next() RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7'
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
@@ -203,7 +203,7 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuid_is_v8_support'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuid_is_v8_support(internal) IS 'planner support for uuid_is_v8';
 
--- COST 2 makes the executor evaluate comparisons, which cost 1, before these functions.
+-- With COST 2, the planner puts comparisons, which have cost 1, before these functions.
 CREATE FUNCTION uuid_is_v6(uuid) RETURNS boolean
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_is_v6'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 2 SUPPORT uuid_is_v6_support;
@@ -313,7 +313,7 @@ ALTER AGGREGATE uuid9562_max(uuid) RENAME TO max;
 -- ------------------------------------------------------------------------
 
 -- These functions are PARALLEL RESTRICTED because the key file can change: a parallel
--- worker could load another key than its leader.
+-- worker could load a different key than its leader.
 CREATE FUNCTION uuidv7_encrypt(id uuid, key_name text) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_encrypt'
 LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
@@ -323,7 +323,7 @@ REVOKE EXECUTE ON FUNCTION uuidv7_encrypt(uuid, text) FROM PUBLIC;
 CREATE FUNCTION uuidv7_decrypt(public_id uuid, key_name text) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_decrypt'
 LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION uuidv7_decrypt(uuid, text) IS 'decrypt UUID version 7 from version 4';
+COMMENT ON FUNCTION uuidv7_decrypt(uuid, text) IS 'decrypt UUID version 4 to version 7';
 REVOKE EXECUTE ON FUNCTION uuidv7_decrypt(uuid, text) FROM PUBLIC;
 
 -- ------------------------------------------------------------------------
@@ -405,32 +405,32 @@ COMMENT ON FUNCTION uuidv8_node_timestamp_from_text(text) IS 'timestamp of a UUI
 CREATE FUNCTION uuidv6_lower_bound(period tstzrange) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_lower_bound_tstzrange'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv6_lower_bound(tstzrange) IS 'smallest UUID version 6 in the period; the greatest one if there is none';
+COMMENT ON FUNCTION uuidv6_lower_bound(tstzrange) IS 'smallest UUID version 6 in the period, or the greatest one if the period has none';
 
 CREATE FUNCTION uuidv6_upper_bound(period tstzrange) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_upper_bound_tstzrange'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv6_upper_bound(tstzrange) IS 'greatest UUID version 6 in the period; the smallest one if there is none';
+COMMENT ON FUNCTION uuidv6_upper_bound(tstzrange) IS 'greatest UUID version 6 in the period, or the smallest one if the period has none';
 
 CREATE FUNCTION uuidv7_lower_bound(period tstzrange) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_lower_bound_tstzrange'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv7_lower_bound(tstzrange) IS 'smallest UUID version 7 in the period; the greatest one if there is none';
+COMMENT ON FUNCTION uuidv7_lower_bound(tstzrange) IS 'smallest UUID version 7 in the period, or the greatest one if the period has none';
 
 CREATE FUNCTION uuidv7_upper_bound(period tstzrange) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_upper_bound_tstzrange'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv7_upper_bound(tstzrange) IS 'greatest UUID version 7 in the period; the smallest one if there is none';
+COMMENT ON FUNCTION uuidv7_upper_bound(tstzrange) IS 'greatest UUID version 7 in the period, or the smallest one if the period has none';
 
 CREATE FUNCTION uuidv8_node_lower_bound(period tstzrange) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_lower_bound_tstzrange'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv8_node_lower_bound(tstzrange) IS 'smallest uuidv8_node() UUID in the period; the greatest one if there is none';
+COMMENT ON FUNCTION uuidv8_node_lower_bound(tstzrange) IS 'smallest uuidv8_node() UUID in the period, or the greatest one if the period has none';
 
 CREATE FUNCTION uuidv8_node_upper_bound(period tstzrange) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_upper_bound_tstzrange'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv8_node_upper_bound(tstzrange) IS 'greatest uuidv8_node() UUID in the period; the smallest one if there is none';
+COMMENT ON FUNCTION uuidv8_node_upper_bound(tstzrange) IS 'greatest uuidv8_node() UUID in the period, or the smallest one if the period has none';
 
 CREATE FUNCTION uuidv6_lower_bound(bound timestamptz, inclusive boolean) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_lower_bound_timestamptz'
@@ -494,7 +494,8 @@ COMMENT ON FUNCTION uuidv8_node_within(uuid, tstzrange) IS 'does the period cont
 
 -- The operators <@ and @> below take a domain. If they took tstzrange, PostgreSQL would
 -- resolve period @> '[2026-01-01,2026-02-01)' to the operator below instead of its own.
--- With the domain, PostgreSQL prefers it only if the other argument is known to be a uuid.
+-- With the domain, PostgreSQL chooses the operator below only if the other argument has
+-- type uuid.
 CREATE DOMAIN uuidv7_period AS tstzrange;
 COMMENT ON DOMAIN uuidv7_period IS 'tstzrange argument of the version 7 UUID operators';
 
@@ -532,7 +533,7 @@ COMMENT ON OPERATOR @> (uuidv7_period, uuid) IS 'contains';
 -- Ordered UUIDs and incremental reads
 --
 -- The values of an _ordered() function increase across all sessions of the
--- server, even after a crash, a restart or a promotion.
+-- server, even after a crash, a restart or a promotion of a standby.
 -- ------------------------------------------------------------------------
 
 CREATE FUNCTION uuidv6_ordered() RETURNS uuid
@@ -585,7 +586,7 @@ COMMENT ON FUNCTION uuid_generator_stats() IS 'statistics of the ordered UUID ge
 CREATE FUNCTION uuid_generator_advance(id uuid, force boolean DEFAULT false) RETURNS void
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_advance'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION uuid_generator_advance(uuid, boolean) IS 'make the corresponding ordered generator continue after a UUID';
+COMMENT ON FUNCTION uuid_generator_advance(uuid, boolean) IS 'make the ordered generator of the UUID''s version continue after the UUID';
 REVOKE EXECUTE ON FUNCTION uuid_generator_advance(uuid, boolean) FROM PUBLIC;
 
 CREATE FUNCTION uuid_generator_reset() RETURNS void

@@ -1,7 +1,7 @@
--- Measure the nanoseconds of a call.  A statement makes ten calls for each of 20,000 rows.
--- Its CPU time minus that of a statement with NULL instead of each call is the time of the
--- calls.  In most measures, the first function is a baseline: a C function that does the
--- minimum work.
+-- Measure the nanoseconds of a function call.  A statement makes ten calls for each of
+-- 20,000 rows.  Another statement has NULL in the place of each call.  The difference of
+-- their CPU times is the time of the calls.  In most measures, the first function is a
+-- baseline: a C function that does the minimum work.
 CREATE TABLE numbers AS
 SELECT n, clock_timestamp() AS time, public.uuidv1() AS v1, public.uuidv6() AS v6, public.uuidv7() AS v7,
 	   public.uuidv8() AS v8, 'urn:uuid:' || gen_random_uuid() AS urn, gen_random_uuid() AS v4,
@@ -55,7 +55,7 @@ FROM (VALUES ('EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF) SELECT %s FROM numbers
 	('read', 'pg_uuidv7: uuid_v7_to_timestamptz(v7)', 'uuidv7.uuid_v7_to_timestamptz(v7)', NULL)
 	) AS b (measure, side, call, setting);
 
--- Measure the nanoseconds of an ID, in statements that generate 100,000 IDs.
+-- Measure the nanoseconds per ID, in statements that generate 100,000 IDs.
 INSERT INTO sides (measure, side, statement, scale)
 SELECT 'ns an ID, in bulk', side, 'EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF) ' || statement, 10
 FROM (VALUES ('uuidv7() of each row of generate_series(1, n)', 'SELECT public.uuidv7() FROM generate_series(1, 100000)'),

@@ -1,7 +1,7 @@
 /*
  * floor.c
  *		C functions of scripts/bench: baselines, which do only the minimum work of
- *		similar functions, and the CPU time of the session.
+ *		similar functions, and a function that returns the session's CPU time.
  *
  * The temporary server of scripts/bench loads this library by its path.
  */
@@ -20,7 +20,7 @@ PG_FUNCTION_INFO_V1(floor_copy);
 PG_FUNCTION_INFO_V1(floor_read);
 PG_FUNCTION_INFO_V1(floor_cpu);
 
-/* Return a constant UUID in newly allocated memory. */
+/* Return the nil UUID in newly allocated memory. */
 Datum
 floor_allocate(PG_FUNCTION_ARGS)
 {

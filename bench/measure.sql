@@ -6,9 +6,9 @@ CREATE FUNCTION floor.copy(uuid) RETURNS uuid LANGUAGE c STRICT AS :'floor', 'fl
 CREATE FUNCTION floor.read(uuid) RETURNS bigint LANGUAGE c STRICT AS :'floor', 'floor_read';
 CREATE FUNCTION floor.cpu() RETURNS float8 LANGUAGE c AS :'floor', 'floor_cpu';
 
--- The statements to measure.  A figure is the CPU time of "statement" minus that of "less",
--- multiplied by "scale".  Each of the two is the time of the fastest of "runs" runs.  If
--- "planning" is true, the planning time of "statement" is measured instead.
+-- The sides: statements to measure.  A side's figure is the CPU time of its "statement" minus
+-- that of "less", multiplied by "scale".  Each CPU time is that of the fastest of "runs" runs.
+-- If "planning" is true, the planning time of "statement" is measured instead.
 CREATE TABLE sides (
 	no int GENERATED ALWAYS AS IDENTITY, measure text, side text, statement text, setting text,
 	runs int DEFAULT 5, scale float8 DEFAULT 1, before text DEFAULT '', less text, planning boolean DEFAULT false
@@ -37,9 +37,9 @@ BEGIN
 	RETURN best;
 END$$;
 
--- Add a figure of each side.  Each round begins with another side.  If a statement fails,
--- since it uses an extension that is not installed, remove its side.  Delete the figures
--- of round 0, in which caches are still empty.
+-- Measure each side and add its figure.  In each round, a measure begins with another side.
+-- If a statement fails, for example because it uses an extension that is not installed,
+-- remove its side.  Delete the figures of round 0, in which caches are still empty.
 CREATE PROCEDURE time_sides(round int) LANGUAGE plpgsql AS $$
 DECLARE
 	s record;
@@ -70,9 +70,10 @@ CREATE FUNCTION digits(value float8) RETURNS text LANGUAGE sql RETURN
 	round(value::numeric, greatest(0, 3 - floor(log(greatest(abs(value), 0.0001)))::int));
 
 -- A line of the report for each side: its median, smallest and greatest figure, and its
--- median divided by the median of the measure's first side.  The last column is for a
--- comparison with another commit.  It divides the figure of each round by the commit's
--- figure of the same round, and shows the median of these ratios.
+-- median divided by the median of the measure's first side.  The last column compares the
+-- side with another commit, if there are figures of that commit in figures_against.  Each
+-- round's figure is divided by the other commit's figure of the same round.  The column
+-- shows the median of these ratios.
 CREATE VIEW report AS
 SELECT format('| %s | %s | %s | %s | %s | %s | %s |', measure, side, digits(median), digits(least), digits(most),
 			  digits(median / nullif(first_value(median) OVER of_measure, 0)), digits(against)) AS line

@@ -2,9 +2,10 @@
 -- tables have :rows rows of one year.
 SET TimeZone = 'UTC';
 
--- Create five tables with the same rows.  orders has an index on the ID and one on the
--- time.  checked has an index on the ID, and a CHECK constraint that allows only version 7.
--- plain has no index.  days_by_id and days_by_time have a partition for each day.
+-- Create five tables with the same rows.  Table orders has an index on the ID and one on
+-- the time.  Table checked has an index on the ID, and a CHECK constraint that allows only
+-- version 7.  Table plain has no index.  Tables days_by_id and days_by_time have no index,
+-- but a partition for each day.
 SELECT date_trunc('day', now()) + interval '1 day' AS tomorrow \gset
 CREATE TABLE orders (id uuid PRIMARY KEY, created_at timestamptz NOT NULL, amount numeric NOT NULL);
 INSERT INTO orders

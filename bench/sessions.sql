@@ -1,7 +1,7 @@
 -- A sequence and a procedure for the suite "sessions" of scripts/bench.
 CREATE SEQUENCE cached CACHE 100;
 
--- Return the microseconds of a call of uuidv7_horizon(), as the median of a thousand calls.
+-- Return the median duration of a thousand calls of uuidv7_horizon(), in microseconds.
 -- Each call is in a new transaction, since a transaction caches its horizons.
 CREATE PROCEDURE time_horizon(INOUT us float8) LANGUAGE plpgsql AS $$
 DECLARE

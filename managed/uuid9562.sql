@@ -1,15 +1,15 @@
--- uuid9562 in SQL and PL/pgSQL, for servers of PostgreSQL 15 and later on which C
--- extensions cannot be installed.
+-- The part of uuid9562 that needs no C, for PostgreSQL 15 and later on servers that do not
+-- allow C extensions.
 --
 --	psql --set ON_ERROR_STOP=1 --file uuid9562.sql
 --
 -- Run this script as a role with the CREATE privilege on the database.  Each function has
--- the same name, arguments, results and errors as a function of the extension.  So a
--- database can switch to the extension later; see doc/hosted.md.
+-- the same name, arguments, results and errors as a function of the C extension.  So a
+-- database can switch to the C extension later; see doc/hosted.md.
 --
 -- Neither this script nor its functions use the caller's search path: SQL functions are
 -- parsed when they are created, and PL/pgSQL functions set their own path.  The schema can
--- be renamed, since no function looks up its name.
+-- be renamed, since no function refers to it by name.
 
 BEGIN;
 
@@ -19,8 +19,8 @@ COMMENT ON SCHEMA uuid9562 IS 'the part of the extension uuid9562 1.2 that needs
 
 SET LOCAL search_path = uuid9562, pg_catalog, pg_temp;
 
--- Inspection.  The planner inlines these functions, since each body is one expression.
--- They are not STRICT, which would prevent inlining.  They return NULL for NULL anyway.
+-- Inspection.  The planner can inline these functions, since each body is one expression.
+-- They are not STRICT, since that can prevent inlining, but return NULL for NULL anyway.
 
 CREATE FUNCTION uuid_is_v7(uuid) RETURNS boolean
 IMMUTABLE PARALLEL SAFE
@@ -40,7 +40,7 @@ IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN get_byte(uuid_send($1), 8) >> 6 = 2 THEN get_byte(uuid_send($1), 6) >> 4 END;
 COMMENT ON FUNCTION uuid_extract_version(uuid) IS 'extract version from RFC 9562 UUID';
 
--- In the text of a UUID, left($1::text, 8) and substr($1::text, 10, 4) are the 12
+-- In the text of a v7 UUID, left($1::text, 8) and substr($1::text, 10, 4) are the 12
 -- hexadecimal digits of the milliseconds since 1970-01-01.  This number is split into hours
 -- and milliseconds, since the product of a large number and an interval is rounded.
 -- AT TIME ZONE 'UTC' makes the result independent of the session's time zone.
@@ -123,7 +123,7 @@ $format$, given, wanted, layout);
 	END LOOP;
 END$do$;
 
--- UUIDs for a timestamp: one with random bits, the smallest one, and the greatest one
+-- UUIDs for a timestamp: a UUID with random bits, the smallest UUID, and the greatest UUID
 
 DO $do$
 DECLARE
@@ -161,7 +161,7 @@ $format$, name, volatility, rest, comment);
 END$do$;
 
 -- Generation.  On PostgreSQL 18 and later, uuidv7_next() calls PostgreSQL's uuidv7().
--- Before 18, the order of values of the same millisecond is random.
+-- Before PostgreSQL 18, values of the same millisecond are in random order.
 
 DO $do$
 BEGIN
@@ -178,10 +178,10 @@ BEGIN
 	COMMENT ON FUNCTION uuidv7_next() IS 'generate UUID version 7; same as uuidv7(), for column defaults';
 END$do$;
 
--- The smallest and the greatest UUID in a period.  Timestamps are whole microseconds, so
--- an exclusive lower bound is converted to an inclusive one by adding a microsecond.  If
--- no UUID is in the period, the lower bound is the greatest UUID and the upper bound is the
--- smallest.
+-- The smallest and the greatest v7 UUID in a period.  Timestamps are whole microseconds, so
+-- an exclusive bound becomes inclusive by adding a microsecond to a lower bound, or by
+-- subtracting one from an upper bound.  If no v7 UUID is in the period, the lower bound is
+-- the greatest v7 UUID and the upper bound is the smallest.
 
 DO $do$
 DECLARE
@@ -193,16 +193,16 @@ DECLARE
 BEGIN
 	FOR name, which, rest, none, comment IN VALUES
 		('lower_bound', 'first', '70008000000000000000', 'ffffffffffff7fffbfffffffffffffff',
-		 'smallest UUID version 7 in the period; the greatest one if there is none'),
+		 'smallest UUID version 7 in the period, or the greatest one if the period has none'),
 		('upper_bound', 'last', '7fffbfffffffffffffff', '00000000000070008000000000000000',
-		 'greatest UUID version 7 in the period; the smallest one if there is none')
+		 'greatest UUID version 7 in the period, or the smallest one if the period has none')
 	LOOP
 		EXECUTE format($format$
 CREATE FUNCTION uuidv7_%1$s(period tstzrange) RETURNS uuid
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $body$
 DECLARE
-	-- milliseconds since 1970-01-01; greatest and least ignore the NULL of an infinite bound
+	-- milliseconds since 1970-01-01; greatest() and least() ignore the NULL of an unbounded side
 	first numeric := greatest(0, ceil((extract(epoch FROM lower(period)) * 1000000 + (NOT lower_inc(period))::int) / 1000));
 	last numeric := least(281474976710655, floor((extract(epoch FROM upper(period)) * 1000000 - (NOT upper_inc(period))::int) / 1000));
 BEGIN
@@ -214,8 +214,8 @@ $format$, name, which, rest, none, comment);
 	END LOOP;
 END$do$;
 
--- Period conditions.  The planner inlines these functions, so the comparisons can use an
--- index.
+-- Period conditions.  The planner can inline these functions, and then use an index for
+-- the comparisons.
 
 CREATE FUNCTION uuidv7_within(id uuid, period tstzrange) RETURNS boolean
 IMMUTABLE PARALLEL SAFE
@@ -255,7 +255,7 @@ CREATE OPERATOR @> (
 );
 COMMENT ON OPERATOR @> (uuidv7_period, uuid) IS 'contains';
 
--- Aggregates min and max, for versions before PostgreSQL 20, which has them
+-- The aggregates min(uuid) and max(uuid), which PostgreSQL lacks before version 20
 
 CREATE FUNCTION uuid_least(uuid, uuid) RETURNS uuid
 IMMUTABLE STRICT PARALLEL SAFE

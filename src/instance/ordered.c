@@ -186,7 +186,7 @@ extend_if_due(const UuidKind *kind, UuidPayload now)
 static void
 advance_and_extend(const UuidKind *kind, UuidPayload payload)
 {
-	/* extend first: otherwise a horizon above the payload could decrease in a crash */
+	/* extend first, so that a crash does not decrease the next horizon */
 	extend(kind, payload);
 	advance(kind, payload);
 }
@@ -350,7 +350,7 @@ next_ordered(const UuidKind *kind)
 	now.time = clock_ticks(kind);
 	random = random_for(UUID_METHOD_FRACTION);
 
-	/* do not reserve from the payload, which a concurrent reset can make obsolete */
+	/* a concurrent reset can make the payload obsolete, so extend from now */
 	while (unlikely(!step(kind, now.time, random, &payload, &extend_at)))
 		with_mark_lock(extend_if_due, kind, now, false);
 	if (unlikely(uuid_generator_is_behind(kind->clock, payload.time, now.time)))

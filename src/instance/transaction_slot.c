@@ -8,9 +8,9 @@
  *
  * The slots cover all values generated since the first use of an ordered function after
  * startup or promotion.  A transaction with an earlier value has finished or is prepared,
- * and its ID is before first_known_xid.  A transaction that can still generate a value
- * has no ID before first_known_xid.  If a snapshot sees such an ID as in progress, the
- * values of that transaction are unknown, and so is the horizon.
+ * and its ID is before first_known_xid.  Transactions that can still generate a value have
+ * first_known_xid or later IDs.  If a snapshot sees a transaction with an earlier ID as in
+ * progress, the values of this transaction are unknown, and so is the horizon.
  */
 #include "instance/instance.h"
 
@@ -75,7 +75,7 @@ finish_transaction(XactEvent event, void *arg)
 	else if (event == XACT_EVENT_COMMIT && FullTransactionIdIsValid(xid))
 		add_to_history(slot, entry);
 
-	/* (2): clear the slot only after the values have been added to the history */
+	/* (2): clear the slot only after adding the values to the history */
 	pg_write_barrier();
 	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
 		pg_atomic_write_u64(&slot->first[i], 0);

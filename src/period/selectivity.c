@@ -166,7 +166,7 @@ split_histogram(PlannerInfo *root, UuidStatistics *statistics)
 	last = &statistics->boundaries[statistics->last];
 
 	set_now(statistics, statistics->kind);
-	/* uuid_is_v8 also accepts UUIDs of uuidv8(), whose time fields are greater */
+	/* uuid_is_v8 also accepts UUIDs of uuidv8(), with greater time fields */
 	if (statistics->kind->number == UUID_KIND_V8_NODE && memcmp(last->uuid, statistics->now, UUID_LEN) > 0)
 		set_now(statistics, UUID_V8);
 	if (statistics->last > 0 && memcmp(last->uuid, statistics->now, UUID_LEN) < 0)
