@@ -8,7 +8,7 @@
  *	- the clock's time and a new tail, if the clock is later than the previous time;
  *	- the previous time and a tail with an incremented counter, if the clock shows the
  *	  same time or was set back;
- *	- the next tick and a new tail, if the counter is full.
+ *	- the next tick and a new tail, if the clock is not later and the counter is full.
  *
  * UUID_METHOD_FRACTION does exactly this.  See UuidMethod for the other methods.  The top
  * bit of a new counter is zero, to delay the overflow (6.2, counter rollover guards).  All

@@ -3,7 +3,7 @@
  *		The layout of a UUID (RFC 9562, 4 and 5).
  *
  * A UUID consists of a version, a variant and a payload of 122 bits: a time and a tail.
- * The order, with the most significant bit first, is:
+ * The fields with their widths in bits, most significant first, are:
  *
  *		time[59:12] 48 | version 4 | time[11:0] 12 | variant 2 | tail 62
  *

@@ -38,7 +38,7 @@ Datum
 uuid9562_uuidv7_batch(PG_FUNCTION_ARGS)
 {
 	FuncCallContext *batch;
-	int		   *unread;			/* values left before a clock reading */
+	int		   *unread;			/* values left before the clock is read */
 	UuidPayload payload;
 
 	if (SRF_IS_FIRSTCALL())

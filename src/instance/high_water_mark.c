@@ -8,8 +8,8 @@
  * the page is written to WAL as a full-page image.  So crash recovery, standbys, restored
  * backups and pg_rewind have the page, even on a server without this library.
  *
- * The WAL record is flushed before a value of the new range is generated.  So the record is
- * before those of all rows with such values: a server that has such a row has the mark.
+ * The WAL record is flushed before a value of the new range is generated.  So a server that
+ * has a row with such a value also has this WAL record.
  *
  * If there is no file, no ordered value has been generated.  If the file has no valid
  * page, uuid9562_read_mark() raises an error.  Such a file is corrupted, or was left by a

@@ -30,7 +30,7 @@
  * After a crash, a generator continues from the high-water mark, which is in WAL and is
  * greater than all earlier values.  So the horizon does not decrease.
  *
- * test/core/horizon.c checks a model, which fails if a step from (1) to (6) is broken.
+ * The model of these steps in test/core/horizon.c fails if any of (1) to (6) is broken.
  */
 #include "instance/instance.h"
 
@@ -49,7 +49,7 @@
 
 PG_FUNCTION_INFO_V1(uuid9562_uuid_replay_target);
 
-/* Return the statement's snapshot.  Raise an error if no horizon can be computed here. */
+/* Return the statement's snapshot.  Raise an error if it cannot be used in this process. */
 static Snapshot
 statement_snapshot(const UuidKind *kind)
 {
@@ -129,8 +129,8 @@ check_known(const UuidKind *kind, const FullSnapshot *full)
 }
 
 /*
- * Return the smallest value in a history, of those transactions that the snapshot sees
- * as in progress (4).  If another process changes the history at the same time, the
+ * Return the smallest value of the entries in a history whose transactions the snapshot
+ * sees as in progress (4).  If another process changes the history at the same time, the
  * caller ignores the result.  Even then the counts do not exceed the size of the array.
  */
 static uint64
@@ -153,8 +153,8 @@ smallest_in_history(const volatile UuidHistory *history, const UuidKind *kind, c
 }
 
 /*
- * Return the smallest value in a slot's history, of those transactions that the snapshot
- * sees as in progress.  If the changecount is odd or changes, another process has changed
+ * Return the smallest value of the entries in a slot's history whose transactions the
+ * snapshot sees as in progress.  If the changecount is odd or changes, another process has changed
  * the history in the meantime, so read the history again (5).
  */
 static uint64

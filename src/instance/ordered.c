@@ -186,7 +186,7 @@ extend_if_due(const UuidKind *kind, UuidPayload now)
 static void
 advance_and_extend(const UuidKind *kind, UuidPayload payload)
 {
-	/* extend first, so that a crash does not decrease the next horizon */
+	/* extend first: a horizon above the payload must not decrease in a crash */
 	extend(kind, payload);
 	advance(kind, payload);
 }

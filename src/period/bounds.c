@@ -10,7 +10,7 @@
  *		any other period	uuidv7_lower_bound(period), uuidv7_upper_bound(period)
  *
  * So each argument of tstzrange is evaluated once.  If an argument is NULL, the period is
- * unbounded on this side, and the result of the call excludes no UUID of the kind.
+ * unbounded on this side, and the bound excludes no UUID of the kind.
  */
 #include "period/period.h"
 
@@ -51,7 +51,7 @@ uuid9562_make_call(const WithinCall *call, const char *name, Oid result, List *a
 	{
 		Form_pg_proc function = (Form_pg_proc) GETSTRUCT(tuple);
 
-		/* a C function is ours, unless a superuser has created another one */
+		/* only superusers can create other C functions with this name */
 		if (function->prolang == ClanguageId)
 			made = (Expr *) makeFuncExpr(function->oid, result, copyObject(args),
 										 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);

@@ -179,7 +179,7 @@ rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
 		condition = make_orclause(list_make2(condition, is_null));
 	}
 
-	/* selectivity.c relies on the version condition being the first one */
+	/* put the version condition first: selectivity.c relies on that */
 	conditions = lcons(condition, make_comparisons(&call, lower, upper));
 	return (Node *) make_ands_explicit(conditions);
 }

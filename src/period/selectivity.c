@@ -2,8 +2,8 @@
  * selectivity.c
  *		Row estimates of "is within a period".
  *
- * PostgreSQL assumes that a uuid is in the middle of its histogram bin.  If both bounds
- * of a period are in one bin, as those of an hour in a table with the IDs of a year,
+ * PostgreSQL assumes that a uuid is in the middle of its histogram bin.  If both bounds of
+ * a period are in one bin, such as the bounds of an hour in a table with IDs of one year,
  * PostgreSQL estimates one row.  The time of a UUID determines its place in the bin, so
  * this file interpolates.
  *
@@ -58,7 +58,7 @@ typedef struct UuidStatistics
 								 * histogram */
 	double		nulls;			/* share of all rows */
 	double		newer;			/* bins of rows added since ANALYZE */
-	uint8		now[UUID_LEN];	/* smallest UUID of the current time */
+	uint8		now[UUID_LEN];	/* the version's smallest UUID now */
 } UuidStatistics;
 
 /* The bound of one side of a period, and the comparisons with the bound. */
@@ -68,7 +68,7 @@ typedef struct Side
 	List	   *comparisons;
 } Side;
 
-/* Return the difference of two UUIDs, read as 128-bit numbers.  0 means equal UUIDs. */
+/* Return the difference of two UUIDs as 128-bit numbers.  It is 0 only if they are equal. */
 static double
 uuid_distance(const uint8 *low, const uint8 *high)
 {
@@ -261,10 +261,10 @@ close_statistics(UuidStatistics *statistics)
 /*
  * Set the selectivity of the comparisons of one side of a period: the share of rows above
  * its lower bound, or below its upper bound.  If that share is less than one sampled row,
- * extrapolate by the density of the nearest bins.  The result is at most one bin if the
- * lower bound is before now, and otherwise at most the rows added since ANALYZE plus one
- * sampled row.  The result also does not exceed PostgreSQL's own estimate, which can use
- * the smallest or the greatest entry of an index.
+ * extrapolate by the density of the nearest bins.  For a lower bound before now, the result
+ * is at most one bin.  Otherwise it is at most the rows added since ANALYZE plus one sampled
+ * row.  In both cases it does not exceed PostgreSQL's own estimate, which can use the
+ * smallest or the greatest entry of an index.
  */
 static void
 set_side_selectivity(PlannerInfo *root, const UuidStatistics *statistics, const Side *lower, const Side *upper, bool above)
