@@ -168,7 +168,7 @@ uuid_generator_next_counter(UuidPayload *previous, uint64_t now, UuidRandom rand
 /*
  * Replace the previous payload by the next payload, which is greater.
  *
- * "now" is a time from uuid_clock_ticks().  Methods other than
+ * "now" is a time field, normally that of the clock.  Methods other than
  * UUID_METHOD_FRACTION are for v7 only.  A zeroed payload is the state of a new
  * generator.  With UUID_METHOD_FRACTION, the caller may replace the low 58 bits of
  * the tail, since the bits above them determine the order.

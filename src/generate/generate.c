@@ -40,15 +40,15 @@ given_node_id(int32 node_id)
  * uuidv1() returns uuid
  * uuidv6() returns uuid
  *
- * Generate a UUID from the time in 100 ns since 1582-10-15 (RFC 9562, 5.1 and 5.6).
+ * Generate a UUID from the time in units of 100 ns since 1582-10-15 (RFC 9562, 5.1, 5.6).
  * In v6 the most significant part of the time is first.  The first four bits of the
  * clock sequence are the generator's counter, and the rest is random.  The node is
  * random, or uuid9562.mac_address.
  *
  * uuidv8() returns uuid
  *
- * Generate a UUID from the least significant 60 bits of the time in 10 ns since
- * 1970-01-01, a counter and random bits (RFC 9562, appendix B.1).
+ * Generate a UUID from a counter, random bits, and the least significant 60 bits of the
+ * time in units of 10 ns since 1970-01-01 (RFC 9562, appendix B.1).
  *
  * uuidv8_node() returns uuid: with uuid9562.node_id, which must be set
  * uuidv8_node(node_id integer) returns uuid: with a node ID from 0 to 65535
@@ -131,14 +131,14 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 /*
  * uuidv6_at(timestamptz) returns uuid
  *
- * Generate a UUID for a timestamp from 1582-10-15 to 5236, in microseconds (RFC
+ * Generate a UUID for a timestamp from 1582-10-15 to 5236, to the microsecond (RFC
  * 9562, 5.6).  The clock sequence is random, and the node is random or
  * uuid9562.mac_address.
  *
  * uuidv7_at(timestamptz) returns uuid
  *
  * Generate a UUID for a timestamp from 1970-01-01 to 10889, with 62 random bits
- * (RFC 9562, 5.7).  The microseconds are stored as method 3 stores them (6.2), so
+ * (RFC 9562, 5.7).  The microseconds are stored as the fraction of method 3 (6.2), so
  * uuidv7_timestamp_micros() returns the same timestamp.
  *
  * uuidv8_node_at(timestamptz) returns uuid: with uuid9562.node_id, which must be set

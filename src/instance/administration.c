@@ -48,7 +48,7 @@ put_row(ReturnSetInfo *result, const UuidKind *kind)
 	bool		nulls[8] = {false};
 
 	values[0] = CStringGetTextDatum(psprintf("%s_ordered", kind->name));
-	/* NULL before the first value since startup, and after a reset */
+	/* last_timestamp is NULL until the first value after startup or a reset */
 	nulls[1] = state.generated == 0 || state.previous.time == 0;
 	values[1] = timestamp_of(kind, state.previous.time);
 	values[2] = Int64GetDatum(state.generated);
@@ -56,7 +56,7 @@ put_row(ReturnSetInfo *result, const UuidKind *kind)
 	values[4] = Int64GetDatum(pg_atomic_read_u64(&uuid9562_shared->mark_writes));
 	nulls[5] = holder < 0;
 	values[5] = timestamp_of(kind, held_time);
-	/* no pid if only finished transactions of the process hold the horizon */
+	/* held_by_pid is NULL if only finished transactions hold the horizon */
 	nulls[6] = holder < 0 || prepared || !is_visible(proc) ||
 		pg_atomic_read_u64(&slot_of(proc)->first[kind->ordered]) == 0;
 	values[6] = Int32GetDatum(proc->pid);

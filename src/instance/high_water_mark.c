@@ -79,7 +79,7 @@ add_hint(void *arg)
 				"and uuid_generator_advance() to continue after the greatest existing UUID.");
 }
 
-/* Return the mark; all zeros if there is no file. */
+/* Return the mark, which is all zeros if there is no file. */
 HighWaterMark
 uuid9562_read_mark(void)
 {

@@ -7,8 +7,8 @@
  * If the value is below the horizon and the transaction ever commits, the calling
  * statement's snapshot already sees the row.
  *
- * Each process has a slot with the smallest value of its transaction in progress
- * and a history of its finished transactions.  A transaction in progress holds the
+ * The slot of a process contains a history of its finished transactions, and the
+ * smallest value of its transaction in progress.  A transaction in progress holds the
  * horizon at its smallest value.  So does a finished transaction that the snapshot sees
  * as in progress.  Without these, the horizon is just above the generator's last value.
  *
@@ -154,8 +154,8 @@ smallest_in_history(const volatile UuidHistory *history, const UuidKind *kind, c
 
 /*
  * Return the smallest value of the entries in a slot's history whose transactions the
- * snapshot sees as in progress.  If the changecount is odd or changes, another process has changed
- * the history in the meantime, so read the history again (5).
+ * snapshot sees as in progress.  If the changecount is odd or changes, another process is
+ * changing the history at the same time, so read the history again (5).
  */
 static uint64
 smallest_finished(TransactionSlot *slot, const UuidKind *kind, const FullSnapshot *full)
@@ -208,7 +208,7 @@ smallest_unfinished(const UuidKind *kind, const FullSnapshot *full, int *holder)
 
 /*
  * Return a time that is greater than the time of every value so far, and make the
- * generator continue at that time.
+ * generator continue at that time or later.
  *
  * The generator skips the rest of its current tick.  So the horizon can be the smallest
  * UUID of the next tick, which does not show random bits of a generated value.

@@ -74,8 +74,8 @@ remove_oldest(FullTransactionId next)
 }
 
 /*
- * Return the cache entry of a snapshot; a new entry has no horizon yet.  The
- * snapshot is an MVCC snapshot that was not taken during recovery.
+ * Return the cache entry of a snapshot.  A new entry has no horizon yet.  The
+ * snapshot must be an MVCC snapshot that was not taken during recovery.
  */
 CachedHorizon *
 uuid9562_cached_horizon(Snapshot snapshot)

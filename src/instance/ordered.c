@@ -12,8 +12,8 @@
  * seconds.  Meanwhile, other sessions use the remaining reserved values, or wait if there
  * are none.  After every startup, a generator continues from the end of its reservation.
  *
- * If an error is raised, mark_lock is released before the error is reported, since
- * sending the report can wait for the client.
+ * If an error is raised under mark_lock, the lock is released before the error is
+ * reported, since sending the report can wait for the client.
  */
 #include "instance/instance.h"
 
@@ -123,7 +123,7 @@ load_mark(void)
 	{
 		const UuidKind *kind = uuid9562_ordered_kinds[i];
 
-		/* true after startup, and after a write or a reset has failed */
+		/* true after startup, after a failed write, and after a failed reset */
 		if (mark.reserved_until[i] > uuid9562_generator_state(kind).reserved_until)
 			advance(kind, uuid_generator_from(mark.reserved_until[i]));
 	}

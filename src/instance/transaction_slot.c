@@ -35,13 +35,13 @@ add_to_history(TransactionSlot *slot, UuidHistoryEntry entry)
 }
 
 /*
- * Move the values of a finished or prepared transaction to a history.
+ * Move the values of a committed or prepared transaction from its slot to a history.
  *
  * PostgreSQL has already removed the transaction from the PGPROC of this process.  So a
  * new snapshot sees a committed transaction as finished, and a prepared transaction as
- * in progress.  A snapshot that was taken before needs the history.  Aborted transactions
- * and those without a transaction ID are not added, since they have no rows that can
- * become visible.
+ * in progress.  An older snapshot sees both as in progress, and so needs the history.
+ * Aborted transactions and those without a transaction ID are not added, since they have
+ * no rows that can become visible.
  */
 static void
 finish_transaction(XactEvent event, void *arg)

@@ -185,8 +185,8 @@ is_same_row(const WithinCall *call)
 }
 
 /*
- * Make the bounds of the period of a call; NULL for an unbounded side.  Return false
- * if comparisons with bounds should not replace the call.
+ * Set *lower and *upper to the bounds of a call's period, or to NULL for an unbounded
+ * side.  Return false if comparisons with bounds should not replace the call.
  *
  * A period other than a constant or tstzrange() occurs in both bounds, so both
  * evaluations must give the same value.  Two evaluations of a subquery can differ, even if

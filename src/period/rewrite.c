@@ -107,7 +107,7 @@ is_like_rewritten(const Query *query, const Node *expression)
 /*
  * Check whether rewriting a call could change what the query groups by.
  *
- * PostgreSQL recognizes a grouped expression by its tree.  It replaces an equal tree by
+ * PostgreSQL recognizes a grouped expression by its tree.  It replaces each equal tree by
  * the grouped value, which is NULL in grouping sets without the expression.  So the
  * rewrite must not destroy the tree of a grouped expression, nor create an equal tree.
  *

@@ -19,7 +19,7 @@
 #include "utils/rel.h"
 
 /*
- * Check whether a CHECK constraint guarantees that a call does not return false for a
+ * Check whether a CHECK constraint guarantees that a call returns true or NULL for each
  * row of the table or partition.  If ALTER TABLE drops the constraint, plans that rely on
  * it become invalid.  As with PostgreSQL's own use of constraints, a snapshot older than
  * the constraint may see rows that violate it.

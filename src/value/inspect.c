@@ -174,7 +174,7 @@ SQL_FUNCTION(uuid9562_uuidv8_node_timestamp_micros, kind_timestamp, UUID_V8_NODE
  * uuidv8_node_timestamp_from_text(text) returns timestamptz
  *
  * Return the timestamp of a UUID of the kind.  For any other UUID, return the timestamp
- * of the next smaller UUID of the kind, or else of the smallest UUID of the kind.
+ * of the next smaller UUID of the kind, or of the kind's smallest UUID if there is none.
  * So results never decrease as UUIDs increase.  Partition managers call these functions
  * with the bounds of partitions, which they read as text.
  */

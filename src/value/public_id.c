@@ -102,7 +102,7 @@ parse_line(char *line, char **name, uint8 *key)
 	return true;
 }
 
-/* Return the key with a name, or NULL if there is none. */
+/* Return the key with the given name, or NULL if there is none. */
 static Key *
 find_in(Key *list, const char *name, size_t length)
 {
@@ -263,7 +263,7 @@ permute(FunctionCallInfo fcinfo, bool encrypt)
 	pg_uuid_t  *uuid = new_uuid();
 	void	   *key;
 
-	/* do not show a v7 ID, since the user may not be allowed to see it */
+	/* do not show an ID that cannot be encrypted: it may be confidential */
 	if (unlikely(uuid_layout_version(given->data) != (encrypt ? 7 : 4)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

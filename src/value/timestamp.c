@@ -9,7 +9,7 @@
 
 /*
  * Report a timestamp that the time field cannot hold (RFC 9562, 6.1).  The message
- * shows it in the session's DateStyle and time zone.
+ * shows the timestamp in the session's DateStyle and time zone.
  */
 void
 uuid9562_timestamp_out_of_range(const UuidKind *kind, TimestampTz timestamp)
