@@ -11,7 +11,7 @@
 
 #include "clock.h"
 
-/* Number of a kind, and of its generator in a session */
+/* Number of a kind, and of the kind's generator in a session */
 enum UuidKindNumber
 {
 	UUID_KIND_V1,

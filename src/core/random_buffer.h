@@ -5,7 +5,7 @@
  * A call of a cryptographically secure source is expensive even if it returns few bytes.
  * So the buffer fetches 16384 bytes at a time and returns 8 at a time.
  *
- *	- No byte is returned twice: each is erased when it is returned.
+ *	- No byte is returned twice: each byte is erased when it is returned.
  *	- The buffer belongs to one process.  After a fork, parent and child have the
  *	  same bytes, so a process that is not the owner refills the buffer.
  *	- If the source fails, no bytes are returned.

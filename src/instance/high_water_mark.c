@@ -5,8 +5,8 @@
  *
  * The high-water mark contains reserved_until of each generator.  It is one page, in a
  * file like that of a table but without an entry in the system catalogs.  Each change of
- * the page is written to WAL as a full-page image.  So crash recovery, standbys, restored
- * backups and pg_rewind have the page, even on a server without this library.
+ * the page is written to WAL as a full-page image.  So the page is also on standbys, and
+ * survives crash recovery, restoring a backup and pg_rewind, even without this library.
  *
  * The WAL record is flushed before a value of the new range is generated.  So a server that
  * has a row with such a value also has this WAL record.

@@ -29,7 +29,7 @@
 
 #define UNKNOWN_SHARE	0.5		/* share of the version if it is unknown */
 #define DENSITY_BINS	4		/* bins averaged at an end of the histogram */
-#define SAMPLED_ROW		(1.0 / 300) /* in bins; a bin has 300 sampled rows */
+#define SAMPLED_ROW		(1.0 / 300) /* in bins, of 300 sampled rows each */
 
 static const uint8 nil[UUID_LEN] = {0};
 static const uint8 max[UUID_LEN] = {
