@@ -75,7 +75,7 @@ make_tree() {
 
 	if [ ! -e "$tree/.made" ]; then
 		rm -rf --one-file-system "$tree" && mkdir -p "$tree" || return 1
-		# a debootstrap that is older than the suite uses the script for sid
+		# if debootstrap is older than the suite, let it use the script for sid
 		[ -e "/usr/share/debootstrap/scripts/$suite" ] || ln -s sid "/usr/share/debootstrap/scripts/$suite" || return 1
 		debootstrap --variant=minbase --arch="$architecture" "$suite" "$tree" "$mirror" && touch "$tree/.made" || return 1
 	fi

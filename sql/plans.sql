@@ -150,8 +150,8 @@ SELECT n FROM event WHERE id <@ tstzrange('2026-03-11 10:38', '2026-01-01'::time
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('2026-01-01'::timestamptz + n * interval '1 minute', '2026-01-01 00:01', '[]');
 SELECT n FROM event WHERE id <@ tstzrange('2026-01-01'::timestamptz + n * interval '1 minute', '2026-01-01 00:01', '[]');
 
--- a sublink with more tables than its outer query: PostgreSQL may simplify the condition of
--- the sublink with the PlannerInfo of the outer query
+-- a sublink with more tables than its outer query: PostgreSQL may simplify its condition with
+-- the PlannerInfo of the outer query, which does not have the sublink's tables
 CREATE TABLE customer (id int, vip boolean);
 CREATE TABLE contract (customer int);
 CREATE TABLE purchase (id uuid, customer int, valid_from timestamptz, valid_to timestamptz, valid tstzrange);

@@ -28,8 +28,8 @@ FROM unnest('{02:00:5e:10:00:01,""}'::text[]) AS node;
 -- Values for a given time do not affect the generators, which continue at the current time.
 SELECT public.uuidv7_at(t) > public.uuidv7(), public.uuidv6_at(t) > public.uuidv6() FROM (VALUES ('2222-02-22 19:22:22+00'::timestamptz)) AS a (t);
 
--- The functions uuidv*_timestamp_from_text() return the timestamp of a partition bound in
--- text form, even if the bound is a UUID of another version.
+-- The functions uuidv*_timestamp_from_text() also accept a UUID of another version, and
+-- return the timestamp of the next smaller UUID of their own version.
 SELECT public.uuidv7_timestamp_from_text(id), public.uuidv6_timestamp_from_text(id)
 FROM (VALUES (public.uuidv7_floor('2026-01-01')::text), (public.uuidv6_floor('2026-01-01')::text)) AS ids (id);
 

@@ -51,7 +51,7 @@ uuid9562_make_call(const WithinCall *call, const char *name, Oid result, List *a
 	{
 		Form_pg_proc function = (Form_pg_proc) GETSTRUCT(tuple);
 
-		/* only superusers can create other C functions with this name */
+		/* trust a C function: only superusers can create one */
 		if (function->prolang == ClanguageId)
 			made = (Expr *) makeFuncExpr(function->oid, result, copyObject(args),
 										 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);

@@ -127,7 +127,7 @@ uuid9562_uuid_from_base32hex(PG_FUNCTION_ARGS)
 	PG_RETURN_UUID_P(uuid);
 }
 
-/* uuid_to_base58(uuid) returns text: 22 characters that sort as the UUIDs do in collation "C" */
+/* uuid_to_base58(uuid) returns text: 22 characters; with collation "C", sorts as the UUID does */
 Datum
 uuid9562_uuid_to_base58(PG_FUNCTION_ARGS)
 {

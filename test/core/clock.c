@@ -151,7 +151,10 @@ reads_back_every_whole_microsecond(void **state)
 	}
 }
 
-/* The microseconds read from a fraction of a millisecond are less than 1 us off. */
+/*
+ * The microsecond of each tick is in the same millisecond.  It begins less than 1 us before
+ * the tick, and before the end of the tick.
+ */
 static void
 v7_microseconds_stay_in_their_millisecond(void **state)
 {

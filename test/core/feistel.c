@@ -8,8 +8,8 @@
 
 /*
  * The ten rounds of a test vector in doc/public-ids.md, computed by OpenSSL.  Each row
- * has the half that AES-256 encrypts with the key 00 01 ... 1f, and the first 8 bytes
- * of the result.
+ * has the half that AES-256 encrypts after the number of the round, with the key
+ * 00 01 ... 1f, and the first 8 bytes of the result.
  */
 static const uint64_t aes[UUID_FEISTEL_ROUNDS][2] = {
 	{UINT64_C(0x1de06b9bb85af70d), UINT64_C(0x64f035a96cfabfdf)},

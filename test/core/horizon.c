@@ -158,8 +158,8 @@ typedef struct State
 	uint8_t		smallest;
 	uint8_t		history_smallest;
 	uint8_t		history_over;
-	uint8_t		horizon[2];		/* ticks: for the partition that the statement
-								 * reads first, and for the other partition */
+	uint8_t		horizon[2];		/* ticks: a statement scans two partitions, and
+								 * computes a horizon for each, in this order */
 	uint8_t		reset_meanwhile;
 } State;
 

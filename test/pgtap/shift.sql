@@ -32,8 +32,8 @@ END
 $$;
 SELECT keeps_order('-333.333333 s', method) FROM unnest('{fraction,counter,random}'::text[]) AS method;
 
--- With method counter, the 16 bits after the milliseconds are a counter.  A shift by
--- less than a millisecond does not change the counter.
+-- With method counter, a 16-bit counter follows the milliseconds.  A shift by less than a
+-- millisecond does not affect the counter: the next value has the next count.
 SET LOCAL uuid9562.v7_method = counter;
 CREATE FUNCTION counter_of(id uuid) RETURNS int LANGUAGE sql IMMUTABLE AS
 $$SELECT ('x' || substr(id::text, 16, 3))::bit(12)::int * 16 + (('x' || substr(id::text, 20, 2))::bit(8)::int & 63) / 4$$;

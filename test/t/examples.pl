@@ -97,8 +97,9 @@ sub time_of
 	return $high / 1000;
 }
 
-# Mask a UUID.  If this run generated it, keep only the version.  If it was generated for a
-# given time, keep the time.  Do not change constants.
+# Mask a UUID.  Of a v4, and of a UUID with a time near START, keep only the version.  Of a
+# UUID with another time, keep the time.  Do not change other versions, and bounds, which end
+# in 12 digits 0 or f.  A v8 whose first digit is 2 is a value of uuidv8().
 sub mask_uuid
 {
 	my ($uuid) = @_;
