@@ -6,7 +6,7 @@
 # folder, run "make -f .../uuid9562/Makefile" in the folder for the build.
 
 SOURCE := $(patsubst %/,%,$(or $(VPATH),$(dir $(firstword $(MAKEFILE_LIST)))))
-# PGXS does not set VPATH if PostgreSQL was configured in its own source folder.
+# PGXS does not set VPATH if PostgreSQL was configured in its own source folder, so set it.
 ifneq ($(SOURCE),.)
 VPATH = $(SOURCE)
 endif

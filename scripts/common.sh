@@ -53,9 +53,9 @@ has_apt() { command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }
 
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
-# Set $major, and PG_CONFIG if it is not set.  Without PG_CONFIG, choose the newest installed
-# server.  If no server is installed, choose the version of the distribution's package
-# "postgresql".
+# Set $major, and PG_CONFIG if it is not set.  Without PG_CONFIG, choose the newest server that
+# is installed on Debian.  If none is installed, choose the version of Debian's package
+# "postgresql".  On other systems, choose the pg_config in PATH.
 choose_postgres() {
 	if [ -z "${PG_CONFIG:-}" ] && has_apt; then
 		major=$(printf '%s\n' /usr/lib/postgresql/*/bin/postgres |
@@ -117,7 +117,8 @@ has_pgtap() { [ -x "$PG_CONFIG" ] && [ -f "$("$PG_CONFIG" --sharedir)/extension/
 # has PGXS without the headers.
 has_headers() { [ -f "$("$1" --pgxs)" ] && [ -f "$("$1" --includedir-server)/postgres.h" ]; }
 
-# lacks_openssl PG_CONFIG: check whether PostgreSQL uses OpenSSL but its headers are missing.
+# lacks_openssl PG_CONFIG: check whether PostgreSQL uses OpenSSL, but the headers of OpenSSL
+# are missing.
 lacks_openssl() {
 	grep -q '^#define USE_OPENSSL 1' "$("$1" --includedir-server)/pg_config.h" &&
 		! echo '#include <openssl/evp.h>' | gcc -E - >/dev/null 2>&1
@@ -141,7 +142,7 @@ need() {
 		[ "${1:-}" != test ] ||
 			packages+=(perl python3 libtap-parser-sourcehandler-pgtap-perl libcmocka-dev libipc-run-perl)
 		install_packages "${packages[@]}"
-		# PgBouncer is optional; do not start it at boot
+		# install PgBouncer if possible, since tests of poolers use it; do not start it at boot
 		if [ "${1:-}" = test ] && ! installed pgbouncer && may_be_root &&
 			(install_packages pgbouncer); then
 			as_root update-rc.d pgbouncer disable >/dev/null 2>&1 || true

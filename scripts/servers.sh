@@ -24,9 +24,10 @@ source_into() {
 }
 
 # server_with_assertions NAME FLAGS: set PG_CONFIG to the pg_config of a server that is
-# built with assertions and with the compiler flags.  The server has the version of the
-# PostgreSQL that PG_CONFIG selected before.  Build the server if it does not exist, or if
-# it has another version.  Its folder "suites" contains PostgreSQL's regression tests.
+# built with assertions and with the compiler flags.  The server has the major version of
+# the PostgreSQL that PG_CONFIG selected before.  Build the server if it does not exist, or
+# if that PostgreSQL had another minor version when the server was built.  The folder
+# "suites" of the server contains PostgreSQL's regression tests.
 server_with_assertions() {
 	local prefix=$servers/postgresql-$major-$1 packaged=$PG_CONFIG folder log status=0
 

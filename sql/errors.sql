@@ -36,7 +36,7 @@ SELECT call, error_of('SELECT public.' || call) FROM unnest(ARRAY[
 	$$uuid_from_base58('1ChHh89KnUdBuAbxwb2ML')$$, $$uuid_from_base58('11ChHh89KnUdBuAbxwb2MLg')$$, $$uuid_from_base58('')$$,
 	$$uuid_from_base58('0ChHh89KnUdBuAbxwb2MLg')$$, $$uuid_from_base58(' 1ChHh89KnUdBuAbxwb2ML')$$, $$uuid_from_base58('1ChHh89KnUdBuAbxwb2MLl')$$,
 	$$uuid_from_base58('YcVfxkQb6JRzqk5kF2tNLw')$$, $$uuid_from_base58('zzzzzzzzzzzzzzzzzzzzzz')$$,
-	-- encryption of UUIDs that are not of version 7, with errors that do not show the UUID, and decryption of UUIDs that are not of version 4
+	-- encryption of UUIDs that are not of version 7, where the error does not show the UUID; decryption of UUIDs that are not of version 4
 	$$uuidv7_encrypt('1ec9414c-232a-6b00-b3c8-9f6bdeced846', 'orders')$$, $$uuidv7_encrypt('919108f7-52d1-4320-9bac-f847db4148a8', 'orders')$$,
 	$$uuidv7_encrypt('017f22e2-79b0-7cc3-08c4-dc0c0c07398f', 'orders')$$, $$uuidv7_encrypt('ffffffff-ffff-ffff-ffff-ffffffffffff', 'orders')$$,
 	$$uuidv7_decrypt('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 'orders')$$, $$uuidv7_decrypt('919108f7-52d1-4320-0bac-f847db4148a8', 'orders')$$,

@@ -41,8 +41,8 @@ SELECT format('CREATE DOMAIN trap.%I AS pg_catalog.%I CHECK (false)', typname, t
 WHERE typnamespace = 'pg_catalog'::regnamespace \gexec
 \set ECHO all
 
--- Run the file with the schema of the traps first in the search path, as a role that has
--- only the privilege to create a schema.
+-- Run the file with the schema of the traps first in the search path, as a role that is not
+-- a superuser but can create a schema.
 CREATE ROLE regress_uuid9562_owner;
 GRANT CREATE ON DATABASE :database TO regress_uuid9562_owner;
 GRANT USAGE ON SCHEMA trap TO regress_uuid9562_owner;
@@ -129,8 +129,8 @@ SELECT different('{uuid_to_base58(id),uuid_from_base58(public.uuid_to_base58(id)
 SELECT public.uuid_extract_version(id) AS version, count(*) > 5000 AS many FROM ids WHERE public.uuid_extract_version(id) IN (1, 6) GROUP BY 1 ORDER BY 1;
 SELECT uuid9562.min(id) = public.min(id) AS min, uuid9562.max(id) = public.max(id) AS max FROM ids;
 
--- 100,000 times and periods: inside, at the ends of and outside the field, with every
--- kind of bound
+-- 100,000 times: inside, at the ends of and outside the time field of version 7; 100,000
+-- periods between these times, with every kind of bound
 CREATE TABLE times AS
 SELECT CASE n % 8
 	   WHEN 0 THEN '-infinity'

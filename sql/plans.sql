@@ -63,8 +63,8 @@ EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(pg_conf_load_time(
 -- if one time is a constant, its bound is a constant
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('2026-01-10', now());
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now(), '2026-01-10', '(]');
--- no ID satisfies the comparison with a lower bound after the last time of version 7, or with
--- an upper bound before its first time
+-- no ID satisfies the comparison if the period begins after the last time of version 7, or
+-- ends before the first ID of version 7
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('20000-01-01', now());
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now(), '1970-01-01');
 -- if the third argument of tstzrange is unknown during planning, the range is constructed
@@ -74,7 +74,7 @@ EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', now(), NULL);
 SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', now(), '[)]');
 
--- a custom plan has constant bounds; a generic plan computes the bounds of its parameters
+-- a custom plan has constant bounds; a generic plan computes the bounds from its parameters
 PREPARE by_period (tstzrange) AS SELECT n FROM event WHERE id <@ $1;
 PREPARE by_untyped AS SELECT n FROM event WHERE id <@ $1;
 PREPARE by_times (timestamptz, timestamptz) AS SELECT n FROM event WHERE id <@ tstzrange($1, $2);
@@ -106,7 +106,7 @@ EXECUTE count_by_times ('2026-01-11', '2026-01-10');
 EXECUTE count_by_times ('infinity', NULL);
 RESET plan_cache_mode;
 
--- a period from another table's row uses the index
+-- a condition with a period from another table's row uses the index
 CREATE TABLE shift (name text, period tstzrange);
 INSERT INTO shift VALUES ('day', '[2026-01-10 06:00,2026-01-10 18:00)'), ('night', '[2026-01-10 18:00,2026-01-11 06:00)'), ('none', NULL);
 ANALYZE shift;
@@ -115,8 +115,8 @@ SELECT name, count(n) FROM shift LEFT JOIN event ON period @> id GROUP BY name O
 -- a period from two times of another table's row; NULL means unbounded
 EXPLAIN (COSTS OFF) SELECT name, n FROM shift LEFT JOIN event ON id <@ tstzrange(lower(period), upper(period));
 SELECT name, count(n) FROM shift LEFT JOIN event ON id <@ tstzrange(lower(period), upper(period)) GROUP BY name ORDER BY name;
--- PostgreSQL reduces an outer join to an inner join if WHERE has a condition on the nullable
--- side; the condition uses the index
+-- PostgreSQL reduces an outer join to an inner join if WHERE has a strict condition on the
+-- nullable side; the condition uses the index
 EXPLAIN (COSTS OFF) SELECT name, n FROM (VALUES (1)) AS one (row) LEFT JOIN (event CROSS JOIN shift) ON true WHERE id <@ period;
 
 -- a subquery is evaluated once, and a condition without NOT uses the index
@@ -132,7 +132,8 @@ SELECT count(*) FROM event WHERE id <@ (SELECT period FROM shift WHERE name = 'd
 SELECT count(*) FROM event WHERE id <@ (SELECT period FROM shift WHERE name = 'none');
 SELECT plan($$SELECT n FROM event WHERE (SELECT period FROM shift WHERE name = 'day') @> id$$);
 SELECT plan($$SELECT n FROM event WHERE public.uuidv6_within(period => (SELECT period FROM shift WHERE name = 'day'), id => id)$$);
--- subqueries that are evaluated for each row of another table use the index
+-- a condition in a subquery, or with a subquery, uses the index if the subquery is evaluated
+-- for each row of another table
 SELECT plan($$SELECT name, (SELECT count(*) FROM event WHERE id <@ tstzrange(lower(period), upper(period))) FROM shift$$);
 SELECT plan($$SELECT name, days FROM shift, LATERAL (SELECT count(*) AS days FROM event WHERE id <@ (SELECT period * '[2026-01-10,)')) AS found$$);
 SELECT name, (SELECT count(*) FROM event WHERE id <@ tstzrange(lower(period), upper(period))),
@@ -210,7 +211,7 @@ EXPLAIN (COSTS OFF) SELECT id FROM event WHERE n = 50000 AND id <@ '[2026-02-10,
 SELECT n FROM event WHERE n = 50000 AND id <@ '[2026-02-01,2026-02-11)';
 DROP INDEX event_february;
 
--- a CHECK constraint excludes the table if the periods do not overlap
+-- a CHECK constraint excludes the table if its period and that of the query do not overlap
 CREATE TABLE archive (id uuid CHECK (id <@ '[2025-01-01,2026-01-01)'), n int);
 INSERT INTO archive VALUES (public.uuidv7_ceil('2025-12-31 23:59:59.999'), 1);
 INSERT INTO archive VALUES (public.uuidv7_floor('2026-01-01'), 2);
@@ -222,7 +223,7 @@ RESET constraint_exclusion;
 DROP TABLE archive;
 
 -- with a valid CHECK constraint on the version, scans omit the check of this version; a
--- cached plan includes the check again when the constraint is dropped
+-- cached plan includes the check again after the constraint is dropped
 ALTER TABLE event ADD CONSTRAINT v7 CHECK (public.uuid_is_v7(id)) NOT VALID;
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ '[2026-01-10,2026-01-11)';
 ALTER TABLE event VALIDATE CONSTRAINT v7;
@@ -252,8 +253,8 @@ EXECUTE checked;
 RESET plan_cache_mode;
 DELETE FROM event WHERE n = -1;
 
--- scans also omit the version check if the CHECK constraint has other conditions, but not
--- if it is on another version
+-- scans also omit the version check if the CHECK constraint has other conditions too, but
+-- not if the constraint is on another version
 CREATE TABLE pair (id uuid, other uuid, node uuid CHECK (public.uuid_is_v8(node)),
 				   CHECK (other IS NOT NULL AND public.uuid_is_v7(other)), CHECK (public.uuid_is_v6(id)));
 CREATE INDEX pair_id ON pair (id);

@@ -6,7 +6,8 @@ import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/dri
 import { SchemaEngine } from '@prisma/schema-engine-wasm';
 import pg from 'pg';
 
-// The adapter does not know the catalogs' type "char" (OID 18), so report text (OID 25).
+// The adapter does not know the type "char" (OID 18) of some catalog columns, so report these
+// columns as text (OID 25).
 const chars = new Set();
 export const pool = new pg.Pool();
 pool.on('connect', (client) => client.connection.prependListener('rowDescription', ({ fields }) => {

@@ -51,7 +51,7 @@ const sent = await Outbox.bulkCreate(items.map((message) => ({ message })));
 const read = await allPages(first.id, incrementalRead);
 step(same(read, sent), 'incremental read finds the new rows', read);
 
-// parameters without a cast
+// pass parameters without and with a cast
 const names = `SELECT public.uuidv5(uuid_namespace('url'), :name) AS text, public.uuidv5(uuid_namespace('url'), :name::bytea) AS bytes`;
 const [[got]] = await db.query(names, { replacements: { name: Buffer.from('tea') } });
 const [[tea]] = await db.query(`SELECT public.uuidv5(uuid_namespace('url'), 'tea') AS id`);

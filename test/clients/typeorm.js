@@ -60,7 +60,8 @@ const sent = await outbox.save(items.map((message) => ({ message })));
 const read = await allPages(first.id, incrementalRead);
 step(same(read, sent), 'incremental read finds the new rows', read);
 
-// PrimaryGeneratedColumn('uuid') replaces the default of the column
+// generated: 'uuid', which PrimaryGeneratedColumn('uuid') sets, replaces the default of the
+// column
 Order.options.columns.id = { type: 'uuid', primary: true, generated: 'uuid' };
 const generated = await connect();
 const defaultOfKey = async () => (await generated.query(`SELECT column_default FROM information_schema.columns

@@ -1,4 +1,4 @@
-# Partitioning by the time in the primary key: each ID is in the partition of its month,
+# Partitioning by the time in the primary key: each v7 is in the partition of its month,
 # and "id <@ period" scans only the partitions of the period.
 use strict;
 use warnings;
@@ -81,7 +81,7 @@ foreach my $case (
 	is(sql(@statements), $rows, "generic plan, $period: $rows rows");
 }
 
-# partitions are pruned during execution, if each row of another table has a period
+# partitions are pruned during execution, if the period is from a row of another table
 my $plan = sql('SET enable_seqscan = off', 'SET enable_bitmapscan = off', q{
 	EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF)
 	SELECT (SELECT count(*) FROM orders WHERE id <@ period)

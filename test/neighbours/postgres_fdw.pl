@@ -54,7 +54,8 @@ ships('a generic plan with a period', qr/id >= public\.uuidv7_lower_bound\($each
 	'SET plan_cache_mode = force_generic_plan', 'PREPARE q (tstzrange) AS SELECT count(*) FROM far WHERE id <@ $1', q{EXECUTE q ('[2026-01-10,2026-01-11)')});
 
 # postgres_fdw can send a GROUP BY to the foreign server.  PostgreSQL finds the grouped
-# condition in the select list by comparing expression trees, so both must stay equal.
+# condition in the select list by comparing expression trees.  So the condition must stay the
+# same expression in the select list and in GROUP BY.
 is( $node->safe_psql('postgres', q{SELECT NOT id <@ '[2026-01-10,2026-01-11)', count(*) FROM far GROUP BY id <@ '[2026-01-10,2026-01-11)' ORDER BY 1}),
 	"f|24\nt|977", 'a query groups by a condition');
 
@@ -62,7 +63,7 @@ is( $node->safe_psql('postgres', q{SELECT count(*) FILTER (WHERE within) FROM (
 		SELECT id <@ tstzrange(starts, ends) AS within FROM far, shift GROUP BY id, tstzrange(starts, ends)) AS grouped}),
 	$node->safe_psql('postgres', 'SELECT count(*) FROM far, shift WHERE id <@ tstzrange(starts, ends)'), 'a query groups by a period');
 
-# a join, with the times of each row as parameters
+# a join, with the times of each row of table shift as parameters
 $node->safe_psql('postgres', 'ANALYZE shift');
 my $join = 'SELECT count(*) FROM shift JOIN LATERAL (SELECT * FROM far WHERE id <@ tstzrange(starts, ends) OFFSET 0) AS found ON true';
 ships('a join', qr/id >= public\.uuidv7_lower_bound\($each, true\).*id <= public\.uuidv7_upper_bound\($each, false\)/, '30', $join);

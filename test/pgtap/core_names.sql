@@ -1,5 +1,5 @@
 -- PostgreSQL 17 and later have functions with the same names as functions of the extension.
--- With the default search_path, an unqualified name then means PostgreSQL's function.
+-- With the default search_path, such a name without a schema means PostgreSQL's function.
 -- Functions that read a UUID return the same results as PostgreSQL's, except that the
 -- extension reads the timestamps of more UUID versions.
 

@@ -34,8 +34,8 @@ foreach my $setting (sort keys %settings)
 	is_deeply([ grep { index($page, $_) < 0 } sort keys %messages ], [], 'the page of errors has each message');
 }
 
-# A test runs each complete SQL statement that a sentence quotes.  test/t/examples.pl runs the
-# code blocks.
+# Each complete SQL statement that a sentence quotes also occurs in a code block or in a test.
+# test/t/examples.pl runs the code blocks.
 {
 	my @pages = ('README.md', glob 'doc/*.md');
 	my @run = (map({ slurp($_) =~ /^```sql\n(.*?)^```/msg } @pages), map { slurp($_) } glob 'sql/*.sql test/*/*.sql test/*/*.pl');
@@ -89,7 +89,7 @@ foreach my $page (glob '*.md doc/*.md')
 	is_deeply(\@broken, [], "$page: every link has a target");
 }
 
-# Each figure in the README occurs in a report of scripts/bench.
+# Each figure in the section "Speed" of the README occurs in a report of scripts/bench.
 {
 	my ($section) = slurp('README.md') =~ /^## Speed\n(.*?)^## /ms;
 	my $reports = join '', map { slurp($_) } glob 'doc/benchmarks/*/report.md';

@@ -48,11 +48,12 @@ sub pick_by
 
 # --- values -----------------------------------------------------------------
 
-# Return one of a few times, in milliseconds.  Since there are only a few, bounds of periods
-# often equal the times of IDs.
+# Return one of 13 times that are three hours apart, or a millisecond before or after it, in
+# milliseconds since 1970.  Since these are few times, bounds of periods often equal the times
+# of IDs.
 sub moment
 {
-	my ($from, $to) = @_;		# the times have numbers from 0 to 12; time 12 is after now
+	my ($from, $to) = @_;		# numbers of times, from 0 to 12; time 12 is after now
 
 	$from //= 0;
 	$to //= 12;
@@ -340,7 +341,8 @@ sub condition
 		1 => sub { '(' . sublink($scope, $depth - 1, 'bool_or') . ')' })->();
 }
 
-# Return the text of a FROM clause of a sublink, with one to three tables, and their aliases.
+# Return the text of a FROM clause for a sublink, which joins one to three tables, and the
+# aliases of the tables.
 sub joined_tables
 {
 	my @aliases = map { new_alias() } 1 .. pick_by(4 => 1, 4 => 2, 1 => 3);
@@ -450,7 +452,7 @@ sub from
 }
 
 # Return a condition to group by.  Before PostgreSQL 18, omit subqueries and expressions such
-# as NOT (a AND b).  These versions do not recognize them as grouped in the select list, and
+# as NOT (a AND b).  Earlier versions do not recognize them as grouped in the select list, and
 # return the value of any row of the group.
 sub grouped_condition
 {
@@ -531,8 +533,9 @@ sub select_query
 
 			my $cast = pick('', '::int');
 
-			# add expressions that could be rewritten to the same expression: another
-			# form of a condition, a comparison with its bound, and two empty periods
+			# add expressions that become equal to others if they are rewritten: a
+			# condition with @>, a comparison with a bound, and conditions on two
+			# empty periods
 			push @by, map { /^\(([\w.]+) <@ (.*)\)$/ ? "($2 @> $1)" : () } @conditions if chance(0.5);
 			push @by, map { /^\((\S+) <@ (?:'\["|tstzrange\(')(\d[^'"]+)/ ? "($1 >= ids.uuidv7_floor('$2'))" : () } @conditions if chance(0.3);
 			push @by, map { "($of.id <@ ${_}::tstzrange)$cast" } "'empty'", "'[2026-01-01,2026-01-01)'" if chance(0.1);
@@ -577,7 +580,7 @@ sub query
 	return (@with ? 'WITH ' . join(', ', @with) . ' ' : '') . select_query(2);
 }
 
-# Return a statement that changes a table, and a query for the result.
+# Return a statement that changes a table, and a query that then reads the table.
 sub change
 {
 	my $table = pick(@tables);

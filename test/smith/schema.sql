@@ -62,7 +62,7 @@ CREATE INDEX ON contract (id) WHERE id <@ tstzrange('2026-02-01 00:00+00', NULL)
 CREATE INDEX ON contract (customer, id DESC);
 CREATE INDEX ON contract ((ids.uuidv7_timestamp(id)), (id <@ period));
 CREATE INDEX ON contract USING gist (period);
--- The kind "dependencies" is missing, since two conditions on one expression then fail an
+-- Omit the kind "dependencies".  With this kind, two conditions on one expression fail an
 -- assertion in PostgreSQL's dependencies_clauselist_selectivity(), even if the expression is
 -- an integer.
 CREATE STATISTICS contract_in_period (ndistinct, mcv) ON (id <@ period), (ids.uuidv7_timestamp(other)) FROM contract;
@@ -161,8 +161,8 @@ CREATE FOREIGN TABLE far_period (name integer, a timestamptz, b timestamptz, p t
 -- --- operators ---------------------------------------------------------------
 
 -- SQLsmith applies an operator only to expressions of exactly the operator's types.  So
--- these operators accept types for which the extension has no operator.  PostgreSQL inlines their functions, which apply the
--- operators of the extension.
+-- these operators accept types for which the extension has no operator.  PostgreSQL inlines
+-- their functions, which use the operators and functions of the extension.
 CREATE FUNCTION within(uuid, tstzrange) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 OPERATOR(ids.<@) $2';
 CREATE FUNCTION contains(tstzrange, uuid) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 OPERATOR(ids.@>) $2';
 CREATE FUNCTION within_times(uuid, timestamptz) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$ SELECT $1 OPERATOR(ids.<@) tstzrange($2, $2 + interval '30 days', '[]') $$;

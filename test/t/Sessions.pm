@@ -57,8 +57,8 @@ sub leave
 	$node->poll_query_until('postgres', "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid IN ($pids))") or die 'a session does not end';
 }
 
-# Test that the horizon is above all rows of the table events, as it is if no transaction
-# holds it.
+# Test that no transaction holds the horizon below a row of the table events: the horizon is
+# above all rows.
 sub is_above_all
 {
 	my ($name) = @_;

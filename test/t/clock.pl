@@ -38,8 +38,8 @@ sub values_of
 	return map { [ fields($_) ] } split /\n/, $out;
 }
 
-# Check values while the clock stands still: the counter starts with a guard bit of zero, and
-# increases by one.  After a full counter, the next tick follows.
+# Check values while the clock stands still: in each tick, the counter starts at 7 or less,
+# and increases by one.  After a counter of 15, the next tick follows.
 sub steps_by_one
 {
 	my ($time, @values) = @_;

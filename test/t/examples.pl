@@ -97,9 +97,9 @@ sub time_of
 	return $high / 1000;
 }
 
-# Mask a UUID.  Of a v4, and of a UUID with a time near START, keep only the version.  Of a
-# UUID with another time, keep the time.  Do not change other versions, and bounds, which end
-# in 12 digits 0 or f.  A v8 whose first digit is 2 is a value of uuidv8().
+# Mask a UUID.  Keep only the version of a v4, of a UUID whose time is near START, and of a
+# value of uuidv8(), which begins with a digit 2.  Keep the time of a UUID with another time.
+# Do not change other versions, or bounds, which end in 12 digits 0 or 12 digits f.
 sub mask_uuid
 {
 	my ($uuid) = @_;
@@ -173,7 +173,7 @@ sub why_not
 }
 
 # Return lines of psql that restart a server.  pg_ctl cannot wait for the server, since it
-# compares the start time, by the changed clock of the server, with the real clock.
+# compares the start time, which is from the changed clock of the server, with the real clock.
 sub restart
 {
 	my ($world, $node) = @_;

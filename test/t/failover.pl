@@ -37,7 +37,7 @@ $first->backup('base');
 
 sub sql { my ($node, @sql) = @_; return $node->safe_psql('postgres', join ";\n", @sql) }
 
-# Insert rows with an ID of each kind, by default $rows.
+# Insert rows with an ID of each kind, by default $rows rows.
 sub fill
 {
 	my ($node, $origin, $count) = @_;
@@ -129,7 +129,7 @@ sub in_order
 # --- standbys whose clocks are behind -----------------------------------------
 
 # The first standby crashes before a checkpoint writes the high-water mark to its file.  The
-# second standby does not load the library.  The clock of the third standby is 30 seconds
+# second standby does not preload the library.  The clock of the third standby is 30 seconds
 # behind.
 my $near = follow('near', $first, 'by -5');
 my $plain = follow('plain', $first, undef, "shared_preload_libraries = ''\nuuid9562.node_id = 7\n");

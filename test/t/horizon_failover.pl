@@ -39,8 +39,8 @@ sub write_rows { $_[0]->safe_psql('postgres', "INSERT INTO events (note) SELECT 
 
 # --- readers with different positions -------------------------------------------
 
-# $outside stores its position outside the database.  $careful also stores the timeline of
-# its position there.
+# $outside stores its position outside the database.  $careful stores its position outside
+# the database too, together with the timeline of the position.
 my $outside = { table => 'events' };
 my $careful = { table => 'events', timeline => 1 };
 
@@ -89,8 +89,8 @@ $primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
 $standby->wait_for_catchup($cascaded, 'replay', $standby->lsn('replay'));
 read_all($primary);
 
-# Stop replication to the standby.  The clock of the primary is ahead, so its last values
-# and its high-water mark are above all values of the standby.
+# Stop replication to the standby, and set the clock of the primary ahead.  Then the last
+# values of the primary, and its high-water mark, are above all values of the standby.
 $standby->append_conf('postgresql.conf', "primary_conninfo = ''\n");
 $standby->reload;
 $primary->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_replication WHERE application_name = 'lost_standby'}) or die 'the standby is still connected';

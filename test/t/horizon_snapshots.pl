@@ -124,8 +124,9 @@ foreach my $level ('READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE')
 
 # --- many snapshots in one transaction ------------------------------------------
 
-# take_snapshots() computes the horizons of n snapshots.  No two snapshots are the same, since
-# each subtransaction that is rolled back changes the next snapshot.
+# take_snapshots() computes the horizons of n snapshots, and returns the size of their cache.
+# No two snapshots are the same, since each subtransaction that is rolled back changes the
+# next snapshot.
 sql(q{
 	CREATE FUNCTION take_snapshots(n int) RETURNS bigint LANGUAGE plpgsql AS $$
 	DECLARE

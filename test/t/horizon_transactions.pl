@@ -23,8 +23,8 @@ $node->safe_psql('other', 'CREATE TABLE plain (n int)');
 
 # --- before the first value -----------------------------------------------------
 
-# Restart the server once for each of its PGPROCs.  The process with this PGPROC has the
-# oldest transaction in progress when another process generates the first value.
+# Start the server anew for each session $n.  When another session generates the first value,
+# a transaction of session $n is in progress.  Each session has a PGPROC of its own.
 my $processes = 3;
 $node->append_conf('postgresql.conf', "max_connections = $processes\nsuperuser_reserved_connections = 0\n");
 foreach my $n (1 .. $processes)

@@ -36,7 +36,8 @@ sub write_keys
 	rename "$file.new", $file or die $!;
 }
 
-# Call a function in a new session of the web role.  Return its output and errors.
+# Call a function in a new session.  The session is of the web role if no database is given.
+# Return the output and the errors.
 sub call
 {
 	my ($name, $database, $function) = @_;

@@ -114,8 +114,8 @@ is(sql('again', 'SELECT count(id), (SELECT column_default IS NULL FROM informati
 
 # --- a hostile search path ----------------------------------------------------
 
-# In this search path, functions and operators of schema "trap" come before those of
-# PostgreSQL with the same names.  No function of the extension calls them.
+# In the search path $path, functions and operators of schema "trap" come before those of
+# PostgreSQL with the same names.  No function of the extension calls those of "trap".
 sql('postgres', 'CREATE DATABASE hostile');
 sql('hostile', q{
 	CREATE EXTENSION uuid9562;

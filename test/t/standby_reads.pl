@@ -1,7 +1,7 @@
 # Incremental reads on a standby: a reader gets the horizon and a WAL position from the
 # primary.  Then it gets rows from a standby that has replayed WAL up to that position.
 #
-# UUID9562_STANDBY_ROWS is about the number of rows that are written under load.
+# UUID9562_STANDBY_ROWS is the approximate number of rows that are written under load.
 use strict;
 use warnings;
 

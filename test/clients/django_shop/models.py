@@ -6,7 +6,7 @@ from django.db.models.lookups import PostgresOperatorLookup
 from django.db.transaction import TransactionManagementError
 
 
-# the default for Django before 5.0, which has no db_default
+# Django before 5.0 does not have db_default, so call the function for each new object
 def uuidv7_next():
     with connection.cursor() as cursor:
         cursor.execute("SELECT uuidv7_next()")
