@@ -117,7 +117,8 @@ coretest: $(CORE_PROGRAMS)
 $(CORE_PROGRAMS): %: %.c test/core/layout.c test/core/support.h src/core/random_buffer.o $(call OWN_FILES,src/core/*.h)
 	$(CC) -std=c11 $(CFLAGS) -I$(SOURCE)/src/core -o $@ $< src/core/random_buffer.o -lcmocka
 
-# Tests in pgTAP, on a running server on which pgTAP is installed.
+# Tests in pgTAP, in a database that has the extensions pgtap and uuid9562.  PGDATABASE selects
+# the database.
 pgtap:
 	pg_prove --verbose $(wildcard $(SOURCE)/test/pgtap/*.sql)
 

@@ -8,7 +8,7 @@ FROM unnest('{0,1,2,3,4,5,6,7,8,9,a,b,c,d,e,f}'::text[]) AS octet8,
 	 LATERAL (SELECT ('c232ab00-9414-11ec-' || octet8 || '3c8-9f6bdeced846')::uuid) AS made (id)
 GROUP BY variant ORDER BY octet8;
 
--- 4.2, table 2: the version is in the top bits of byte 6
+-- RFC 9562, 4.2, table 2: the version is in the top bits of byte 6
 SELECT string_agg(public.uuid_extract_version(('c232ab00-9414-' || octet6 || '1ec-b3c8-9f6bdeced846')::uuid)::text, ' ') AS versions
 FROM unnest('{0,1,2,3,4,5,6,7,8,9,a,b,c,d,e,f}'::text[]) AS octet6;
 

@@ -9,7 +9,7 @@ SET enable_bitmapscan = off;
 \pset tuples_only
 
 -- Return the plan of a query without the differences between versions of PostgreSQL: the
--- names of subqueries, and the details of an empty result.
+-- names of subqueries, and lines that only some versions print.
 CREATE FUNCTION plan(query text, options text = 'COSTS OFF') RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -57,7 +57,7 @@ EXPLAIN (COSTS OFF) SELECT n FROM event WHERE tstzrange(now() - interval '1 day'
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(now() - interval '1 day', now(), '()');
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE public.uuidv6_within(id, tstzrange(now() - interval '1 day', now(), '(]'));
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE public.uuidv8_node_within(id, tstzrange(now() - interval '1 day', now()));
--- a time can be an expression; if its value is NULL, this side of the period is unbounded
+-- a time can be an expression; if its value is NULL, the period is unbounded on that side
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC', CURRENT_TIMESTAMP);
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange(pg_conf_load_time(), NULL);
 -- if one time is a constant, its bound is a constant

@@ -1,5 +1,5 @@
 # Test what scripts/release refuses, and which files it creates.  Short scripts replace
-# scripts/matrix and scripts/package, which take long.
+# scripts/matrix and scripts/package, which take a long time.
 use strict;
 use warnings;
 

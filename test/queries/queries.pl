@@ -200,8 +200,8 @@ sub uuid_floor
 	return substr($hex, 0, 8) . '-' . substr($hex, 8, 4) . '-7000-8000-000000000000';
 }
 
-# Return the statements that create the tables, functions, a policy with a condition, and
-# for each side a view with the same conditions.
+# Return the statements that create the tables, two functions, a policy, and a view for each
+# side.  The views of both sides have the same conditions.
 sub schema
 {
 	my @ids = map { uuid() } 1 .. 20;

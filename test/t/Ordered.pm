@@ -18,7 +18,7 @@ sub new
 	return $class->SUPER::new($name, "shared_preload_libraries = 'uuid9562'\nuuid9562.node_id = 7\n" . ($conf || ''), @node_options);
 }
 
-# Return the path of the file of the high-water mark.
+# Return the path of the high-water mark's file.
 sub mark { return $_[0]->node->data_dir . '/global/9562' }
 
 # Run statements, and return what they print.

@@ -15,7 +15,7 @@ $node->start;
 my $name = "Gr\xc3\xbc\xc3\x9fe";
 my $expected = "49008d63-dc19-37bb-8371-d0a3a0c8dcd5\nd608d6cd-4cee-54a1-8e24-8ca9de8ac858\n6d99c892-7310-8a1b-8a3d-842a73d58173";
 
-# a database in SQL_ASCII stores the bytes of the client unchanged
+# in SQL_ASCII, the server does not convert the client's bytes, so the name stays in UTF-8
 foreach my $encoding (qw(UTF8 LATIN1 WIN1252 SQL_ASCII))
 {
 	$node->safe_psql('postgres', "CREATE DATABASE \L$encoding\E ENCODING '$encoding' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'");

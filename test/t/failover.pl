@@ -94,7 +94,7 @@ sub connect_all
 	return \%session;
 }
 
-# Promote the node.  Generate IDs in the given sessions, and rows in a new session.  Then
+# Promote the node.  Generate IDs in the given sessions, and insert rows in a new session.  Then
 # test the order.
 sub promote_in_order
 {

@@ -173,9 +173,9 @@ $server->sql('SELECT public.uuid_generator_reset()');
 
 # --- a client that does not read its error --------------------------------------
 
-# In each session, the first statement returns a result of a different length, and the second
-# statement fails to extend the reservation.  One of the results just fills the network
-# buffers, so sending the error waits for the client.
+# In each session, the first statement returns a result, whose length differs between the
+# sessions.  The second statement fails to extend the reservation.  One of the results just
+# fills the network buffers, so sending the error waits for the client.
 {
 	my @clients;
 

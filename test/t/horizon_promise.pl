@@ -110,8 +110,8 @@ like(refusal('SELECT public.uuidv6_horizon()'), qr/has not generated any value/,
 		in($holder, 'BEGIN', map { "SELECT public.$_" } values %calls) if $held;
 		foreach my $kind (sort keys %calls)
 		{
-			# values generated before the horizon is computed have the greatest
-			# possible node, and the value generated after that has the smallest one
+			# the values that are generated before the horizon is computed have the
+			# greatest possible node, and the value after it has the smallest node
 			my $found = sql(q{SET uuid9562.mac_address = 'ff:ff:ff:ff:ff:ff'; SET uuid9562.node_id = 65535}, "
 				CREATE TEMP TABLE found (value uuid, horizon uuid);
 				DO 'BEGIN

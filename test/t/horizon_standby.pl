@@ -80,7 +80,8 @@ SKIP:
 	skip 'before PostgreSQL 16 a standby has no logical slots', 9 if $major < 16;
 	my $standby = follow('with_slots');
 
-	# creating a slot on a standby waits for a WAL record of the transactions in progress
+	# creating a slot on a standby waits for the WAL record that pg_log_standby_snapshot()
+	# writes on the primary
 	my $logging = IPC::Run::start([ 'psql', '-XAtqd', $primary->connstr('postgres'), '-c',
 			'DO $$BEGIN LOOP PERFORM pg_log_standby_snapshot(); PERFORM pg_sleep(0.2); END LOOP; END$$' ], '<', \undef, '>', \my $out, '2>', \my $err);
 	my ($user, $exporter) = map { $standby->background_psql('postgres', on_error_stop => 0, replication => 'database') } 1 .. 2;

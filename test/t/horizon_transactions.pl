@@ -23,7 +23,7 @@ $node->safe_psql('other', 'CREATE TABLE plain (n int)');
 
 # --- before the first value -----------------------------------------------------
 
-# Start the server anew for each session $n.  When another session generates the first value,
+# Restart the server for each session $n.  When another session generates the first value,
 # a transaction of session $n is in progress.  Each session has a PGPROC of its own.
 my $processes = 3;
 $node->append_conf('postgresql.conf', "max_connections = $processes\nsuperuser_reserved_connections = 0\n");

@@ -66,8 +66,8 @@ cmp_ok(direct('SELECT count(DISTINCT pid) FROM orders'), '>', 1, 'one client: it
 is(direct(q{SELECT count(*) FROM (SELECT pid, id, lag(id) OVER (PARTITION BY pid ORDER BY n) AS before FROM orders) AS o WHERE id <= before}),
 	'0', 'uuidv7() is in order within each session of the server');
 
-# Run the first script so often that sessions use generic plans.  A setting that the second
-# script changes for one transaction must not affect other clients.
+# Run script "period" so often that sessions use generic plans.  A setting that script
+# "settings" changes for one transaction must not affect other clients.
 through('period', $mode, 2, 40, q{
 	\set day random(1, 39)
 	SELECT 1 / (count(*) = 24)::int FROM visits WHERE id <@ tstzrange('2026-01-01'::timestamptz + :day * interval '1 day', '2026-01-01'::timestamptz + (:day + 1) * interval '1 day');
@@ -81,8 +81,8 @@ through('settings', 'simple', 2, 50, q{
 	SELECT 1 / (current_setting('uuid9562.v7_method') = 'fraction')::int;
 });
 
-# uuidv7_ordered() orders a client's IDs, whichever session generates them.  uuidv7()
-# does not, since each session starts its counter at a random value.
+# uuidv7_ordered() orders a client's IDs, whichever session generates them.  uuidv7() does not:
+# with method counter, each session starts its counter at a random value.
 direct(q{ALTER SYSTEM SET uuid9562.v7_method = 'counter'}, 'SELECT pg_reload_conf()');
 $node->poll_query_until('postgres', q{SELECT current_setting('uuid9562.v7_method') = 'counter'});
 foreach my $case ([ 'uuidv7', 't', 'not in order' ], [ 'uuidv7_ordered', 'f', 'in order' ])

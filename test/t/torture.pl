@@ -157,7 +157,7 @@ foreach my $client (1 .. 8)
 
 # --- writers ------------------------------------------------------------------
 
-# Some transactions have more than 64 subtransactions, and some roll back.
+# Write rows in transactions, some of which have more than 64 subtransactions or roll back.
 sub write_rows
 {
 	my $count = 1 + int rand 150;
