@@ -9,8 +9,8 @@ SET enable_bitmapscan = off;
 -- Fill a schema with traps, which raise an error: functions, operators and types with the
 -- names that managed/uuid9562.sql uses.  A function or operator of the traps has the same
 -- arguments as PostgreSQL's, or one or two arguments of the types in "pairs".  With arguments
--- of "pairs", a trap can match a call like mod(bigint, integer) better than PostgreSQL's function,
--- even if pg_catalog is first in the search path.
+-- of "pairs", a trap can match a call like mod(bigint, integer) better than PostgreSQL's
+-- function, even if pg_catalog is first in the search path.
 SELECT current_database() AS database \gset
 CREATE SCHEMA trap;
 \set ECHO none

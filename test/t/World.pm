@@ -3,9 +3,9 @@
 #	my $world = World->new('name') or plan skip_all => World::REASON;
 #	my ($out, $err) = $world->session($turn1, $sql1, $turn2, $sql2, ...);
 #
-# session() runs all SQL in one session, and sets a state of world.c before each piece of SQL.  The
-# state 'normal' is the real clock, random source and disk.  The returned errors have their
-# SQLSTATE.
+# session() runs all SQL in one session, and sets a state of world.c before each piece of SQL.
+# The state 'normal' is the real clock, random source and disk.  The returned errors have
+# their SQLSTATE.
 package World;
 use strict;
 use warnings;
