@@ -15,7 +15,7 @@ int			uuid9562_node_id = UNSET_NODE_ID;
 int			uuid9562_max_ahead;
 char	   *uuid9562_key_file;
 
-/* The value of uuid9562.mac_address.  Its assign hook sets uuid9562_node_stamp. */
+/* The value of uuid9562.mac_address, whose assign hook sets uuid9562_node_stamp. */
 static char *mac_address;
 
 static const struct config_enum_entry v7_methods[] = {

@@ -3,7 +3,8 @@
  *		A UUID as 22 digits in base 58, with Bitcoin's alphabet.
  *
  * The alphabet is in ASCII order and the length is fixed.  So with collation "C" the
- * text sorts as the UUID does.  Five digits, which fit into 32 bits, are computed together.
+ * text sorts as the UUID does.  The code converts five digits at a time, since 58^5 fits
+ * into 32 bits.
  *
  * Plain C11: no PostgreSQL headers, no I/O, no static state.
  */

@@ -34,7 +34,7 @@ typedef enum UuidClock
 /*
  * A tick is one unit of the time field.  n nanoseconds are n * numerator / denominator
  * ticks.  uuid_clock_unix_micros() rounds a time down to a multiple of reading_ticks
- * ticks, or reading_micros microseconds: a millisecond in v7, and a microsecond otherwise.
+ * ticks, which is reading_micros microseconds: 1000 in v7, and 1 otherwise.
  */
 typedef struct UuidClockUnit
 {
@@ -55,8 +55,8 @@ static const UuidClockUnit uuid_clock_units[] = {
 
 /*
  * Convert seconds since 1970-01-01 and nanoseconds, 0 to 999999999, to a time field.
- * Return false if the time is outside the field.  No time since 1970 is outside the field
- * of v8, which contains the least significant 60 bits of the time (6.1, truncating).
+ * Return false if the field cannot hold the time.  The field of v8 can hold every time since
+ * 1970, since it contains only the least significant 60 bits (6.1, truncating).
  */
 static inline bool
 uuid_clock_ticks(UuidClock clock, int64_t sec, uint32_t nsec, uint64_t *ticks)
@@ -75,7 +75,7 @@ uuid_clock_ticks(UuidClock clock, int64_t sec, uint32_t nsec, uint64_t *ticks)
 
 /*
  * Convert microseconds since 1970-01-01, which can be negative, to a time field.
- * Return false if the time is outside the field.
+ * Return false if the field cannot hold the time.
  */
 static inline bool
 uuid_clock_micros_ticks(UuidClock clock, int64_t unix_micros, uint64_t *ticks)
@@ -122,7 +122,7 @@ uuid_clock_v7_unix_micros(uint64_t ticks)
 
 /*
  * Add microseconds, which can be negative, to a v7 time field.  Return false if the
- * result is outside the field.
+ * field cannot hold the result.
  *
  * Round the microseconds down to whole ticks or, with whole_ms, to whole milliseconds.
  * So values to which the same number of microseconds is added keep their order.
@@ -172,7 +172,7 @@ uuid_clock_span(UuidClock clock, int64_t first, int64_t last, uint64_t *smallest
 
 	if (last < epoch)
 		return false;
-	/* a nonnegative difference of two int64_t fits in uint64_t */
+	/* subtract as uint64_t, since the difference can exceed INT64_MAX */
 	if (first > epoch)
 		first_reading = ((uint64_t) first - (uint64_t) epoch - 1) / micros + 1;
 	last_reading = ((uint64_t) last - (uint64_t) epoch) / micros;
@@ -190,7 +190,7 @@ uuid_clock_span(UuidClock clock, int64_t first, int64_t last, uint64_t *smallest
 
 /*
  * Add seconds to a time field.  In v7, round the result down to whole milliseconds.  If
- * the result is outside the field, return UUID_TIME_MAX + 1.
+ * the field cannot hold the result, return UUID_TIME_MAX + 1.
  */
 static inline uint64_t
 uuid_clock_later(UuidClock clock, uint64_t ticks, uint32_t seconds)

@@ -6,9 +6,9 @@
  * payload.  The next payload is always greater, and consists of:
  *
  *	- the clock's time and a new tail, if the clock is later than the previous time;
- *	- the previous time and a tail with an incremented counter, if the clock shows the
- *	  same time or was set back;
- *	- the next tick and a new tail, if the clock is not later and the counter is full.
+ *	- the previous time and a tail with an incremented counter, if the clock is not later
+ *	  and the counter is not full;
+ *	- the tick after the previous time and a new tail, otherwise.
  *
  * UUID_METHOD_FRACTION does exactly this.  See UuidMethod for the other methods.  The top
  * bit of a new counter is zero, to delay the overflow (6.2, counter rollover guards).  All
@@ -75,7 +75,7 @@ typedef enum UuidNext
 	UUID_NEXT_EXHAUSTED			/* not at all: no greater value exists */
 } UuidNext;
 
-/* Add a tick, in units of the time field.  Return false if the field cannot hold it. */
+/* Add a number of units to a time field.  Return false if the field cannot hold the sum. */
 static inline bool
 uuid_generator_tick(uint64_t *time, uint64_t tick)
 {
@@ -193,7 +193,7 @@ uuid_generator_next(UuidPayload *previous, uint64_t now, UuidRandom random, Uuid
 	 * The processor cannot predict whether the clock has ticked.  So select
 	 * "stepped" or "fresh" by a mask instead of a branch.  The mask is all
 	 * ones if the clock is later, else zero.  Only "stepped" can exceed
-	 * UUID_TAIL_MAX.
+	 * UUID_TAIL_MAX; the counter is then full.
 	 */
 	later = -((previous->time - now) >> 63);
 	tail = stepped ^ ((stepped ^ fresh) & later);

@@ -46,7 +46,7 @@
 /* Multicast bit: the least significant bit of the node's first byte (6.10) */
 #define UUID_NODE_MULTICAST	(UINT64_C(1) << 40)
 
-/* Number of the lowest bit of the version in bytes 0-7, and of the variant in bytes 8-15 */
+/* Position of the version's lowest bit in bytes 0-7, and of the variant's in bytes 8-15 */
 #define UUID_VERSION_SHIFT	12
 #define UUID_VARIANT_SHIFT	62
 #define UUID_VARIANT_RFC	UINT64_C(2)
@@ -192,7 +192,7 @@ uuid_layout_unpack(const uint8_t *bytes, int version)
 
 /*
  * Find the greatest UUID of a version that is less than or equal to the given bytes, and
- * return its time.  Return 0, the smallest time, if there is none.  The version must not
+ * return its time.  If there is no such UUID, return 0.  The version must not
  * be 1, since UUIDs of version 1 do not sort by time.
  */
 static inline uint64_t

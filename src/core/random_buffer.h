@@ -37,7 +37,7 @@ typedef struct UuidRandomBuffer
 extern bool uuid_random_buffer_refill(UuidRandomBuffer *buffer, int64_t owner, UuidRandomSource source);
 
 /*
- * Take 8 random bytes from the buffer of process "owner".  Return false, and leave
+ * Take 8 random bytes from the buffer for process "owner".  Return false, and leave
  * *word unchanged, if the source fails.
  */
 static inline bool

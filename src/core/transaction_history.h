@@ -10,9 +10,9 @@
  * value can be smaller than necessary but is never too great.
  *
  * Level n holds up to two entries of 2^n transactions each, but the oldest entry of the
- * last level covers all older transactions.  If t transactions finished after the newest
- * transaction of any other entry, that entry covers at most t + 1 transactions.  So the
- * value of such an entry is at most about twice as old as the snapshot.
+ * last level covers all older transactions.  Each other entry covers at most t + 1
+ * transactions if t transactions finished after its newest one.  So its value is at most
+ * about twice as old as a snapshot that sees this newest one as in progress.
  *
  * Plain C11: no PostgreSQL headers, no I/O, no static state.
  */
@@ -24,13 +24,13 @@
 
 #include "kind.h"
 
-/* The entries without the oldest cover about 2^24 transactions: 28 minutes at 10,000/s. */
+/* All entries except the oldest cover about 2^24 transactions: 28 minutes at 10,000/s. */
 #ifndef UUID_HISTORY_LEVELS
 #define UUID_HISTORY_LEVELS	24
 #endif
 #define UUID_HISTORY_ON_LEVEL	2
 
-/* Stands for no value.  Values in a history are times plus one, as in TransactionSlot. */
+/* This means that there is no value.  Values in a history are times plus one, as in TransactionSlot. */
 #define UUID_FIRST_NONE		UINT64_MAX
 
 typedef struct UuidHistoryEntry

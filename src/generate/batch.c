@@ -22,8 +22,8 @@ PG_FUNCTION_INFO_V1(uuid9562_uuidv7_batch);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv7_batch_support);
 
 /*
- * Number of values to generate for each reading of the clock.  A greater number has no
- * effect with method fraction, whose counter is full after at most 16 values.
+ * Maximum number of values for each reading of the clock.  A greater maximum has no effect
+ * with method fraction, whose counter is full after at most 16 values.
  */
 #define VALUES_PER_READING	16
 

@@ -1,7 +1,7 @@
 /*
  * generate.c
- *		Generation of UUIDs, for the current time or for a given timestamp, and the
- *		custom layouts of version 8.
+ *		Generation of UUIDs: for the current time, at random, for a given timestamp,
+ *		and from the custom fields of version 8.
  */
 #include "compat.h"
 
@@ -34,7 +34,7 @@ given_node_id(int32 node_id)
 #define OWN_NODE_ID_STAMP		uuid_layout_node_id_stamp(uuid9562_own_node_id())
 #define GIVEN_NODE_ID_STAMP(n)	uuid_layout_node_id_stamp(given_node_id(PG_GETARG_INT32(n)))
 
-/* --- for the current time ------------------------------------------------------ */
+/* --- for the current time, or at random ------------------------------------------ */
 
 /*
  * uuidv1() returns uuid
@@ -118,7 +118,7 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 																  PG_GETARG_DATUM(0)));
 	uint64_t	ticks;
 
-	/* With method counter, the 12 bits after the milliseconds are not a time. */
+	/* With method counter, shift by whole milliseconds: the next 12 bits are not a time. */
 	if (TIMESTAMP_NOT_FINITE(shifted) ||
 		!uuid_clock_v7_shift(payload.time, shifted - unshifted, method == UUID_METHOD_COUNTER, &ticks))
 		uuid9562_timestamp_out_of_range(UUID_V7, shifted);
@@ -131,7 +131,7 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 /*
  * uuidv6_at(timestamptz) returns uuid
  *
- * Generate a UUID for a timestamp from 1582-10-15 to 5236, to the microsecond (RFC
+ * Generate a UUID for a timestamp from 1582-10-15 to 5236, with microseconds (RFC
  * 9562, 5.6).  The clock sequence is random, and the node is random or
  * uuid9562.mac_address.
  *

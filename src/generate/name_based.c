@@ -21,7 +21,7 @@ typedef struct HashAlgorithm
 static const HashAlgorithm md5 = {"md5", PG_MD5, MD5_DIGEST_LENGTH};
 static const HashAlgorithm sha1 = {"sha1", PG_SHA1, SHA1_DIGEST_LENGTH};
 
-/* Algorithms of version 8.  MD5 and SHA-1 have versions of their own (5.3, 5.5). */
+/* Algorithms of version 8.  MD5 and SHA-1 have their own versions, 3 and 5. */
 static const HashAlgorithm v8_algorithms[] = {
 	{"sha224", PG_SHA224, PG_SHA224_DIGEST_LENGTH},
 	{"sha256", PG_SHA256, PG_SHA256_DIGEST_LENGTH},

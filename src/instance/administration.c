@@ -56,7 +56,7 @@ put_row(ReturnSetInfo *result, const UuidKind *kind)
 	values[4] = Int64GetDatum(pg_atomic_read_u64(&uuid9562_shared->mark_writes));
 	nulls[5] = holder < 0;
 	values[5] = timestamp_of(kind, held_time);
-	/* held_by_pid is NULL if only finished transactions hold the horizon */
+	/* held_by_pid is also NULL if only finished transactions hold the horizon */
 	nulls[6] = holder < 0 || prepared || !is_visible(proc) ||
 		pg_atomic_read_u64(&slot_of(proc)->first[kind->ordered]) == 0;
 	values[6] = Int32GetDatum(proc->pid);

@@ -6,14 +6,14 @@
  * The high-water mark contains reserved_until of each generator.  It is one page, in a
  * file like that of a table but without an entry in the system catalogs.  Each change of
  * the page is written to WAL as a full-page image.  So the page is also on standbys, and
- * survives crash recovery, restoring a backup and pg_rewind, even without this library.
+ * survives crash recovery, restoring a backup and pg_rewind.  They need no library for this.
  *
  * The WAL record is flushed before a value of the new range is generated.  So a server that
  * has a row with such a value also has this WAL record.
  *
  * If there is no file, no ordered value has been generated.  If the file has no valid
- * page, uuid9562_read_mark() raises an error.  Such a file is corrupted, or was left by a
- * crash or an error (such as a full disk) when the mark was written for the first time.
+ * page, uuid9562_read_mark() raises an error.  Such a file is corrupted, has another format,
+ * or was left by a crash or an error (such as a full disk) when the mark was first written.
  *
  * Callers hold mark_lock.  They do not call these functions during recovery.
  */
@@ -29,7 +29,7 @@
 #include "storage/fd.h"
 #include "storage/smgr.h"
 
-/* The file is in tablespace pg_global.  No PostgreSQL release uses OID 8000 to 9999. */
+/* The file is in tablespace pg_global.  PostgreSQL releases use no OID from 8000 to 9999. */
 #define MARK_FOLDER		"global"
 #define MARK_PATH		MARK_FOLDER "/9562"
 

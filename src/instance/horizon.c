@@ -10,7 +10,8 @@
  * The slot of a process contains a history of its finished transactions, and the
  * smallest value of its transaction in progress.  A transaction in progress holds the
  * horizon at its smallest value.  So does a finished transaction that the snapshot sees
- * as in progress.  Without these, the horizon is just above the generator's last value.
+ * as in progress.  If there is no such transaction, the
+ * horizon is just above the generator's last value.
  *
  * Proof.  Suppose that transaction T generates a value and commits, and that the snapshot
  * does not see T as finished.  The reader first reads the generator's last value L.  If
@@ -22,9 +23,9 @@
  * newest entry, and can stop at the first entry that the snapshot sees as finished (4).
  * If the history changes while the reader reads it, the reader reads it again (5).
  *
- * PREPARE TRANSACTION copies the values to the history in the prepared transaction's
- * slot, and then clears the slot of the process (2).  The reader reads the slots of
- * prepared transactions last, so it finds the values in one of the two slots (6).  The
+ * PREPARE TRANSACTION copies T's smallest value to the history in the slot of the prepared
+ * transaction, and then clears the slot of the process (2).  The reader reads the slots of
+ * prepared transactions last, so it finds the value in one of the two slots (6).  The
  * slot of a prepared transaction is not reused before the transaction has finished.
  *
  * After a crash, a generator continues from the high-water mark, which is in WAL and is
@@ -207,10 +208,8 @@ smallest_unfinished(const UuidKind *kind, const FullSnapshot *full, int *holder)
 }
 
 /*
- * Return a time that is greater than the time of every value so far, and make the
- * generator continue at that time or later.
- *
- * The generator skips the rest of its current tick.  So the horizon can be the smallest
+ * Return a time that is greater than the time of every value since the last reset, and make
+ * the generator continue at that time or later.  It skips the rest of its current tick.  So the horizon can be the smallest
  * UUID of the next tick, which does not show random bits of a generated value.
  */
 static uint64
@@ -254,9 +253,11 @@ compute_horizon(const UuidKind *kind, Snapshot snapshot)
 }
 
 /*
+ * uuidv6_horizon() returns uuid
  * uuidv7_horizon() returns uuid
+ * uuidv8_node_horizon() returns uuid
  *
- * Return a UUID below which no further values of uuidv7_ordered() can become
+ * Return a UUID below which no further values of the _ordered() function can become
  * visible to later statements.  Raise an error if the horizon cannot be known.
  */
 static Datum
@@ -301,7 +302,7 @@ uuid9562_find_holder(const UuidKind *kind, uint64 *time)
  * Return the WAL position that a standby must have replayed to show all rows that
  * the calling statement's snapshot sees, and the timeline of that position.
  *
- * The WAL records of all commits that the snapshot sees are before the insert position.
+ * The WAL records of all commits that the snapshot sees are before the insert position now.
  * If this position is just after a page header, return the start of the page: a standby
  * that has replayed all records before the page reports the start of the page.
  */

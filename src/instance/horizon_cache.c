@@ -3,8 +3,9 @@
  *		The horizons that the current transaction has computed, by snapshot.
  *
  * A statement can call uuidv7_horizon() several times: for each row, partition or FETCH.
- * If a later call returned a greater horizon, the reader would miss rows.  So the function
- * returns the same horizon for the same snapshot until the transaction ends.
+ * If a later call returned a greater horizon, a reader could skip an ID and then return a
+ * greater ID, and would never read the skipped row.  So the function returns the same
+ * horizon for the same snapshot until the transaction ends.
  *
  * The cache keeps the most recently used snapshots.  It raises an error for a snapshot
  * that it may have removed, since a second computation could return another horizon.
@@ -53,7 +54,7 @@ create_cache(void)
 	removed_xmax = 0;
 }
 
-/* Check whether an entry's snapshot saw the same top-level transactions in progress. */
+/* Check whether an entry is for a snapshot with the same top-level transactions in progress. */
 static bool
 is_for_snapshot(const CacheEntry *entry, Snapshot snapshot)
 {

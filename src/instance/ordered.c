@@ -123,7 +123,7 @@ load_mark(void)
 	{
 		const UuidKind *kind = uuid9562_ordered_kinds[i];
 
-		/* true after startup, after a failed write, and after a failed reset */
+		/* possible after startup, after a failed write, and after a failed reset */
 		if (mark.reserved_until[i] > uuid9562_generator_state(kind).reserved_until)
 			advance(kind, uuid_generator_from(mark.reserved_until[i]));
 	}
@@ -159,7 +159,7 @@ extend(const UuidKind *kind, UuidPayload payload)
 		else if (state.reserved_until == 0)
 			continue;
 		extend_at[i] = uuid_clock_later(clock, from, EXTEND_SECONDS);
-		/* never lower the mark, since other sessions are using the range */
+		/* never lower the mark, since other sessions can be using the range */
 		mark.reserved_until[i] = Max(mark.reserved_until[i], uuid_clock_later(clock, from, RESERVED_SECONDS));
 	}
 	uuid9562_write_mark(&mark);
@@ -186,7 +186,7 @@ extend_if_due(const UuidKind *kind, UuidPayload now)
 static void
 advance_and_extend(const UuidKind *kind, UuidPayload payload)
 {
-	/* extend first: a horizon above the payload must not decrease in a crash */
+	/* extend first, so that a horizon above the payload does not decrease in a crash */
 	extend(kind, payload);
 	advance(kind, payload);
 }
@@ -202,7 +202,7 @@ reset(const UuidKind *kind, UuidPayload payload)
 		set_reserved(i, 0, 0);
 	uuid9562_write_mark(&none);
 
-	/* if the write fails, this is not reached and the previous values remain */
+	/* after a successful write, forget the previous values */
 	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
 	{
 		OrderedGenerator *generator = &uuid9562_shared->generators[i].generator;

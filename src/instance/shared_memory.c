@@ -2,9 +2,9 @@
  * shared_memory.c
  *		The shared memory of ordered UUIDs.
  *
- * If the library is preloaded, the memory is part of the server's shared memory.  Otherwise
- * PostgreSQL 17 and later create the memory at first use, in the registry of dynamic
- * shared memory segments.  Earlier versions need shared_preload_libraries.
+ * If shared_preload_libraries names the library, the memory is part of the server's shared
+ * memory.  Otherwise PostgreSQL 17 and later create the memory at first use, in the registry
+ * of dynamic shared memory segments.  Earlier versions need shared_preload_libraries.
  */
 #include "instance/instance.h"
 
@@ -122,7 +122,7 @@ static void
 add_context(void *arg)
 {
 	errcontext("while attaching to uuid9562 shared memory");
-	/* PostgreSQL raises this error if the segment has another size */
+	/* PostgreSQL raises an internal error if the segment has another size */
 	if (geterrcode() == ERRCODE_INTERNAL_ERROR)
 		errhint("If the library was updated, restart the server.");
 }

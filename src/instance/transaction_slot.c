@@ -2,14 +2,13 @@
  * transaction_slot.c
  *		The smallest ordered value of each transaction, in shared memory.
  *
- * Each process has a slot, and so has each prepared transaction.  A reader computes a
- * horizon from all slots.  horizon.c proves that this is correct, and numbers the
- * steps (1) to (6) whose order matters.
+ * Each process and each prepared transaction has a slot.  A reader computes a horizon from
+ * all slots.  horizon.c proves that this is correct; (1) to (6) are steps of the proof.
  *
  * The slots cover all values generated since the first use of an ordered function after
  * startup or promotion.  A transaction with an earlier value has finished or is prepared,
- * and its ID is before first_known_xid.  Transactions that can still generate a value have
- * first_known_xid or later IDs.  If a snapshot sees a transaction with an earlier ID as in
+ * and its ID is before first_known_xid.  A transaction that can still generate a value has
+ * no ID yet, or an ID that is not before first_known_xid.  If a snapshot sees a transaction with an earlier ID as in
  * progress, the values of this transaction are unknown, and so is the horizon.
  */
 #include "instance/instance.h"

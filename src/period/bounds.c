@@ -3,7 +3,7 @@
  *		The bounds of a period as expressions of a plan.
  *
  * The comparisons that replace "id <@ period" compare the ID with the smallest and
- * the greatest UUID in the period.  The form of the period determines these bounds:
+ * the greatest UUID in the period.  The form of the period determines the expressions:
  *
  *		a constant			constants; no bound for an unbounded side
  *		tstzrange(a, b)		uuidv7_lower_bound(a, true), uuidv7_upper_bound(b, false)
@@ -28,7 +28,7 @@
 #define MAX_COPIED_NODES	50
 
 /*
- * Make a call of a function of this extension from its name and its arguments.  Look up
+ * Make an expression that calls a function of this extension, given by its name.  Look up
  * the function in the schema of call->funcid, since the extension can be in any schema.
  * Return NULL if the schema lacks the function, as it may before ALTER EXTENSION UPDATE.
  */
@@ -51,7 +51,7 @@ uuid9562_make_call(const WithinCall *call, const char *name, Oid result, List *a
 	{
 		Form_pg_proc function = (Form_pg_proc) GETSTRUCT(tuple);
 
-		/* trust a C function: only superusers can create one */
+		/* trust only a C function, since only superusers can create one */
 		if (function->prolang == ClanguageId)
 			made = (Expr *) makeFuncExpr(function->oid, result, copyObject(args),
 										 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
@@ -77,7 +77,7 @@ uuid9562_within_call(Oid funcid, List *args, const UuidKind *kind)
 		call.id = lsecond(args);
 		call.period = linitial(args);
 	}
-	/* the argument can be cast to a domain, or have a domain as its type */
+	/* if the period is cast to a domain, or has a domain as its type, make it a tstzrange */
 	while (IsA(call.period, RelabelType) && exprType(call.period) != TSTZRANGEOID)
 		call.period = (Node *) ((RelabelType *) call.period)->arg;
 	if (exprType(call.period) != TSTZRANGEOID)

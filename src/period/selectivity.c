@@ -7,8 +7,8 @@
  * PostgreSQL estimates one row.  The time of a UUID determines its place in the bin, so
  * this file interpolates.
  *
- * The comparisons use PostgreSQL's operators, so PostgreSQL estimates their selectivity.
- * PostgreSQL multiplies it by the selectivity of uuid_is_v7, which cannot exceed 1 and so
+ * The comparisons that rewrite.c makes use PostgreSQL's operators, so PostgreSQL estimates
+ * their selectivity.  PostgreSQL multiplies it by the selectivity of uuid_is_v7, which cannot exceed 1 and so
  * cannot correct a low estimate.  But the planner caches each selectivity in norm_selec of
  * the RestrictInfo.  The planner estimates uuid_is_v7 first, since rewrite.c puts it before
  * the comparisons.  So the support function of uuid_is_v7 sets norm_selec of the
@@ -58,7 +58,7 @@ typedef struct UuidStatistics
 								 * histogram */
 	double		nulls;			/* share of all rows */
 	double		newer;			/* bins of rows added since ANALYZE */
-	uint8		now[UUID_LEN];	/* the version's smallest UUID now */
+	uint8		now[UUID_LEN];	/* smallest UUID of the current time */
 } UuidStatistics;
 
 /* The bound of one side of a period, and the comparisons with the bound. */
@@ -132,12 +132,12 @@ add_boundary(UuidStatistics *statistics, const uint8 *uuid, double all, double o
 }
 
 /*
- * Take the boundaries of the version from PostgreSQL's histogram.  Each of them except the
- * first ends a bin of rows of the version.  Each boundary of another version counts as one
+ * Take the boundaries that are UUIDs of the version from PostgreSQL's histogram.  Each of
+ * them except the first ends a bin of rows of the version.  Each boundary of another version counts as one
  * bin of other rows.  Assume that the rows added since ANALYZE are between the last
  * boundary of the version and now.  If a boundary of another version follows the last
  * boundary of the version, the bin between the two can contain rows of the version up to
- * now.  Estimate these rows by the density of the last bins, but as at most one bin.
+ * now.  Estimate them by the density of the last bins, but count them as at most one bin.
  */
 static void
 split_histogram(PlannerInfo *root, UuidStatistics *statistics)
@@ -166,7 +166,7 @@ split_histogram(PlannerInfo *root, UuidStatistics *statistics)
 	last = &statistics->boundaries[statistics->last];
 
 	set_now(statistics, statistics->kind);
-	/* uuid_is_v8 also accepts UUIDs of uuidv8(), with greater time fields */
+	/* the column can have UUIDs of uuidv8(), whose clock gives greater time fields */
 	if (statistics->kind->number == UUID_KIND_V8_NODE && memcmp(last->uuid, statistics->now, UUID_LEN) > 0)
 		set_now(statistics, UUID_V8);
 	if (statistics->last > 0 && memcmp(last->uuid, statistics->now, UUID_LEN) < 0)
@@ -294,7 +294,7 @@ set_side_selectivity(PlannerInfo *root, const UuidStatistics *statistics, const 
 	}
 }
 
-/* Add a comparison to its side of the period, if its value is known. */
+/* Add a comparison to its side of the period, if the compared value is known. */
 static void
 add_comparison(PlannerInfo *root, RestrictInfo *condition, Side *lower, Side *upper)
 {
@@ -345,7 +345,7 @@ uuid9562_version_selectivity(PlannerInfo *root, Oid funcid, List *args, const Uu
 		else if (IsA(call, FuncExpr) && call->funcid == funcid && equal(call->args, args))
 			*(call->args == args ? &asked : &again) = condition;
 	}
-	/* if the same call occurs twice, as with a view, count it once */
+	/* count a call that occurs twice only once: a view and its query can both have it */
 	if (asked != NULL && again != NULL && again->norm_selec < 0)
 		again->norm_selec = 1;
 	set_side_selectivity(root, &statistics, &lower, &upper, true);

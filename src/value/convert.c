@@ -21,7 +21,7 @@ PG_FUNCTION_INFO_V1(uuid9562_uuid_from_base58);
 #define URN_PREFIX			"urn:uuid:"
 #define URN_PREFIX_LENGTH	(sizeof(URN_PREFIX) - 1)
 
-/* Report that a UUID does not have version "from".  version is -1 if it has none. */
+/* Report that a UUID has another version than "from", or none if version is -1. */
 pg_noreturn static pg_noinline void
 wrong_version(int version, int from, int to)
 {
@@ -95,7 +95,7 @@ uuid9562_uuid_from_urn(PG_FUNCTION_ARGS)
 /*
  * uuid_to_base32hex(uuid) returns text
  *
- * Return 26 lower-case characters without padding, which sort in the order of
+ * Return a text of 26 lower-case characters, without padding.  Texts sort in the order of
  * the UUIDs (RFC 9562, 4; RFC 4648, 7).
  */
 Datum
@@ -127,7 +127,7 @@ uuid9562_uuid_from_base32hex(PG_FUNCTION_ARGS)
 	PG_RETURN_UUID_P(uuid);
 }
 
-/* uuid_to_base58(uuid) returns text: 22 characters; with collation "C", sorts as the UUID does */
+/* uuid_to_base58(uuid) returns text: 22 characters, as described in base58.h. */
 Datum
 uuid9562_uuid_to_base58(PG_FUNCTION_ARGS)
 {

@@ -3,7 +3,7 @@
  *		Extraction of the fields of a UUID.
  *
  * The functions accept any UUID.  They return NULL if the UUID does not have the field.
- * Functions with a uuid argument do not raise errors about it, so they are leakproof.
+ * Functions with a uuid argument raise no error about the UUID, so they are leakproof.
  */
 #include "value/value.h"
 
@@ -48,7 +48,7 @@ variant_of(const pg_uuid_t *uuid)
 	return not_null(CStringGetTextDatum(names[uuid_layout_variant(uuid->data)]));
 }
 
-/* Return the timestamp of a UUID: to the microsecond if micros is true (v7's clock only). */
+/* Return the timestamp of a UUID.  "micros", for v7's clock only, adds the microseconds. */
 static pg_attribute_always_inline Datum
 timestamp_of_kind(const pg_uuid_t *uuid, const UuidKind *kind, bool micros)
 {

@@ -1,7 +1,7 @@
 /*
  * min_max.c
  *		Transition functions of the aggregates min(uuid) and max(uuid), for versions
- *		before PostgreSQL 20, which has its own.
+ *		before PostgreSQL 20, which has its own aggregates.
  */
 #include "value/value.h"
 

@@ -23,7 +23,7 @@ StaticAssertDecl(UUID_BYTES == UUID_LEN, "PostgreSQL and the core agree on the s
 #define UNIX_EPOCH_OFFSET_USECS \
 	((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY)
 
-/* Convert microseconds since 1970-01-01, from 1582 to 10889, to timestamptz. */
+/* Convert microseconds since 1970-01-01 to timestamptz, for the years 1582 to 10889. */
 static inline TimestampTz
 unix_micros_to_timestamptz(int64 unix_micros)
 {
