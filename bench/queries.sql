@@ -1,8 +1,7 @@
--- Measure the milliseconds of CPU time and of planning time of queries for a period.  The
--- tables have :rows rows of one year.
+-- Measure the CPU time and the planning time of queries for a period, in milliseconds.
 SET TimeZone = 'UTC';
 
--- Create five tables with the same rows.  Table orders has an index on the ID and one on
+-- Create five tables with the same :rows rows, whose times are in one year.  Table orders has an index on the ID and one on
 -- the time.  Table checked has an index on the ID, and a CHECK constraint that allows only
 -- version 7.  Table plain has no index.  Tables days_by_id and days_by_time have no index,
 -- but a partition for each day.

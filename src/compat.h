@@ -43,7 +43,7 @@
 #define HAVE_DSM_INIT_ARG		/* GetNamedDSMSegment() has parameter arg */
 #endif
 
-/* PostgreSQL 19 changed three functions: LWLockNewTrancheId() also registers the name. */
+/* PostgreSQL 19 changed the functions below.  LWLockNewTrancheId() now registers the name. */
 #if PG_VERSION_NUM >= 190000
 #define new_lwlock_tranche(name) LWLockNewTrancheId(name)
 #define register_lwlock_tranche(id, name) ((void) (id))

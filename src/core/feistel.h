@@ -9,7 +9,7 @@
  * rounds are proven secure against chosen-ciphertext attacks with far fewer than 2^61
  * queries.  This network has four more rounds as a safety margin.
  *
- * Plain C11: no PostgreSQL headers, no I/O, no static state, no branches that depend on secrets.
+ * Plain C11: no PostgreSQL headers, no I/O, no static state, no secret-dependent branches.
  */
 #ifndef UUID9562_CORE_FEISTEL_H
 #define UUID9562_CORE_FEISTEL_H

@@ -30,7 +30,7 @@
 #endif
 #define UUID_HISTORY_ON_LEVEL	2
 
-/* This means that there is no value.  Values in a history are times plus one, as in TransactionSlot. */
+/* Stands for "no value".  Values in a history are times plus one, as in TransactionSlot. */
 #define UUID_FIRST_NONE		UINT64_MAX
 
 typedef struct UuidHistoryEntry

@@ -52,7 +52,7 @@ gives_the_times_of_the_vectors(void **state)
 	assert_true(uuid_clock_unix_micros(UUID_CLOCK_V8, UINT64_C(0x2489e9ad2ee2e00)) == EXAMPLE_SEC * 1000000);
 }
 
-/* The fraction of v7 is floor(nanoseconds of the millisecond * 4096 / 1000000). */
+/* The fraction of v7 is floor(nanoseconds since the start of the millisecond * 4096 / 1000000). */
 static void
 fraction_is_as_the_rfc_defines_it(void **state)
 {
@@ -70,8 +70,8 @@ fraction_is_as_the_rfc_defines_it(void **state)
 }
 
 /*
- * Times outside a field are refused (RFC 9562, 6.1).  The field of v8 has a first time,
- * but no last time.
+ * Times that the field cannot hold are refused (RFC 9562, 6.1).  In v8, only times before
+ * 1970 are refused.
  */
 static void
 refuses_a_time_outside_the_field(void **state)
@@ -152,8 +152,8 @@ reads_back_every_whole_microsecond(void **state)
 }
 
 /*
- * The microsecond of each tick is in the same millisecond.  It begins less than 1 us before
- * the tick, and before the end of the tick.
+ * The microsecond that is read from a tick is in the tick's millisecond.  It begins less
+ * than 1 us before the tick, or during the tick.
  */
 static void
 v7_microseconds_stay_in_their_millisecond(void **state)
@@ -305,7 +305,7 @@ a_span_holds_the_times_of_its_period(void **state)
 	assert_false(uuid_clock_span(UUID_CLOCK_GREGORIAN, INT64_C(103072857660684698), INT64_MAX, &lowest, &highest));
 }
 
-/* A span begins and ends in its period; the ticks before and after the span are outside. */
+/* A span begins and ends in its period; the ticks before and after it are outside. */
 static void
 a_span_agrees_with_the_timestamps_read(void **state)
 {

@@ -4,10 +4,12 @@
  *
  * A step is an action of one process that other processes can see.  The rules are those on
  * which src/instance/horizon.c and src/instance/transaction_slot.c rely, such as the
- * order of two steps.  If all rules hold, no row below a reader's horizon can appear
- * later, and no finished transaction holds the horizon.  For each broken rule, the
- * model must find an interleaving that misses a row, holds the horizon forever, or
- * refuses a reader needlessly.
+ * order of two steps.  If all rules hold, the reader misses no row, no finished
+ * transaction holds the horizon forever, and no reader is refused needlessly.  For each
+ * broken rule, the model must find an interleaving in which one of these happens.
+ *
+ * The reader's statement reads two partitions, one after the other, and computes a
+ * horizon for each of them.
  *
  * In the model, ticks and transaction IDs count from 1, and two values share a tick.  The
  * transaction histories are those of src/core, but with only two levels, so that a few
@@ -127,14 +129,14 @@ typedef struct State
 	uint8_t		last;			/* last value; 0 before the first value */
 	uint8_t		next_xid;		/* next transaction ID to be assigned */
 	uint8_t		latest_ended;
-	uint8_t		prepared;		/* xid in the slot of a prepared transaction */
-	uint8_t		may_finish;		/* has the session that prepared it cleared
-								 * its slot, so that others may finish it? */
+	uint8_t		prepared;		/* xid of the prepared transaction, or 0 */
+	uint8_t		may_finish;		/* can the prepared transaction be finished,
+								 * since its session has cleared its slot? */
 	uint16_t	running;		/* one bit for each xid in progress */
 	uint8_t		xid[WRITERS];
 	uint8_t		ended[WRITERS]; /* has the writer's transaction ended? */
-	uint8_t		slot[WRITERS];	/* smallest tick plus one; 0 if it is clear */
-	uint8_t		cleared[WRITERS];	/* value of a slot that was cleared too early */
+	uint8_t		slot[WRITERS];	/* smallest tick plus one; 0 if none */
+	uint8_t		cleared[WRITERS];	/* value of the slot, if cleared too early */
 	uint8_t		count[SLOTS][UUID_HISTORY_LEVELS];
 	uint8_t		history_xid[SLOTS][ENTRIES];
 	uint8_t		history_first[SLOTS][ENTRIES];
@@ -151,15 +153,15 @@ typedef struct State
 	/* the reader */
 	uint16_t	seen_running;
 	uint8_t		seen_xmax;
-	uint8_t		seen_loaded;	/* was the snapshot taken after startup had
-								 * read the high-water mark? */
+	uint8_t		seen_loaded;	/* had the high-water mark been read when the
+								 * snapshot was taken? */
 	uint8_t		next_tick;		/* 0 if no value was generated */
 	uint8_t		seen_changes;
 	uint8_t		smallest;
 	uint8_t		history_smallest;
 	uint8_t		history_over;
-	uint8_t		horizon[2];		/* ticks: a statement scans two partitions, and
-								 * computes a horizon for each, in this order */
+	uint8_t		horizon[2];		/* ticks: for the first and for the second
+								 * partition */
 	uint8_t		reset_meanwhile;
 } State;
 
@@ -167,8 +169,8 @@ static Rule broken;
 static Program writers[WRITERS];
 static Program reader;
 
-static uint64_t missed;			/* states in which a row is missed */
-static uint64_t held;			/* states in which a finished transaction holds the horizon */
+static uint64_t missed;			/* states in which the reader misses a row */
+static uint64_t held;			/* slots that hold the horizon after all transactions have finished */
 static uint64_t refused;		/* states in which a reader is refused needlessly */
 static uint64_t states;
 
@@ -177,7 +179,7 @@ static uint64_t states;
 /* A hash table of states.  It has about four times as many places as the tests need. */
 static uint64_t met[1 << 20][2];
 
-/* Return a hash of 128 bits of a state. */
+/* Return a 128-bit hash of a state. */
 static void
 hash_state(const State *state, uint64_t hash[2])
 {
@@ -265,7 +267,7 @@ generate(State *state, int writer, bool aborts)
 	state->rows++;
 }
 
-/* Add a transaction to the history of a slot with uuid_history_add(). */
+/* Call uuid_history_add() to add a transaction to a slot's history. */
 static void
 add_to_history(State *state, int slot, uint8_t xid, uint8_t first)
 {
@@ -398,7 +400,7 @@ misses(const State *state)
 {
 	uint8_t		greatest = 0;
 
-	/* rows of transactions with odd IDs are in the partition that is read first */
+	/* rows of transactions with odd IDs are in the first partition */
 	for (int i = 0; i < state->rows; i++)
 	{
 		bool		first = state->row_xid[i] % 2;
@@ -426,8 +428,8 @@ misses(const State *state)
 }
 
 /*
- * Check whether the snapshot is older than the first known transaction ID, or sees a
- * transaction with an earlier ID as in progress.
+ * Check whether the reader refuses its snapshot: xmax is before first_known_xid, or the
+ * snapshot sees a transaction with an ID before first_known_xid as in progress.
  */
 static bool
 is_unknown(const State *state)
@@ -623,11 +625,18 @@ add_load(Program *program)
 }
 
 /*
- * Add the steps of a writer.  These letters are transactions: c commits after one
- * value, C after two values, and n without a value.  After one value, a aborts, p is
- * prepared, and the process of x exits.  The transaction g commits after two values,
- * with a reset of the generator between them.  Outside a transaction, z resets the
- * generator, and l reads the high-water mark after startup.
+ * Add the steps of a writer.  Each of these letters is a transaction:
+ *
+ *	c	commits after one value
+ *	C	commits after two values
+ *	g	commits after two values, with a reset of the generator between them
+ *	n	commits without a value
+ *	a	aborts after one value
+ *	p	is prepared after one value
+ *	x	ends after one value because the process exits
+ *
+ * Outside a transaction, z resets the generator, and l reads the high-water mark after
+ * startup.
  */
 static void
 add_writer(int writer, const char *transactions)

@@ -89,7 +89,7 @@ sets_version_and_variant_over_given_bytes(void **state)
 	}
 }
 
-/* The upper 4 bits of byte 8 have the variant of RFC 9562, 4.1, table 1. */
+/* The upper 4 bits of byte 8 contain the variant of RFC 9562, 4.1, table 1. */
 static void
 names_the_variant_of_any_bytes(void **state)
 {

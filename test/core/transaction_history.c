@@ -1,13 +1,13 @@
 /*
- * Tests of the transaction history.  A reader gets the smallest value of the
- * transactions that its snapshot does not see.  This value is never too great, and at
- * most about twice as old as the snapshot.
+ * Tests of the transaction history.  A reader gets a value that is not greater than any
+ * value of the transactions that its snapshot does not see.  It is at most about twice as
+ * old as the snapshot.
  */
 #include "support.h"
 
 #include "transaction_history.h"
 
-/* Return the smallest value of the transactions with an ID of at least xmax. */
+/* Return the smallest value of the entries with an ID of at least xmax. */
 static uint64_t
 smallest_unseen(const UuidHistory *history, uint64_t xmax, int generator)
 {
@@ -105,7 +105,7 @@ result_is_never_too_great(void **state)
 	}
 }
 
-/* The last level keeps the smallest value of all older transactions. */
+/* The oldest entry keeps the smallest value of all transactions that it covers. */
 static void
 full_history_loses_nothing(void **state)
 {
