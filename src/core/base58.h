@@ -3,8 +3,7 @@
  *		A UUID as 22 digits in base 58, with Bitcoin's alphabet.
  *
  * The alphabet is in ASCII order and the length is fixed.  So with collation "C" the
- * text sorts as the UUID does.  The code converts five digits at a time, since 58^5 fits
- * into 32 bits.
+ * text sorts as the UUID does.  Five digits are computed at a time: 58^5 fits into 32 bits.
  *
  * Plain C11: no PostgreSQL headers, no I/O, no static state.
  */

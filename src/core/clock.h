@@ -55,8 +55,8 @@ static const UuidClockUnit uuid_clock_units[] = {
 
 /*
  * Convert seconds since 1970-01-01 and nanoseconds, 0 to 999999999, to a time field.
- * Return false if the field cannot hold the time.  The field of v8 can hold every time since
- * 1970, since it contains only the least significant 60 bits (6.1, truncating).
+ * Return false if the field cannot hold the time.  The field of v8 can hold every time
+ * since 1970, since it contains only the least significant 60 bits (6.1, truncating).
  */
 static inline bool
 uuid_clock_ticks(UuidClock clock, int64_t sec, uint32_t nsec, uint64_t *ticks)

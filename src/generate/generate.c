@@ -131,9 +131,8 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 /*
  * uuidv6_at(timestamptz) returns uuid
  *
- * Generate a UUID for a timestamp from 1582-10-15 to 5236, with microseconds (RFC
- * 9562, 5.6).  The clock sequence is random, and the node is random or
- * uuid9562.mac_address.
+ * Generate a UUID for a timestamp from 1582-10-15 to 5236, with microseconds (RFC 9562,
+ * 5.6).  The clock sequence is random, and the node is random or uuid9562.mac_address.
  *
  * uuidv7_at(timestamptz) returns uuid
  *

@@ -6,14 +6,14 @@
  * The high-water mark contains reserved_until of each generator.  It is one page, in a
  * file like that of a table but without an entry in the system catalogs.  Each change of
  * the page is written to WAL as a full-page image.  So the page is also on standbys, and
- * survives crash recovery, restoring a backup and pg_rewind.  They need no library for this.
+ * survives crash recovery, restoring a backup and pg_rewind; none of these needs the library.
  *
  * The WAL record is flushed before a value of the new range is generated.  So a server that
  * has a row with such a value also has this WAL record.
  *
  * If there is no file, no ordered value has been generated.  If the file has no valid
- * page, uuid9562_read_mark() raises an error.  Such a file is corrupted, has another format,
- * or was left by a crash or an error (such as a full disk) when the mark was first written.
+ * page, uuid9562_read_mark() raises an error.  Such a file is corrupted, has another
+ * format, or was left by a crash or an error (such as a full disk) in its first write.
  *
  * Callers hold mark_lock.  They do not call these functions during recovery.
  */

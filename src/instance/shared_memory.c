@@ -3,8 +3,8 @@
  *		The shared memory of ordered UUIDs.
  *
  * If shared_preload_libraries names the library, the memory is part of the server's shared
- * memory.  Otherwise PostgreSQL 17 and later create the memory at first use, in the registry
- * of dynamic shared memory segments.  Earlier versions need shared_preload_libraries.
+ * memory.  Otherwise PostgreSQL 17 and later create the memory at first use, in the
+ * registry of dynamic shared memory segments, and earlier versions raise an error.
  */
 #include "instance/instance.h"
 

@@ -7,9 +7,9 @@
  *
  * The slots cover all values generated since the first use of an ordered function after
  * startup or promotion.  A transaction with an earlier value has finished or is prepared,
- * and its ID is before first_known_xid.  A transaction that can still generate a value has
- * no ID yet, or an ID that is not before first_known_xid.  If a snapshot sees a transaction with an earlier ID as in
- * progress, the values of this transaction are unknown, and so is the horizon.
+ * and its ID is before first_known_xid.  Transactions that can still generate a value have
+ * first_known_xid, a later ID, or no ID yet.  If a snapshot sees a transaction with an
+ * earlier ID as in progress, the transaction's values are unknown, and so is the horizon.
  */
 #include "instance/instance.h"
 

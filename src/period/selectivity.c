@@ -8,11 +8,11 @@
  * this file interpolates.
  *
  * The comparisons that rewrite.c makes use PostgreSQL's operators, so PostgreSQL estimates
- * their selectivity.  PostgreSQL multiplies it by the selectivity of uuid_is_v7, which cannot exceed 1 and so
- * cannot correct a low estimate.  But the planner caches each selectivity in norm_selec of
- * the RestrictInfo.  The planner estimates uuid_is_v7 first, since rewrite.c puts it before
- * the comparisons.  So the support function of uuid_is_v7 sets norm_selec of the
- * comparisons.  If norm_selec is already set, PostgreSQL's own estimate applies.
+ * their selectivity.  PostgreSQL multiplies it by the selectivity of uuid_is_v7, which
+ * cannot exceed 1 and so cannot correct a low estimate.  But the planner caches each
+ * selectivity in norm_selec of the RestrictInfo.  The planner estimates uuid_is_v7 first,
+ * since rewrite.c puts it before the comparisons.  So the support function of uuid_is_v7
+ * sets norm_selec of the comparisons, unless PostgreSQL has already set it.
  */
 #include "period/period.h"
 
@@ -132,12 +132,12 @@ add_boundary(UuidStatistics *statistics, const uint8 *uuid, double all, double o
 }
 
 /*
- * Take the boundaries that are UUIDs of the version from PostgreSQL's histogram.  Each of
- * them except the first ends a bin of rows of the version.  Each boundary of another version counts as one
- * bin of other rows.  Assume that the rows added since ANALYZE are between the last
- * boundary of the version and now.  If a boundary of another version follows the last
- * boundary of the version, the bin between the two can contain rows of the version up to
- * now.  Estimate them by the density of the last bins, but count them as at most one bin.
+ * Take the boundaries that have the version from PostgreSQL's histogram.  Each of these
+ * except the first ends a bin of rows of the version.  Each boundary of another version
+ * counts as one bin of other rows.  Assume that the rows added since ANALYZE are between
+ * the last boundary of the version and now.  If a boundary of another version follows it,
+ * the bin between the two can contain rows of the version up to now.  Estimate these rows
+ * by the density of the last bins, but as at most one bin.
  */
 static void
 split_histogram(PlannerInfo *root, UuidStatistics *statistics)
