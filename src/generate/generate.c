@@ -118,7 +118,7 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 																  PG_GETARG_DATUM(0)));
 	uint64_t	ticks;
 
-	/* With method counter, shift by whole milliseconds: the next 12 bits are not a time. */
+	/* method counter: shift by whole ms, as the next 12 bits are a counter */
 	if (TIMESTAMP_NOT_FINITE(shifted) ||
 		!uuid_clock_v7_shift(payload.time, shifted - unshifted, method == UUID_METHOD_COUNTER, &ticks))
 		uuid9562_timestamp_out_of_range(UUID_V7, shifted);

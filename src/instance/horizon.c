@@ -257,7 +257,7 @@ compute_horizon(const UuidKind *kind, Snapshot snapshot)
  * uuidv7_horizon() returns uuid
  * uuidv8_node_horizon() returns uuid
  *
- * Return a UUID below which no further values of the _ordered() function can become
+ * Return a UUID below which no further values of the same _ordered() function can become
  * visible to later statements.  Raise an error if the horizon cannot be known.
  */
 static Datum
@@ -302,7 +302,7 @@ uuid9562_find_holder(const UuidKind *kind, uint64 *time)
  * Return the WAL position that a standby must have replayed to show all rows that
  * the calling statement's snapshot sees, and the timeline of that position.
  *
- * The WAL records of all commits that the snapshot sees are before the insert position now.
+ * The WAL records of all commits that the snapshot sees are before the insert position.
  * If this position is just after a page header, return the start of the page: a standby
  * that has replayed all records before the page reports the start of the page.
  */

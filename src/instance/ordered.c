@@ -123,7 +123,7 @@ load_mark(void)
 	{
 		const UuidKind *kind = uuid9562_ordered_kinds[i];
 
-		/* possible after startup, after a failed write, and after a failed reset */
+		/* this can be so after startup, or after a failed write or reset */
 		if (mark.reserved_until[i] > uuid9562_generator_state(kind).reserved_until)
 			advance(kind, uuid_generator_from(mark.reserved_until[i]));
 	}
@@ -186,7 +186,7 @@ extend_if_due(const UuidKind *kind, UuidPayload now)
 static void
 advance_and_extend(const UuidKind *kind, UuidPayload payload)
 {
-	/* extend first, so that a horizon above the payload does not decrease in a crash */
+	/* extend first: a crash must not lower a horizon above the payload */
 	extend(kind, payload);
 	advance(kind, payload);
 }

@@ -77,7 +77,7 @@ uuid9562_within_call(Oid funcid, List *args, const UuidKind *kind)
 		call.id = lsecond(args);
 		call.period = linitial(args);
 	}
-	/* if the period is cast to a domain, or has a domain as its type, make it a tstzrange */
+	/* the period can be of a domain, or cast to one: make it a tstzrange */
 	while (IsA(call.period, RelabelType) && exprType(call.period) != TSTZRANGEOID)
 		call.period = (Node *) ((RelabelType *) call.period)->arg;
 	if (exprType(call.period) != TSTZRANGEOID)

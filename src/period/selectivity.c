@@ -166,7 +166,7 @@ split_histogram(PlannerInfo *root, UuidStatistics *statistics)
 	last = &statistics->boundaries[statistics->last];
 
 	set_now(statistics, statistics->kind);
-	/* the column can have UUIDs of uuidv8(), whose clock gives greater time fields */
+	/* UUIDs of uuidv8() have greater time fields: use the time of uuidv8() */
 	if (statistics->kind->number == UUID_KIND_V8_NODE && memcmp(last->uuid, statistics->now, UUID_LEN) > 0)
 		set_now(statistics, UUID_V8);
 	if (statistics->last > 0 && memcmp(last->uuid, statistics->now, UUID_LEN) < 0)
@@ -345,7 +345,7 @@ uuid9562_version_selectivity(PlannerInfo *root, Oid funcid, List *args, const Uu
 		else if (IsA(call, FuncExpr) && call->funcid == funcid && equal(call->args, args))
 			*(call->args == args ? &asked : &again) = condition;
 	}
-	/* count a call that occurs twice only once: a view and its query can both have it */
+	/* a view and its query can have the same call: count it once */
 	if (asked != NULL && again != NULL && again->norm_selec < 0)
 		again->norm_selec = 1;
 	set_side_selectivity(root, &statistics, &lower, &upper, true);
