@@ -257,7 +257,7 @@ compute_horizon(const UuidKind *kind, Snapshot snapshot)
  * uuidv7_horizon() returns uuid
  * uuidv8_node_horizon() returns uuid
  *
- * Return a UUID below which no further values of the same _ordered() function can become
+ * Return a UUID below which no further values of the kind's _ordered() function can become
  * visible to later statements.  Raise an error if the horizon cannot be known.
  */
 static Datum

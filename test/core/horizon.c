@@ -4,9 +4,10 @@
  *
  * A step is an action of one process that other processes can see.  The rules are those on
  * which src/instance/horizon.c and src/instance/transaction_slot.c rely, such as the
- * order of two steps.  If all rules hold, the reader misses no row, no finished
- * transaction holds the horizon forever, and no reader is refused needlessly.  For each
- * broken rule, the model must find an interleaving in which one of these happens.
+ * order of two steps.  If all rules hold, no row is missed, no finished transaction holds
+ * the horizon forever, and no reader is refused needlessly.  For each broken rule, the
+ * model must find an interleaving in which a row is missed, the horizon is held forever,
+ * or a reader is refused needlessly.
  *
  * The reader's statement reads two partitions, one after the other, and computes a
  * horizon for each of them.
