@@ -37,9 +37,9 @@ static const char *const mac_address_forms[] = {
 };
 
 /*
- * Convert a MAC address to bytes.  Return false if the string has none of the forms
- * above.  A check hook must not call macaddr_in(): if exit_on_error is on, an error of
- * macaddr_in() is FATAL even inside PG_TRY, and would end the postmaster.
+ * Convert a MAC address to bytes.  Return false if the string has none of the forms above.
+ * The postmaster runs check hooks too, so they must not call macaddr_in(): if exit_on_error
+ * is on, an error of macaddr_in() is FATAL even inside PG_TRY, and would end the server.
  */
 static bool
 parse_mac_address(const char *string, uint8 *bytes)

@@ -39,16 +39,16 @@
 typedef enum UuidMethod
 {
 	/*
-	 * Method 3 of RFC 9562, 6.2, with a counter after the fraction.  The
-	 * counter has 4 bits, of which 3 have a random start.  The other 58 bits
+	 * Method 3 of RFC 9562, 6.2, with a counter of 4 bits after the fraction.
+	 * The counter starts at a random number from 0 to 7.  The other 58 bits
 	 * of the tail are random in every value.
 	 */
 	UUID_METHOD_FRACTION,
 
 	/*
 	 * Method 1, for v7 only: the time is in milliseconds, and the next 16
-	 * bits are a counter, of which 15 have a random start.  The other 58 bits
-	 * of the tail are random in every value.
+	 * bits are a counter.  It starts at a random number below 2^15.  The other
+	 * 58 bits of the tail are random in every value.
 	 */
 	UUID_METHOD_COUNTER,
 

@@ -13,7 +13,7 @@
  *
  * If there is no file, no ordered value has been generated.  If the file has no valid
  * page, uuid9562_read_mark() raises an error.  Such a file is corrupted, has another
- * format, or was left by a crash or an error (such as a full disk) in its first write.
+ * format, or was left by a crash or an error (such as a full disk) during its first write.
  *
  * Callers hold mark_lock.  They do not call these functions during recovery.
  */

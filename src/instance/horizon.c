@@ -10,7 +10,7 @@
  * The slot of a process contains a history of its finished transactions, and the smallest
  * value of its transaction in progress.  A transaction in progress holds the horizon at
  * its smallest value.  So does a finished transaction that the snapshot sees as in
- * progress.  Otherwise the horizon is just above the generator's last value.
+ * progress.  If none does, the horizon is just above the generator's last value.
  *
  * Proof.  Suppose that transaction T generates a value and commits, and that the snapshot
  * does not see T as finished.  The reader first reads the generator's last value L.  If
@@ -208,9 +208,9 @@ smallest_unfinished(const UuidKind *kind, const FullSnapshot *full, int *holder)
 
 /*
  * Return a time that is greater than the time of every value since the last reset, and
- * make the generator continue at that time or later.  It skips the rest of its current
- * tick.  So the horizon can be the smallest UUID of the next tick, which does not show
- * random bits of a generated value.
+ * make the generator continue at that time or later.  The generator skips the rest of its
+ * current tick.  So the horizon can be the smallest UUID of the next tick, which does not
+ * show random bits of a generated value.
  */
 static uint64
 close_tick(const UuidKind *kind)

@@ -54,7 +54,7 @@ create_cache(void)
 	removed_xmax = 0;
 }
 
-/* Check whether an entry is for a snapshot with the same top-level transactions in progress. */
+/* Check whether an entry and a snapshot have the same top-level transactions in progress. */
 static bool
 is_for_snapshot(const CacheEntry *entry, Snapshot snapshot)
 {

@@ -10,7 +10,7 @@
  * with times before reserved_until.  A generator returns only reserved values.  When less
  * than one second of a reservation is left, a session extends the reservation to two
  * seconds.  Meanwhile, other sessions use the remaining reserved values, or wait if there
- * are none.  After every startup, a generator continues from the end of its reservation.
+ * are none.  After every startup, a generator returns only values after the reservation.
  *
  * If an error is raised under mark_lock, the lock is released before the error is
  * reported, since sending the report can wait for the client.
@@ -257,7 +257,7 @@ uuid9562_seconds_ahead(const UuidKind *kind, uint64 time, uint64 now)
 
 /*
  * Count a value that is ahead of the clock.  Warn if it is more than max_ahead seconds
- * ahead.  Warn again only about a value more than max_ahead later than the reported one.
+ * ahead.  Warn again only if a value is more than max_ahead later than the reported one.
  *
  * Read the clock again, since the caller's reading can be outdated: other sessions may
  * have generated values since then.

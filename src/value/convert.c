@@ -95,7 +95,7 @@ uuid9562_uuid_from_urn(PG_FUNCTION_ARGS)
 /*
  * uuid_to_base32hex(uuid) returns text
  *
- * Return a text of 26 lower-case characters, without padding.  Texts sort in the order of
+ * Return a text of 26 lower-case characters, without padding.  These texts sort in the order of
  * the UUIDs (RFC 9562, 4; RFC 4648, 7).
  */
 Datum

@@ -257,7 +257,7 @@ refuses_microseconds_outside_the_field(void **state)
 
 /*
  * A span contains the milliseconds (v7) or microseconds (v1 and v6) that begin in the
- * period, and is clipped to the field.
+ * period and in the range of the field.
  */
 static void
 a_span_holds_the_times_of_its_period(void **state)

@@ -318,7 +318,7 @@ rollover_takes_the_next_tick(void **state)
 	assert_true(generator.time == START + 4096 + 0x7ff);
 	assert_true(generator.tail == UUID_TAIL_MAX);
 
-	/* a step that fills the tail does not lead to the next tick */
+	/* the greatest tail of a tick is used too */
 	generator = generator_at(START, UUID_TAIL_MAX - 1);
 	assert_int_equal(uuid_generator_next(&generator, START, random_from(zeros), UUID_METHOD_RANDOM),
 					 UUID_NEXT_STEPPED);

@@ -1,7 +1,7 @@
 /*
  * Tests of the transaction history.  A reader gets a value that is not greater than any
- * value of the transactions that its snapshot does not see.  It is at most about twice as
- * old as the snapshot.
+ * value of the transactions that its snapshot does not see.  This value is at most
+ * about twice as old as the snapshot.
  */
 #include "support.h"
 
