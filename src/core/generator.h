@@ -47,8 +47,8 @@ typedef enum UuidMethod
 
 	/*
 	 * Method 1, for v7 only: the time is in milliseconds, and the next 16
-	 * bits are a counter.  It starts at a random number below 2^15.  The other
-	 * 58 bits of the tail are random in every value.
+	 * bits are a counter.  It starts at a random number below 2^15.  The
+	 * other 58 bits of the tail are random in every value.
 	 */
 	UUID_METHOD_COUNTER,
 
