@@ -383,17 +383,17 @@ COMMENT ON FUNCTION uuidv8_node_ceil(timestamptz) IS 'greatest uuidv8_node() UUI
 CREATE FUNCTION uuidv6_timestamp_from_text(text) RETURNS timestamptz
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_timestamp_from_text'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv6_timestamp_from_text(text) IS 'timestamp of a UUID given as text, by its position in version 6 order';
+COMMENT ON FUNCTION uuidv6_timestamp_from_text(text) IS 'timestamp of the greatest version 6 UUID up to a UUID in text form';
 
 CREATE FUNCTION uuidv7_timestamp_from_text(text) RETURNS timestamptz
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_timestamp_from_text'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv7_timestamp_from_text(text) IS 'timestamp of a UUID given as text, by its position in version 7 order';
+COMMENT ON FUNCTION uuidv7_timestamp_from_text(text) IS 'timestamp of the greatest version 7 UUID up to a UUID in text form';
 
 CREATE FUNCTION uuidv8_node_timestamp_from_text(text) RETURNS timestamptz
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_timestamp_from_text'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv8_node_timestamp_from_text(text) IS 'timestamp of a UUID given as text, by its position in uuidv8_node() order';
+COMMENT ON FUNCTION uuidv8_node_timestamp_from_text(text) IS 'timestamp of the greatest uuidv8_node() UUID up to a UUID in text form';
 
 -- ------------------------------------------------------------------------
 -- Periods
@@ -436,32 +436,32 @@ COMMENT ON FUNCTION uuidv8_node_upper_bound(tstzrange) IS 'greatest uuidv8_node(
 CREATE FUNCTION uuidv6_lower_bound(bound timestamptz, inclusive boolean) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_lower_bound_timestamptz'
 LANGUAGE C IMMUTABLE CALLED ON NULL INPUT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv6_lower_bound(timestamptz, boolean) IS 'smallest UUID version 6 after the timestamp, or at it if inclusive';
+COMMENT ON FUNCTION uuidv6_lower_bound(timestamptz, boolean) IS 'smallest UUID version 6 of a period with this lower bound';
 
 CREATE FUNCTION uuidv6_upper_bound(bound timestamptz, inclusive boolean) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_upper_bound_timestamptz'
 LANGUAGE C IMMUTABLE CALLED ON NULL INPUT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv6_upper_bound(timestamptz, boolean) IS 'greatest UUID version 6 before the timestamp, or at it if inclusive';
+COMMENT ON FUNCTION uuidv6_upper_bound(timestamptz, boolean) IS 'greatest UUID version 6 of a period with this upper bound';
 
 CREATE FUNCTION uuidv7_lower_bound(bound timestamptz, inclusive boolean) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_lower_bound_timestamptz'
 LANGUAGE C IMMUTABLE CALLED ON NULL INPUT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv7_lower_bound(timestamptz, boolean) IS 'smallest UUID version 7 after the timestamp, or at it if inclusive';
+COMMENT ON FUNCTION uuidv7_lower_bound(timestamptz, boolean) IS 'smallest UUID version 7 of a period with this lower bound';
 
 CREATE FUNCTION uuidv7_upper_bound(bound timestamptz, inclusive boolean) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_upper_bound_timestamptz'
 LANGUAGE C IMMUTABLE CALLED ON NULL INPUT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv7_upper_bound(timestamptz, boolean) IS 'greatest UUID version 7 before the timestamp, or at it if inclusive';
+COMMENT ON FUNCTION uuidv7_upper_bound(timestamptz, boolean) IS 'greatest UUID version 7 of a period with this upper bound';
 
 CREATE FUNCTION uuidv8_node_lower_bound(bound timestamptz, inclusive boolean) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_lower_bound_timestamptz'
 LANGUAGE C IMMUTABLE CALLED ON NULL INPUT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv8_node_lower_bound(timestamptz, boolean) IS 'smallest uuidv8_node() UUID after the timestamp, or at it if inclusive';
+COMMENT ON FUNCTION uuidv8_node_lower_bound(timestamptz, boolean) IS 'smallest uuidv8_node() UUID of a period with this lower bound';
 
 CREATE FUNCTION uuidv8_node_upper_bound(bound timestamptz, inclusive boolean) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_upper_bound_timestamptz'
 LANGUAGE C IMMUTABLE CALLED ON NULL INPUT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv8_node_upper_bound(timestamptz, boolean) IS 'greatest uuidv8_node() UUID before the timestamp, or at it if inclusive';
+COMMENT ON FUNCTION uuidv8_node_upper_bound(timestamptz, boolean) IS 'greatest uuidv8_node() UUID of a period with this upper bound';
 
 CREATE FUNCTION uuidv6_within_support(internal) RETURNS internal
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_within_support'

@@ -48,7 +48,7 @@ put_row(ReturnSetInfo *result, const UuidKind *kind)
 	bool		nulls[8] = {false};
 
 	values[0] = CStringGetTextDatum(psprintf("%s_ordered", kind->name));
-	/* last_timestamp is NULL until the first value after startup or a reset */
+	/* NULL before the first value after startup, and directly after a reset */
 	nulls[1] = state.generated == 0 || state.previous.time == 0;
 	values[1] = timestamp_of(kind, state.previous.time);
 	values[2] = Int64GetDatum(state.generated);
