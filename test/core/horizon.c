@@ -131,12 +131,13 @@ typedef struct State
 	uint8_t		next_xid;		/* next transaction ID to be assigned */
 	uint8_t		latest_ended;
 	uint8_t		prepared;		/* xid of the prepared transaction, or 0 */
-	uint8_t		may_finish;		/* can the prepared transaction be finished,
-								 * since its session has cleared its slot? */
+	uint8_t		may_finish;		/* may the prepared transaction be finished? not
+								 * before the session has cleared the slot */
 	uint16_t	running;		/* one bit for each xid in progress */
 	uint8_t		xid[WRITERS];
 	uint8_t		ended[WRITERS]; /* has the writer's transaction ended? */
-	uint8_t		slot[WRITERS];	/* smallest tick plus one; 0 if none */
+	uint8_t		slot[WRITERS];	/* tick plus one, not after the tick of the
+								 * transaction's first value; 0 if unset */
 	uint8_t		cleared[WRITERS];	/* value of the slot, if cleared too early */
 	uint8_t		count[SLOTS][UUID_HISTORY_LEVELS];
 	uint8_t		history_xid[SLOTS][ENTRIES];

@@ -1,5 +1,5 @@
 # Functions for the tests with other extensions: check whether an extension is installed,
-# and return the tables that a plan scans.
+# return the tables that a plan scans, and count those that are removed at execution.
 package Neighbours;
 
 use strict;

@@ -1,5 +1,6 @@
--- In one session, 100,000 values of each generator have its version, increase, and have
--- the time of the clock.  Values of version 1 increase when they are converted to version 6.
+-- In one session, 100,000 values of each generator have its version and the time of the
+-- clock, and each is greater than the one before it.  Version 1 does not sort by time, so its
+-- values are converted to version 6 first.
 
 BEGIN;
 SELECT plan(21);

@@ -1,5 +1,5 @@
 -- Compare period conditions with their definition in SQL, for random IDs and periods
--- with common edges.  The conditions are function calls, or are rewritten for scans of a
+-- that are often exactly at a bound.  The conditions are function calls, or are rewritten for scans of a
 -- table or of its index.  The periods come from a table or a subquery, or are constants.
 -- Each run prints its seed.  To repeat a run with seed 0.5, set
 -- PGOPTIONS='-c test.seed=0.5'.

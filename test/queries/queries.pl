@@ -360,7 +360,8 @@ sub joined_tables
 	return ($sql, @aliases);
 }
 
-# Return a query for a sublink.  The query returns one of the given columns.
+# Return a query for a sublink.  It selects one of the given columns or constants; 'bool_or'
+# stands for this aggregate of a random condition.
 sub sublink
 {
 	my ($scope, $depth, @columns) = @_;
