@@ -12,8 +12,8 @@ SELECT diag('test.seed=' || :'seed');
 SELECT setseed(:seed);
 SET LOCAL TimeZone = 'UTC';
 
--- Times that many IDs and periods share: edges of the time fields, of a millisecond, and
--- of a microsecond.
+-- The IDs and the periods take their times from this table, so the times often coincide.  It
+-- has the ends of the time fields, and times near the start of a millisecond.
 CREATE TEMP TABLE moments AS
 SELECT base + n * interval '1 microsecond' AS moment
 FROM unnest(ARRAY['1970-01-01', '1969-12-31 23:59:59.999', '1582-10-15', '1582-10-14 23:59:59.999999', '2026-01-01',

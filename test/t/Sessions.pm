@@ -66,7 +66,7 @@ sub is_above_all
 	is(sql('SELECT public.uuidv7_horizon() > max(id::text)::uuid FROM events'), 't', $name);
 }
 
-# Test that the horizon is at or below the ID of the first row with a note.
+# Test that the horizon is at or below the smallest ID of the rows with the given note.
 sub is_held_at
 {
 	my ($note, $name, $session) = @_;

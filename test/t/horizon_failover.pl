@@ -90,7 +90,8 @@ $standby->wait_for_catchup($cascaded, 'replay', $standby->lsn('replay'));
 read_all($primary);
 
 # Stop replication to the standby, and set the clock of the primary ahead.  Then the last
-# values of the primary, and its high-water mark, are above all values of the standby.
+# values of the primary, and its high-water mark, are above all values that the standby
+# generates after its promotion.
 $standby->append_conf('postgresql.conf', "primary_conninfo = ''\n");
 $standby->reload;
 $primary->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_replication WHERE application_name = 'lost_standby'}) or die 'the standby is still connected';

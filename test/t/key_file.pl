@@ -212,7 +212,7 @@ foreach my $case (
 	is_refused(qr/$refused $reason\n/, $name);
 }
 
-# Test that the key with a name is found in a file with the given content.
+# Test that the key $key_name is found in a file with the given content.
 sub finds
 {
 	my ($name, $content, $key_name, $database) = @_;
