@@ -229,9 +229,10 @@ find_key(const text *name)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("key \"%s\" does not exist", text_to_cstring(name)),
 				 uuid9562_key_file[0] == '\0' ? errdetail("Parameter \"uuid9562.key_file\" is not set.") :
-				 errdetail("The key file does not contain this key for the current database."),
+				 errdetail("This session has not loaded this key for the current database."),
 				 uuid9562_key_file[0] == '\0' ? errhint("Set it to the absolute path of a key file, and reload the configuration.") :
-				 errhint("Add the key to the file that \"uuid9562.key_file\" names, and reload the configuration.")));
+				 errhint("Add the key to the file that \"uuid9562.key_file\" names, and reload the configuration.  "
+						 "If the file has the key, see the server log.")));
 	return key->aes;
 }
 
