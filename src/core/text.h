@@ -18,12 +18,12 @@ uuid_text_digit(char c, int base)
 {
 	int			digit = -1;
 
-	if (c >= 'a')
+	if (c >= '0' && c <= '9')
+		digit = c - '0';
+	else if (c >= 'a')
 		digit = c - 'a' + 10;
 	else if (c >= 'A')
 		digit = c - 'A' + 10;
-	else if (c >= '0' && c <= '9')
-		digit = c - '0';
 	return digit < base ? digit : -1;
 }
 
