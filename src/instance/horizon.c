@@ -28,7 +28,8 @@
  * slot of a prepared transaction is not reused before the transaction has finished.
  *
  * After a crash, a generator continues from the high-water mark, which is in WAL and is
- * greater than all earlier values.  So the horizon does not decrease.
+ * greater than all earlier values and horizons.  A later horizon can still be smaller, since
+ * merged entries of a history have smaller values than necessary.
  *
  * The model of these steps in test/core/horizon.c fails if any of (1) to (6) is broken.
  */
