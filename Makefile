@@ -21,41 +21,49 @@ OBJS = \
 	src/uuid9562.o \
 	src/core/random_buffer.o \
 	src/runtime/runtime.o \
-	src/generate/batch.o \
 	src/generate/generate.o \
 	src/generate/name_based.o \
 	src/value/constants.o \
 	src/value/convert.o \
 	src/value/inspect.o \
 	src/value/min_max.o \
-	src/value/public_id.o \
+	src/value/text_forms.o \
 	src/value/timestamp.o \
+	src/public_id/key_file.o \
+	src/public_id/public_id.o \
 	src/period/bounds.o \
-	src/period/rewrite.o \
+	src/period/is_version_support.o \
+	src/period/period.o \
 	src/period/selectivity.o \
-	src/period/version.o \
-	src/period/within.o \
-	src/instance/administration.o \
-	src/instance/high_water_mark.o \
-	src/instance/horizon.o \
-	src/instance/horizon_cache.o \
-	src/instance/ordered.o \
-	src/instance/shared_memory.o \
-	src/instance/transaction_slot.o
+	src/period/within_support.o \
+	src/ordered/administration.o \
+	src/ordered/high_water_mark.o \
+	src/ordered/horizon.o \
+	src/ordered/horizon_cache.o \
+	src/ordered/ordered.o \
+	src/ordered/position.o \
+	src/ordered/reservation.o \
+	src/ordered/shared_memory.o \
+	src/ordered/transaction_slot.o
 PGFILEDESC = "uuid9562 - every UUID version of RFC 9562"
 
 DATA = $(call OWN_FILES,uuid9562--*.sql)
 # Install the manual in the same folders as in the source, so that links between pages work.
-MANUAL = $(call OWN_FILES,*.md LICENSE doc/*.md managed/*.sql doc/benchmarks/*/*)
+MANUAL = $(call OWN_FILES,*.md LICENSE doc/*.md managed/*.sql examples/*.* examples/*/*.sql doc/benchmarks/*/* doc/pictures/*.svg)
 
 PG_CPPFLAGS = -I$(SOURCE)/src -DUUID9562_VERSION='"$(EXTVERSION)"'
 
 REGRESS = vectors inspect convert aggregate named time node plans settings errors managed
 REGRESS_OPTS = --load-extension=$(EXTENSION)
 
-CORE_TESTS = layout clock generator random_buffer text base58 feistel transaction_history horizon
+CORE_TESTS = layout clock generator random_buffer text typeid key_lines feistel transaction_history position
 CORE_PROGRAMS = $(CORE_TESTS:%=test/core/%)
-EXTRA_CLEAN = $(CORE_PROGRAMS)
+
+# Programs that run src/ordered under every schedule, their objects, and those of src/ordered.
+SCHEDULE_PROGRAMS = test/schedules/horizon test/schedules/reservation
+SCHEDULE_OBJECTS = $(patsubst %,test/schedules/%.o,explore hooks memory server stubs transactions)
+ORDERED_OBJECTS = $(patsubst src/ordered/%.o,test/schedules/code_%.o,$(filter-out %/high_water_mark.o,$(filter src/ordered/%.o,$(OBJS))))
+EXTRA_CLEAN = $(CORE_PROGRAMS) $(SCHEDULE_PROGRAMS) $(SCHEDULE_PROGRAMS:=.o) $(SCHEDULE_OBJECTS) $(ORDERED_OBJECTS) .pg_config
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -67,12 +75,17 @@ include $(PGXS)
 # If PostgreSQL was built with OpenSSL, link with libcrypto, which implements AES.
 SHLIB_LINK += $(filter -lcrypto,$(LIBS))
 
-# Build the object files and the bitcode for JIT again if a header or the version changes.
-$(OBJS) $(OBJS:.o=.bc): $(call OWN_FILES,src/*.h src/*/*.h) uuid9562.control
+# Build the object files and the bitcode for JIT again if a header, the version or the
+# selected PostgreSQL changes.  .pg_config has the output of the pg_config for which they
+# were built.  Its recipe always runs, but writes the file only if the output differs.
+$(OBJS) $(OBJS:.o=.bc): $(call OWN_FILES,src/*.h src/*/*.h) uuid9562.control .pg_config
+.pg_config: select-postgres
+	@[ "$$(cat $@ 2>/dev/null)" = "$$($(PG_CONFIG))" ] || { rm -f $@ && $(PG_CONFIG) >$@; }
+select-postgres:
 
 ifneq ($(SOURCE),.)
-FOLDERS = $(sort $(patsubst %/,$(CURDIR)/%,$(dir $(OBJS) $(CORE_PROGRAMS))))
-$(OBJS) $(OBJS:.o=.bc) $(CORE_PROGRAMS): | $(FOLDERS)
+FOLDERS = $(sort $(patsubst %/,$(CURDIR)/%,$(dir $(OBJS) $(CORE_PROGRAMS) $(SCHEDULE_PROGRAMS))))
+$(OBJS) $(OBJS:.o=.bc) $(CORE_PROGRAMS) $(SCHEDULE_PROGRAMS:=.o) $(SCHEDULE_OBJECTS) $(ORDERED_OBJECTS): | $(FOLDERS)
 $(FOLDERS):
 	mkdir -p $@
 endif
@@ -110,16 +123,40 @@ server-for-installcheck:
 		exit 1; \
 	fi >&2
 
-# Unit tests of src/core, linked with cmocka.
-coretest: $(CORE_PROGRAMS)
-	prove --verbose --exec '' $(CORE_PROGRAMS)
+# Unit tests of src/core, linked with cmocka.  On Linux, also run src/ordered under every
+# schedule, which requires ucontext.h and GNU's linker; see test/schedules/explore.h.
+ifeq ($(PORTNAME),linux)
+CORE_TEST_PROGRAMS = $(CORE_PROGRAMS) $(SCHEDULE_PROGRAMS)
+else
+CORE_TEST_PROGRAMS = $(CORE_PROGRAMS)
+endif
+
+coretest: $(CORE_TEST_PROGRAMS)
+	prove --verbose --exec '' $(CORE_TEST_PROGRAMS)
+
+# Check that the programs in test/schedules find errors in src/ordered.
+edittest:
+	CC='$(CC)' PG_CONFIG='$(PG_CONFIG)' prove --verbose $(SOURCE)/test/schedules/edits.pl
 
 $(CORE_PROGRAMS): %: %.c test/core/layout.c test/core/support.h src/core/random_buffer.o $(call OWN_FILES,src/core/*.h)
 	$(CC) -std=c11 $(CFLAGS) -I$(SOURCE)/src/core -o $@ $< src/core/random_buffer.o -lcmocka
 
-# Tests in pgTAP, in a database that has the extensions pgtap and uuid9562.  PGDATABASE selects
-# the database.
-pgtap:
-	pg_prove --verbose $(wildcard $(SOURCE)/test/pgtap/*.sql)
+SCHEDULE_FLAGS = $(CFLAGS) $(CPPFLAGS) -fno-lto -fno-builtin -U_FORTIFY_SOURCE -DUUID_HISTORY_LEVELS=2 -DUUID_BRANCH_MAX=3
 
-.PHONY: install-manual uninstall-manual server-for-installcheck coretest pgtap
+$(SCHEDULE_PROGRAMS): %: %.o $(SCHEDULE_OBJECTS) $(ORDERED_OBJECTS) src/runtime/runtime.o
+	$(CC) $(CFLAGS) -fno-lto -o $@ $^ -Wl,--gc-sections
+
+$(SCHEDULE_PROGRAMS:=.o) $(SCHEDULE_OBJECTS) $(ORDERED_OBJECTS): $(call OWN_FILES,src/*.h src/*/*.h test/schedules/*.h)
+$(SCHEDULE_PROGRAMS:=.o) $(SCHEDULE_OBJECTS): test/schedules/%.o: test/schedules/%.c
+	$(CC) $(SCHEDULE_FLAGS) -c -o $@ $<
+
+# The compiler announces each memory access of these objects to test/schedules/memory.c.
+$(ORDERED_OBJECTS): test/schedules/code_%.o: src/ordered/%.c
+	$(CC) $(SCHEDULE_FLAGS) -fsanitize=thread -ffunction-sections -include $(SOURCE)/test/schedules/points.h -c -o $@ $<
+
+# Tests in pgTAP, in a database that has the extensions pgtap and uuid9562.  PGDATABASE selects
+# the database.  As in PGXS, PROVE_TESTS selects tests.
+pgtap:
+	pg_prove --verbose $(or $(PROVE_TESTS),$(wildcard $(SOURCE)/test/pgtap/*.sql))
+
+.PHONY: select-postgres install-manual uninstall-manual server-for-installcheck coretest edittest pgtap

@@ -233,35 +233,25 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_to_v1'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv6_to_v1(uuid) IS 'convert UUID version 6 to version 1';
 
-CREATE FUNCTION uuid_to_urn(uuid) RETURNS text
-AS 'MODULE_PATHNAME', 'uuid9562_uuid_to_urn'
+CREATE FUNCTION uuid_encode(id uuid, format text) RETURNS text
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_encode'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION uuid_to_urn(uuid) IS 'convert UUID to URN';
+COMMENT ON FUNCTION uuid_encode(uuid, text) IS 'convert UUID to text in a format';
 
-CREATE FUNCTION uuid_from_urn(urn text) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuid_from_urn'
+CREATE FUNCTION uuid_decode(text, format text) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_decode'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION uuid_from_urn(text) IS 'convert URN to UUID';
+COMMENT ON FUNCTION uuid_decode(text, text) IS 'convert text in a format to UUID';
 
-CREATE FUNCTION uuid_to_base32hex(uuid) RETURNS text
-AS 'MODULE_PATHNAME', 'uuid9562_uuid_to_base32hex'
-LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuid_to_base32hex(uuid) IS 'convert UUID to base32hex';
-
-CREATE FUNCTION uuid_from_base32hex(base32hex text) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuid_from_base32hex'
+CREATE FUNCTION uuid_to_typeid(id uuid, prefix text) RETURNS text
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_to_typeid'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION uuid_from_base32hex(text) IS 'convert base32hex to UUID';
+COMMENT ON FUNCTION uuid_to_typeid(uuid, text) IS 'convert UUID to TypeID';
 
-CREATE FUNCTION uuid_to_base58(uuid) RETURNS text
-AS 'MODULE_PATHNAME', 'uuid9562_uuid_to_base58'
-LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuid_to_base58(uuid) IS 'convert UUID to base58';
-
-CREATE FUNCTION uuid_from_base58(base58 text) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuid_from_base58'
+CREATE FUNCTION uuid_from_typeid(typeid text, prefix text) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_from_typeid'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION uuid_from_base58(text) IS 'convert base58 to UUID';
+COMMENT ON FUNCTION uuid_from_typeid(text, text) IS 'convert TypeID with a prefix to UUID';
 
 CREATE FUNCTION nil_uuid() RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_nil_uuid'
@@ -286,7 +276,7 @@ COMMENT ON FUNCTION uuid_least(uuid, uuid) IS 'smaller of two UUIDs';
 CREATE FUNCTION uuid_greatest(uuid, uuid) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_greatest'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuid_greatest(uuid, uuid) IS 'larger of two UUIDs';
+COMMENT ON FUNCTION uuid_greatest(uuid, uuid) IS 'greater of two UUIDs';
 
 CREATE AGGREGATE uuid9562_min(uuid) (
 	SFUNC = uuid_least,
@@ -567,10 +557,45 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_horizon'
 LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION uuidv8_node_horizon() IS 'ID below which no further uuidv8_node_ordered() values can become visible';
 
-CREATE FUNCTION uuid_replay_target(OUT lsn pg_lsn, OUT timeline integer) RETURNS record
+CREATE FUNCTION uuidv6_position(id uuid, previous text) RETURNS text
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_position'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
+COMMENT ON FUNCTION uuidv6_position(uuid, text) IS 'position of a reader that has continued after a previous position and read up to an ID';
+
+CREATE FUNCTION uuidv6_after(reader_position text) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_after'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
+COMMENT ON FUNCTION uuidv6_after(text) IS 'ID after which a reader with a position continues on this server';
+
+CREATE FUNCTION uuidv7_position(id uuid, previous text) RETURNS text
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_position'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
+COMMENT ON FUNCTION uuidv7_position(uuid, text) IS 'position of a reader that has continued after a previous position and read up to an ID';
+
+CREATE FUNCTION uuidv7_after(reader_position text) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_after'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
+COMMENT ON FUNCTION uuidv7_after(text) IS 'ID after which a reader with a position continues on this server';
+
+CREATE FUNCTION uuidv8_node_position(id uuid, previous text) RETURNS text
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_position'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
+COMMENT ON FUNCTION uuidv8_node_position(uuid, text) IS 'position of a reader that has continued after a previous position and read up to an ID';
+
+CREATE FUNCTION uuidv8_node_after(reader_position text) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_after'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
+COMMENT ON FUNCTION uuidv8_node_after(text) IS 'ID after which a reader with a position continues on this server';
+
+CREATE FUNCTION uuid_replay_target(OUT target text, OUT lsn pg_lsn) RETURNS record
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_replay_target'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION uuid_replay_target() IS 'WAL position that a standby must have replayed to show the rows below a horizon';
+COMMENT ON FUNCTION uuid_replay_target() IS 'what a standby must have replayed to show the rows below a horizon';
+
+CREATE FUNCTION uuid_has_replayed(target text) RETURNS boolean
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_has_replayed'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION uuid_has_replayed(text) IS 'has this standby replayed a replay target of its primary?';
 
 -- ------------------------------------------------------------------------
 -- Administration
@@ -583,6 +608,13 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_stats'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION uuid_generator_stats() IS 'statistics of the ordered UUID generators, and the transactions that hold back their horizons';
+
+CREATE FUNCTION uuid_generator_branches(OUT branch text, OUT targets bigint, OUT v6_until timestamptz,
+										OUT v7_until timestamptz, OUT v8_node_until timestamptz)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_branches'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION uuid_generator_branches() IS 'branches of the server''s history whose positions it knows, oldest first';
 
 CREATE FUNCTION uuid_generator_advance(id uuid, force boolean DEFAULT false) RETURNS void
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_advance'

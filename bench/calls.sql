@@ -4,8 +4,10 @@
 -- first function is a baseline: a C function that does the minimum work.
 CREATE TABLE numbers AS
 SELECT n, clock_timestamp() AS time, public.uuidv1() AS v1, public.uuidv6() AS v6, public.uuidv7() AS v7,
-	   public.uuidv8() AS v8, 'urn:uuid:' || gen_random_uuid() AS urn, gen_random_uuid() AS v4,
-	   '1CLX6BNbgzLqKvx4TBQjJd'::text AS base58, uuid_send(gen_random_uuid()) AS block
+	   public.uuidv8() AS v8, gen_random_uuid() AS v4, uuid_send(gen_random_uuid()) AS block,
+	   gen_random_uuid()::text AS uuid, 'urn:uuid:' || gen_random_uuid() AS urn, '05VI5OJPM1UC7664RG60O1PPHS'::text AS base32hex,
+	   '01FWHE4YDGFK1SHH6W1G60EECF'::text AS ulid, '1BihbxwwQ4NZZpKRH9JDCz'::text AS base58, '02p5oQZoHTv0zeY5yG21K3'::text AS base62,
+	   'AX8i4nmwfMOYxNwMDAc5jw'::text AS base64url, 'order_01fwhe4ydgfk1shh6w1g60eecf'::text AS typeid
 FROM generate_series(1, 20000) AS n;
 VACUUM ANALYZE numbers;
 
@@ -35,15 +37,28 @@ FROM (VALUES ('EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF) SELECT %s FROM numbers
 	('converted', 'uuidv1_to_v6(v1)', 'public.uuidv1_to_v6(v1)', NULL),
 	('converted', 'uuidv7_at(time)', 'public.uuidv7_at(time)', NULL),
 	('converted', 'uuidv7_floor(time)', 'public.uuidv7_floor(time)', NULL),
-	('converted', 'uuid_from_urn(urn)', 'public.uuid_from_urn(urn)', NULL),
 	('converted', 'uuidv5(v7, name)', $$public.uuidv5(v7, 'www.example.com')$$, NULL),
 	('converted', 'uuidv8_name(v7, name)', $$public.uuidv8_name(v7, 'www.example.com')$$, NULL),
 	('converted', 'uuid-ossp: uuid_generate_v5(v7, name)', $$"uuid-ossp".uuid_generate_v5(v7, 'www.example.com')$$, NULL),
+	('to text', 'PostgreSQL''s cast to text', 'v7::text', NULL),
+	('to text', 'urn', $$public.uuid_encode(v7, 'urn')$$, NULL),
+	('to text', 'base32hex', $$public.uuid_encode(v7, 'base32hex')$$, NULL),
+	('to text', 'ulid', $$public.uuid_encode(v7, 'ulid')$$, NULL),
+	('to text', 'base58', $$public.uuid_encode(v7, 'base58')$$, NULL),
+	('to text', 'base62', $$public.uuid_encode(v7, 'base62')$$, NULL),
+	('to text', 'base64url', $$public.uuid_encode(v7, 'base64url')$$, NULL),
+	('to text', 'TypeID', $$public.uuid_to_typeid(v7, 'order')$$, NULL),
+	('from text', 'PostgreSQL''s cast to uuid', 'uuid::uuid', NULL),
+	('from text', 'urn', $$public.uuid_decode(urn, 'urn')$$, NULL),
+	('from text', 'base32hex', $$public.uuid_decode(base32hex, 'base32hex')$$, NULL),
+	('from text', 'ulid', $$public.uuid_decode(ulid, 'ulid')$$, NULL),
+	('from text', 'base58', $$public.uuid_decode(base58, 'base58')$$, NULL),
+	('from text', 'base62', $$public.uuid_decode(base62, 'base62')$$, NULL),
+	('from text', 'base64url', $$public.uuid_decode(base64url, 'base64url')$$, NULL),
+	('from text', 'TypeID', $$public.uuid_from_typeid(typeid, 'order')$$, NULL),
 	('of public IDs', 'uuidv7()', 'public.uuidv7()', NULL),
 	('of public IDs', 'uuidv7_encrypt(v7, key)', $$public.uuidv7_encrypt(v7, 'orders')$$, NULL),
 	('of public IDs', 'uuidv7_decrypt(v4, key)', $$public.uuidv7_decrypt(v4, 'orders')$$, NULL),
-	('of public IDs', 'uuid_to_base58(v7)', 'public.uuid_to_base58(v7)', NULL),
-	('of public IDs', 'uuid_from_base58(base58)', 'public.uuid_from_base58(base58)', NULL),
 	('of public IDs', 'pgcrypto: a block of AES-256', $$pgcrypto.encrypt(block, '\x000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f', 'aes-ecb/pad:none')$$, NULL),
 	('of public IDs', 'uuid47: 48 of the 122 bits', $$uuid47.uuid_to_uuid47_with_key(v4, '\x000102030405060708090a0b0c0d0e0f')$$, NULL),
 	('read', 'floor: read 8 bytes', 'floor.read(v7)', NULL),

@@ -41,6 +41,19 @@ INSERT INTO queries VALUES
 INSERT INTO sides (measure, side, statement)
 SELECT 'ms, ' || measure, side, format('SELECT sum(amount) FROM %s WHERE %s', source, condition) FROM queries;
 
+-- Group 30 days of the partitions by another condition.  Join the table of v4 and v7 to ten
+-- periods: its only index is on the v7.
+CREATE TABLE mixed AS SELECT id, amount FROM orders UNION ALL SELECT gen_random_uuid(), 0 FROM orders;
+CREATE INDEX ON mixed (id) WHERE public.uuid_is_v7(id);
+CREATE TABLE shifts AS SELECT tstzrange(start, start + interval '1 hour') AS period FROM generate_series(now() - interval '20 days', now() - interval '11 days', interval '1 day') AS start;
+VACUUM ANALYZE mixed, shifts;
+INSERT INTO sides (measure, side, statement)
+SELECT 'ms, ' || measure, side, statement
+FROM (VALUES ('30 of 365 partitions, grouped', 'bounds by hand', $$SELECT id >= public.uuidv7_floor(now() - interval '10 days'), sum(amount) FROM days_by_id WHERE id >= public.uuidv7_floor(now() - interval '30 days') GROUP BY 1$$),
+			 ('30 of 365 partitions, grouped', 'id <@ period', $$SELECT id <@ tstzrange(now() - interval '10 days', NULL), sum(amount) FROM days_by_id WHERE id <@ tstzrange(now() - interval '30 days', NULL) GROUP BY 1$$),
+			 ('ten periods, partial index on v7', 'bounds by hand', 'SELECT sum(amount) FROM shifts JOIN mixed ON public.uuid_is_v7(id) AND id >= public.uuidv7_floor(lower(period)) AND id < public.uuidv7_floor(upper(period))'),
+			 ('ten periods, partial index on v7', 'id <@ period', $$SELECT sum(amount) FROM shifts JOIN mixed ON id <@ coalesce(period, 'empty')$$)) AS a (measure, side, statement);
+
 CREATE TABLE bins (id uuid PRIMARY KEY);
 ALTER TABLE bins ALTER id SET STATISTICS 10000;
 INSERT INTO bins SELECT public.uuidv7_at('2025-01-01'::timestamptz + n * interval '1 minute') FROM generate_series(0, 100000) AS n;
@@ -53,6 +66,12 @@ INSERT INTO queries VALUES
 	('one table, now()', 'id <@ period', 'orders', $$id <@ tstzrange(now() - interval '1 day', now())$$),
 	('365 partitions, now()', 'bounds by hand', 'days_by_id', $$id >= public.uuidv7_floor(now() - interval '40 years')$$),
 	('365 partitions, now()', 'id <@ period', 'days_by_id', $$id <@ tstzrange(now() - interval '40 years', NULL)$$);
+INSERT INTO queries
+SELECT format('%s periods', count), side, 'orders', string_agg(condition, ' AND ')
+FROM unnest(ARRAY[100, 1000]) AS count, LATERAL generate_series(1, count) AS n,
+	 LATERAL (VALUES ('bounds by hand', format($$id >= public.uuidv7_floor(now() - interval '%s hours') AND id < public.uuidv7_floor(now())$$, n)),
+					 ('id <@ period', format($$id <@ tstzrange(now() - interval '%s hours', now())$$, n))) AS b (side, condition)
+GROUP BY count, side ORDER BY count, side;
 INSERT INTO queries
 SELECT 'ten NOT over 10,000 bins', side, 'bins', string_agg(condition, ' AND ')
 FROM generate_series(1, 10) AS n, LATERAL (SELECT '2025-02-01'::timestamptz + n * interval '1 day' AS day) AS a,

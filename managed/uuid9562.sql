@@ -10,6 +10,12 @@
 -- Neither this script nor its functions use the caller's search path: SQL functions are
 -- parsed when they are created, and PL/pgSQL functions set their own path.  The schema can
 -- be renamed, since no function refers to it by name.
+--
+-- As an extension, the script runs in a schema where others may have created operators and
+-- functions.  PostgreSQL's own operator is preferred only if it takes exactly the types of
+-- the operands.  So the operands of SQL functions are cast to these types, and DO blocks
+-- write pg_catalog before function names.  Four functions that later versions of PostgreSQL
+-- have too are created under temporary names, so that no statement refers to PostgreSQL's.
 
 BEGIN;
 
@@ -35,10 +41,10 @@ RETURN CASE WHEN get_byte(uuid_send($1), 8) < 128 THEN 'ncs'
 			WHEN $1 IS NOT NULL THEN 'reserved' END;
 COMMENT ON FUNCTION uuid_extract_variant(uuid) IS 'extract variant from UUID';
 
-CREATE FUNCTION uuid_extract_version(uuid) RETURNS smallint
+CREATE FUNCTION uuid9562_uuid_extract_version(uuid) RETURNS smallint
 IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN get_byte(uuid_send($1), 8) >> 6 = 2 THEN get_byte(uuid_send($1), 6) >> 4 END;
-COMMENT ON FUNCTION uuid_extract_version(uuid) IS 'extract version from RFC 9562 UUID';
+COMMENT ON FUNCTION uuid9562_uuid_extract_version(uuid) IS 'extract version from RFC 9562 UUID';
 
 -- In the text of a v7 UUID, left($1::text, 8) and substr($1::text, 10, 4) are the 12
 -- hexadecimal digits of the milliseconds since 1970-01-01.  This number is split into hours
@@ -48,45 +54,48 @@ CREATE FUNCTION uuidv7_timestamp(uuid) RETURNS timestamptz
 IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN uuid_is_v7($1) THEN
 	(timestamp 'epoch'
-	 + ('x' || left($1::text, 8) || substr($1::text, 10, 4))::bit(48)::bigint / 3600000 * interval '1 hour'
-	 + ('x' || left($1::text, 8) || substr($1::text, 10, 4))::bit(48)::bigint % 3600000 * interval '1 millisecond')
+	 + (('x' || left($1::text, 8) || substr($1::text, 10, 4))::bit(48)::bigint / 3600000)::double precision * interval '1 hour'
+	 + (('x' || left($1::text, 8) || substr($1::text, 10, 4))::bit(48)::bigint % 3600000::bigint)::double precision * interval '1 millisecond')
 	AT TIME ZONE 'UTC' END;
 COMMENT ON FUNCTION uuidv7_timestamp(uuid) IS 'timestamp of UUID version 7, to the millisecond';
 
 CREATE FUNCTION uuidv7_timestamp_micros(uuid) RETURNS timestamptz
 IMMUTABLE PARALLEL SAFE
 RETURN (uuidv7_timestamp($1) AT TIME ZONE 'UTC'
-		+ ((('x' || substr($1::text, 16, 3))::bit(12)::integer + 1) * 1000 - 1) / 4096 * interval '1 microsecond')
+		+ (((('x' || substr($1::text, 16, 3))::bit(12)::integer + 1) * 1000 - 1) / 4096)::double precision * interval '1 microsecond')
 	   AT TIME ZONE 'UTC';
 COMMENT ON FUNCTION uuidv7_timestamp_micros(uuid) IS 'timestamp of UUID version 7, to the microsecond';
 
 -- The time of v1 and v6 is in units of 100 ns since 1582-10-15.
-CREATE FUNCTION uuid_extract_timestamp(uuid) RETURNS timestamptz
+CREATE FUNCTION uuid9562_uuid_extract_timestamp(uuid) RETURNS timestamptz
 IMMUTABLE PARALLEL SAFE
-RETURN CASE uuid_extract_version($1)
+RETURN CASE uuid9562_uuid_extract_version($1)
 	WHEN 1 THEN
 		(timestamp '1582-10-15'
-		 + ('x' || substr($1::text, 16, 3) || substr($1::text, 10, 4) || left($1::text, 8))::bit(60)::bigint / 36000000000 * interval '1 hour'
-		 + ('x' || substr($1::text, 16, 3) || substr($1::text, 10, 4) || left($1::text, 8))::bit(60)::bigint % 36000000000 / 10
+		 + (('x' || substr($1::text, 16, 3) || substr($1::text, 10, 4) || left($1::text, 8))::bit(60)::bigint / 36000000000)::double precision * interval '1 hour'
+		 + (('x' || substr($1::text, 16, 3) || substr($1::text, 10, 4) || left($1::text, 8))::bit(60)::bigint % 36000000000 / 10)::double precision
 		   * interval '1 microsecond') AT TIME ZONE 'UTC'
 	WHEN 6 THEN
 		(timestamp '1582-10-15'
-		 + ('x' || left($1::text, 8) || substr($1::text, 10, 4) || substr($1::text, 16, 3))::bit(60)::bigint / 36000000000 * interval '1 hour'
-		 + ('x' || left($1::text, 8) || substr($1::text, 10, 4) || substr($1::text, 16, 3))::bit(60)::bigint % 36000000000 / 10
+		 + (('x' || left($1::text, 8) || substr($1::text, 10, 4) || substr($1::text, 16, 3))::bit(60)::bigint / 36000000000)::double precision * interval '1 hour'
+		 + (('x' || left($1::text, 8) || substr($1::text, 10, 4) || substr($1::text, 16, 3))::bit(60)::bigint % 36000000000 / 10)::double precision
 		   * interval '1 microsecond') AT TIME ZONE 'UTC'
 	WHEN 7 THEN uuidv7_timestamp($1) END;
-COMMENT ON FUNCTION uuid_extract_timestamp(uuid) IS 'extract timestamp from UUID of version 1, 6 or 7';
+COMMENT ON FUNCTION uuid9562_uuid_extract_timestamp(uuid) IS 'extract timestamp from UUID of version 1, 6 or 7';
 
 CREATE FUNCTION uuid_extract_clock_seq(uuid) RETURNS integer
 IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN uuid_extract_version($1) IN (1, 6)
+RETURN CASE WHEN uuid9562_uuid_extract_version($1) IN (1, 6)
 	THEN (get_byte(uuid_send($1), 8) & 63) << 8 | get_byte(uuid_send($1), 9) END;
 COMMENT ON FUNCTION uuid_extract_clock_seq(uuid) IS 'extract clock sequence from UUID of version 1 or 6';
 
 CREATE FUNCTION uuid_extract_node(uuid) RETURNS macaddr
 IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN uuid_extract_version($1) IN (1, 6) THEN right($1::text, 12)::macaddr END;
+RETURN CASE WHEN uuid9562_uuid_extract_version($1) IN (1, 6) THEN right($1::text, 12)::macaddr END;
 COMMENT ON FUNCTION uuid_extract_node(uuid) IS 'extract node from UUID of version 1 or 6';
+
+ALTER FUNCTION uuid9562_uuid_extract_version(uuid) RENAME TO uuid_extract_version;
+ALTER FUNCTION uuid9562_uuid_extract_timestamp(uuid) RENAME TO uuid_extract_timestamp;
 
 -- Conversion
 
@@ -100,7 +109,7 @@ BEGIN
 		(1, 6, $$substr(hex, 14, 3) || substr(hex, 9, 4) || left(hex, 5) || '6' || substr(hex, 6, 3)$$),
 		(6, 1, $$substr(hex, 8, 5) || substr(hex, 14, 3) || substr(hex, 4, 4) || '1' || left(hex, 3)$$)
 	LOOP
-		EXECUTE format($format$
+		EXECUTE pg_catalog.format($format$
 CREATE FUNCTION uuidv%1$s_to_v%2$s(uuid) RETURNS uuid
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $body$
@@ -140,7 +149,7 @@ BEGIN
 		('ceil', 'IMMUTABLE', $$'fffbfffffffffffffff'$$,
 		 'greatest UUID version 7 of the timestamp''s millisecond')
 	LOOP
-		EXECUTE format($format$
+		EXECUTE pg_catalog.format($format$
 CREATE FUNCTION uuidv7_%1$s(timestamptz) RETURNS uuid
 LANGUAGE plpgsql %2$s STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $body$
@@ -165,14 +174,14 @@ END$do$;
 
 DO $do$
 BEGIN
-	IF current_setting('server_version_num')::int >= 180000 THEN
+	IF pg_catalog.current_setting('server_version_num')::integer >= 180000 THEN
 		CREATE FUNCTION uuidv7_next() RETURNS uuid
 		VOLATILE PARALLEL SAFE
 		RETURN pg_catalog.uuidv7();
 	ELSE
 		CREATE FUNCTION uuidv7_next() RETURNS uuid
 		VOLATILE PARALLEL SAFE
-		RETURN (lpad(to_hex(floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint), 12, '0')
+		RETURN (lpad(to_hex(floor(extract(epoch FROM clock_timestamp()) * 1000::numeric)::bigint), 12, '0')
 				|| '7' || right(translate(gen_random_uuid()::text, '-', ''), 19))::uuid;
 	END IF;
 	COMMENT ON FUNCTION uuidv7_next() IS 'generate UUID version 7; same as uuidv7(), for column defaults';
@@ -197,7 +206,7 @@ BEGIN
 		('upper_bound', 'last', '7fffbfffffffffffffff', '00000000000070008000000000000000',
 		 'greatest UUID version 7 in the period, or the smallest one if the period has none')
 	LOOP
-		EXECUTE format($format$
+		EXECUTE pg_catalog.format($format$
 CREATE FUNCTION uuidv7_%1$s(period tstzrange) RETURNS uuid
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $body$
@@ -265,79 +274,112 @@ COMMENT ON FUNCTION uuid_least(uuid, uuid) IS 'smaller of two UUIDs';
 CREATE FUNCTION uuid_greatest(uuid, uuid) RETURNS uuid
 IMMUTABLE STRICT PARALLEL SAFE
 RETURN greatest($1, $2);
-COMMENT ON FUNCTION uuid_greatest(uuid, uuid) IS 'larger of two UUIDs';
+COMMENT ON FUNCTION uuid_greatest(uuid, uuid) IS 'greater of two UUIDs';
 
-CREATE AGGREGATE min(uuid) (
+CREATE AGGREGATE uuid9562_min(uuid) (
 	SFUNC = uuid_least,
 	STYPE = uuid,
 	COMBINEFUNC = uuid_least,
 	SORTOP = OPERATOR(pg_catalog.<),
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE min(uuid) IS 'minimum value of all uuid input values';
+COMMENT ON AGGREGATE uuid9562_min(uuid) IS 'minimum value of all uuid input values';
+ALTER AGGREGATE uuid9562_min(uuid) RENAME TO min;
 
-CREATE AGGREGATE max(uuid) (
+CREATE AGGREGATE uuid9562_max(uuid) (
 	SFUNC = uuid_greatest,
 	STYPE = uuid,
 	COMBINEFUNC = uuid_greatest,
 	SORTOP = OPERATOR(pg_catalog.>),
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE max(uuid) IS 'maximum value of all uuid input values';
+COMMENT ON AGGREGATE uuid9562_max(uuid) IS 'maximum value of all uuid input values';
+ALTER AGGREGATE uuid9562_max(uuid) RENAME TO max;
 
--- base58.  The type numeric holds all 128 bits of a UUID.
+-- Text forms.  The type numeric holds all 128 bits of a UUID.  A message shows at most 100
+-- bytes of a text.
 
-CREATE FUNCTION uuid_to_base58(uuid) RETURNS text
+CREATE FUNCTION uuid_encode(id uuid, format text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $body$
 DECLARE
-	alphabet text := '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
-	hex text := translate($1::text, '-', '');
+	alphabet text := CASE lower(left(format, 7) COLLATE "C")
+					 WHEN 'ulid' THEN '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+					 WHEN 'base58' THEN '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz' END;
+	hex text := translate(id::text, '-', '');
 	number numeric := 0;
-	base58 text := '';
+	result text := '';
+	shown text := left(format, 100);
 BEGIN
+	IF alphabet IS NULL THEN
+		WHILE octet_length(shown) > 100 LOOP
+			shown := left(shown, -1);
+		END LOOP;
+		RAISE invalid_parameter_value USING
+			MESSAGE = 'unrecognized UUID format: "' || shown || '"',
+			HINT = 'Valid formats are "ulid" and "base58". Others require the C extension.';
+	END IF;
 	FOR word IN 0 .. 3 LOOP
 		number := number * 4294967296 + ('x' || substr(hex, word * 8 + 1, 8))::bit(32)::bigint;
 	END LOOP;
-	FOR place IN 1 .. 22 LOOP
-		base58 := substr(alphabet, mod(number, 58)::integer + 1, 1) || base58;
-		number := div(number, 58);
+	FOR place IN 1 .. CASE length(alphabet) WHEN 32 THEN 26 ELSE 22 END LOOP
+		result := substr(alphabet, mod(number, length(alphabet))::integer + 1, 1) || result;
+		number := div(number, length(alphabet));
 	END LOOP;
-	RETURN base58;
+	RETURN result;
 END$body$;
-COMMENT ON FUNCTION uuid_to_base58(uuid) IS 'convert UUID to base58';
+COMMENT ON FUNCTION uuid_encode(uuid, text) IS 'convert UUID to text in a format';
 
-CREATE FUNCTION uuid_from_base58(base58 text) RETURNS uuid
+CREATE FUNCTION uuid_decode(text, format text) RETURNS uuid
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $body$
 DECLARE
-	alphabet text := '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
-	digits text COLLATE "C" := base58;
+	form text := lower(left(format, 7) COLLATE "C");
+	given text COLLATE "C" := left($1, 27);
+	shown text := left($1, 100);
+	alphabet text;
+	digits text COLLATE "C";
+	is_valid boolean;
+	reason text;
 	number numeric := 0;
 	hex text := '';
-	reason text;
 BEGIN
-	IF octet_length(digits) <> 22 THEN
-		reason := 'A base58-encoded UUID consists of 22 ASCII characters.';
-	ELSIF translate(digits, alphabet, '') <> '' THEN
-		reason := 'Valid characters are digits and ASCII letters other than "0", "I", "O" and "l".';
-	ELSIF digits > 'YcVfxkQb6JRzqk5kF2tNLv' THEN
-		reason := 'The greatest base58-encoded UUID is "YcVfxkQb6JRzqk5kF2tNLv".';
+	IF form = 'ulid' THEN
+		alphabet := '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+		digits := translate(upper(given), 'ILO', '110');
+		is_valid := length(given) = 26 AND digits < '8';
+		reason := 'A ULID consists of 26 digits or ASCII letters other than "U"; the greatest is "7ZZZZZZZZZZZZZZZZZZZZZZZZZ".';
+	ELSIF form = 'base58' THEN
+		alphabet := '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+		digits := lpad(given, 22, '1');
+		is_valid := length(given) BETWEEN 1 AND 22 AND digits <= 'YcVfxkQb6JRzqk5kF2tNLv';
+		reason := 'A UUID in base58 consists of at most 22 digits or ASCII letters other than "0", "I", "O", and "l"; '
+				  'the greatest is "YcVfxkQb6JRzqk5kF2tNLv".';
+	ELSE
+		shown := left(format, 100);
 	END IF;
-	IF reason IS NOT NULL THEN
-		RAISE invalid_text_representation USING
-			MESSAGE = 'invalid input syntax for base58-encoded UUID: "' || digits || '"',
-			DETAIL = reason;
+	IF is_valid AND translate(digits, alphabet, '') = '' THEN
+		FOR place IN 1 .. length(digits) LOOP
+			number := number * length(alphabet) + strpos(alphabet, substr(digits, place, 1)) - 1;
+		END LOOP;
+		FOR word IN 0 .. 3 LOOP
+			hex := lpad(to_hex(mod(number, 4294967296)::bigint), 8, '0') || hex;
+			number := div(number, 4294967296);
+		END LOOP;
+		RETURN hex::uuid;
 	END IF;
-	FOR place IN 1 .. 22 LOOP
-		number := number * 58 + strpos(alphabet, substr(digits, place, 1)) - 1;
+	WHILE octet_length(shown) > 100 LOOP
+		shown := left(shown, -1);
 	END LOOP;
-	FOR word IN 0 .. 3 LOOP
-		hex := lpad(to_hex(mod(number, 4294967296)::bigint), 8, '0') || hex;
-		number := div(number, 4294967296);
-	END LOOP;
-	RETURN hex::uuid;
+	IF alphabet IS NULL THEN
+		RAISE invalid_parameter_value USING
+			MESSAGE = 'unrecognized UUID format: "' || shown || '"',
+			HINT = 'Valid formats are "ulid" and "base58". Others require the C extension.';
+	END IF;
+	RAISE invalid_text_representation USING
+		MESSAGE = 'invalid input syntax for ' || form || '-encoded UUID: "' || shown || '"',
+		DETAIL = reason;
 END$body$;
-COMMENT ON FUNCTION uuid_from_base58(text) IS 'convert base58 to UUID';
+COMMENT ON FUNCTION uuid_decode(text, text) IS 'convert text in a format to UUID';
 
 COMMIT;

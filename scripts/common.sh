@@ -140,7 +140,7 @@ need() {
 			[ "${1:-}" != test ] || has_pgtap || packages+=("postgresql-$major-pgtap")
 		fi
 		[ "${1:-}" != test ] ||
-			packages+=(perl python3 libtap-parser-sourcehandler-pgtap-perl libcmocka-dev libipc-run-perl)
+			packages+=(perl python3 python3-psycopg libtap-parser-sourcehandler-pgtap-perl libcmocka-dev libipc-run-perl)
 		install_packages "${packages[@]}"
 		# install PgBouncer if possible, since tests of poolers use it; do not start it at boot
 		if [ "${1:-}" = test ] && ! installed pgbouncer && may_be_root &&
@@ -192,6 +192,9 @@ make_folder() {
 	trap 'exit 130' INT
 	trap 'exit 143' TERM HUP
 	[ "$(id -u)" -ne 0 ] || chown postgres: "$server"
+	printf '#!/bin/sh\n' >"$server/program"
+	chmod +x "$server/program"
+	"$server/program" 2>/dev/null || die "cannot run programs in /tmp; mount it without the option noexec"
 }
 
 # copy_checkout FOLDER: copy the checkout without build products to a new folder.
@@ -199,8 +202,8 @@ copy_checkout() {
 	rm -rf "$1"
 	mkdir -p "$1"
 	tar cf - -C "$root" --exclude=./.git --exclude='*.o' --exclude='*.so' --exclude='*.bc' \
-		--exclude=./packages . | tar xf - --no-same-owner -C "$1"
-	find "$1/test/core" -type f ! -name '*.[ch]' -delete
+		--exclude=./.pg_config --exclude=./packages --exclude=./public --exclude=./screenshots . | tar xf - --no-same-owner -C "$1"
+	find "$1/test/core" "$1/test/schedules" -type f ! -name '*.[ch]' ! -name '*.pl' -delete
 }
 
 # Run git in the repository of the checkout.
@@ -324,7 +327,7 @@ cluster_tests() {
 	perl5lib=$pgxs/test/perl
 	[ -f "$perl5lib/PostgreSQL/Test/Cluster.pm" ] || { echo "could not find PostgreSQL::Test::Cluster in $perl5lib"; return 1; }
 	cp -R "$root/$1" "$folder"
-	cp -R "$root/README.md" "$root/doc" "$root/managed" "$folder"
+	cp -R "$root/README.md" "$root/doc" "$root/examples" "$root/managed" "$folder"
 	chmod -R a+rX "$folder"
 	mkdir -p "$folder/cluster" "$folder/tmp"
 	[ "$(id -u)" -ne 0 ] || chown postgres: "$folder" "$folder/cluster" "$folder/tmp"
@@ -336,6 +339,6 @@ cluster_tests() {
 		as_server_user env "PATH=$PATH" "TMPDIR=$folder/tmp" "PERL5LIB=$perl5lib" "TESTDIR=$folder/cluster" \
 			"TESTDATADIR=$folder/cluster" "TESTLOGDIR=$folder/cluster/log" \
 			"PG_REGRESS=$pgxs/test/regress/pg_regress" "PG_CONFIG=$PG_CONFIG" \
-			prove --verbose "${tests[@]}"
+			prove --verbose --merge "${tests[@]}"
 	)
 }

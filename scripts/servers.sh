@@ -26,15 +26,16 @@ source_into() {
 # server_with_assertions NAME FLAGS: set PG_CONFIG to the pg_config of a server that is
 # built with assertions and with the compiler flags.  The server has the major version of
 # the PostgreSQL that PG_CONFIG selected before.  Build the server if it does not exist, or
-# if that PostgreSQL had another minor version when the server was built.  The folder
-# "suites" of the server contains PostgreSQL's regression tests.
+# if it was built with other flags or from another minor version.  The folder "suites" of
+# the server contains PostgreSQL's regression tests.
 server_with_assertions() {
-	local prefix=$servers/postgresql-$major-$1 packaged=$PG_CONFIG folder log status=0
+	local prefix=$servers/postgresql-$major-$1 packaged=$PG_CONFIG folder log made status=0
 
 	mkdir -p "$servers"
 	exec 9>"$servers/.lock"
 	flock 9
-	if ! "$packaged" --version | cmp -s - "$prefix/.made"; then
+	made="$("$packaged" --version), $2"
+	if [ "$made" != "$(cat "$prefix/.made" 2>/dev/null)" ]; then
 		say "building $prefix"
 		! has_apt || install_packages gcc libc6-dev make bison bzip2 flex perl libipc-run-perl pkg-config \
 			libicu-dev libssl-dev liblz4-dev zlib1g-dev uuid-dev
@@ -49,7 +50,7 @@ server_with_assertions() {
 			make -s -C src/test/regress && make -s -C src/test/isolation && mkdir "$prefix/suites" &&
 			cp -R src/test/regress src/test/isolation "$prefix/suites/" && cp src/tools/valgrind.supp "$prefix/" &&
 			cp "$("$packaged" --sharedir)"/extension/pgtap* "$("$prefix/bin/pg_config" --sharedir)/extension/" &&
-			chmod -R a+rX "$prefix" && "$packaged" --version >"$prefix/.made") >"$log" 2>&1 || { tail -n 20 "$log" >&2; status=1; }
+			chmod -R a+rX "$prefix" && echo "$made" >"$prefix/.made") >"$log" 2>&1 || { tail -n 20 "$log" >&2; status=1; }
 		rm -rf "$folder"
 		[ "$status" -eq 0 ] || die "no server could be built for $1"
 	fi
@@ -59,7 +60,17 @@ server_with_assertions() {
 }
 
 # Set PG_CONFIG to the pg_config of a server with assertions, unless the selected server has
-# assertions.
+# assertions.  With EXEC_BACKEND, this server starts each process as on Windows: as a new
+# program, which finds shared memory at the same address and loads the libraries again.
+# This is reliable only if the system does not randomize addresses.  pg_ctl prevents this,
+# but a container may forbid it.
 need_assertions() {
-	[[ $("$PG_CONFIG" --configure) = *--enable-cassert* ]] || server_with_assertions asserts ''
+	local flags=-DEXEC_BACKEND
+
+	[[ $("$PG_CONFIG" --configure) != *--enable-cassert* ]] || return 0
+	if ! setarch -R true 2>/dev/null; then
+		say "this machine does not let programs fix their addresses: no EXEC_BACKEND"
+		flags=
+	fi
+	server_with_assertions asserts "$flags"
 }

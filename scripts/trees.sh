@@ -81,7 +81,12 @@ make_tree() {
 	fi
 	# use the network settings of this machine, and accept suites that are no longer updated
 	echo "deb $mirror $suite main" >"$tree/etc/apt/sources.list" && cp /etc/resolv.conf /etc/hosts "$tree/etc/" &&
-		{ apt-config dump | grep '^Acquire::'; echo 'Acquire::Check-Valid-Until "false";'; } >"$tree/etc/apt/apt.conf.d/99uuid9562"
+		{
+			apt-config dump | grep '^Acquire::'
+			echo 'Acquire::Check-Valid-Until "false";'
+			# sudo does not pass the variable to apt
+			[ -z "${http_proxy:-}" ] || echo "Acquire::http::Proxy \"$http_proxy\";"
+		} >"$tree/etc/apt/apt.conf.d/99uuid9562"
 }
 
 # enter_tree TREE: mount /proc and /dev in a tree, and prepare it for installing PostgreSQL

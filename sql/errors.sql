@@ -27,15 +27,29 @@ SELECT call, error_of('SELECT public.' || call) FROM unnest(ARRAY[
 	'uuidv8_custom(0, 0, -1)', 'uuidv8_custom(0, 0, 4611686018427387904)', $$uuidv8_custom('\x000102030405060708090a0b0c0d0e'::bytea)$$,
 	-- hash algorithms and namespaces that do not exist
 	$$uuidv8_name(public.nil_uuid(), 'name', 'sha3')$$, $$uuidv8_name(public.nil_uuid(), 'name'::bytea, '')$$, $$uuid_namespace('mail')$$,
-	-- invalid URNs
-	$$uuid_from_urn('f81d4fae-7dec-11d0-a765-00a0c91e6bf6')$$, $$uuid_from_urn('')$$, $$uuid_from_urn('urn:uuid:')$$,
-	$$uuid_from_urn('urn:isbn:f81d4fae-7dec-11d0-a765-00a0c91e6bf6')$$, $$uuid_from_urn('urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6 ')$$,
-	-- invalid base32hex: too short, and with bits after the 128th
-	$$uuid_from_base32hex('06ajbm9tutsvnd36va87v8bvj')$$, $$uuid_from_base32hex('06ajbm9tutsvnd36va87v8bvjp')$$,
-	-- base58: too short, too long, empty, characters that are not in the alphabet, too large
-	$$uuid_from_base58('1ChHh89KnUdBuAbxwb2ML')$$, $$uuid_from_base58('11ChHh89KnUdBuAbxwb2MLg')$$, $$uuid_from_base58('')$$,
-	$$uuid_from_base58('0ChHh89KnUdBuAbxwb2MLg')$$, $$uuid_from_base58(' 1ChHh89KnUdBuAbxwb2ML')$$, $$uuid_from_base58('1ChHh89KnUdBuAbxwb2MLl')$$,
-	$$uuid_from_base58('YcVfxkQb6JRzqk5kF2tNLw')$$, $$uuid_from_base58('zzzzzzzzzzzzzzzzzzzzzz')$$,
+	-- text in no valid form, and too large numbers
+	$$uuid_decode('f81d4fae-7dec-11d0-a765-00a0c91e6bf6', 'urn')$$, $$uuid_decode('', 'urn')$$,
+	$$uuid_decode('urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6 ', 'urn')$$,
+	$$uuid_decode('V0EKVBJTTG8T19R502GCI7JBUP', 'base32hex')$$, $$uuid_decode('V0EKVBJTTG8T19R502GCI7JBUO=====', 'BASE32HEX')$$, $$uuid_decode('', 'base32hex')$$,
+	$$uuid_decode('8ZZZZZZZZZZZZZZZZZZZZZZZZZ', 'ulid')$$, $$uuid_decode('01FWHE4YDGFK1SHH6W1G60EEC', 'ulid')$$,
+	$$uuid_decode('01FWHE4YDGFK1SHH6W1G60EECU', 'ulid')$$, $$uuid_decode('', 'ulid')$$,
+	$$uuid_decode('YcVfxkQb6JRzqk5kF2tNLw', 'base58')$$, $$uuid_decode('11ChHh89KnUdBuAbxwb2MLg', 'base58')$$,
+	$$uuid_decode('0ChHh89KnUdBuAbxwb2MLg', 'base58')$$, $$uuid_decode(' ChHh89KnUdBuAbxwb2MLg', 'base58')$$, $$uuid_decode('', 'base58')$$,
+	$$uuid_decode('7n42DGM5Tflk9n8mt7Fhc8', 'base62')$$, $$uuid_decode('02p5oQZo-Tv0zeY5yG21K3', 'base62')$$, $$uuid_decode('', 'base62')$$,
+	$$uuid_decode('-B1Prn3sEdCnZQCgyR5r9h', 'base64url')$$, $$uuid_decode('+B1Prn3sEdCnZQCgyR5r9g', 'base64url')$$, $$uuid_decode('', 'base64url')$$,
+	-- a long text, of which a message shows 100 bytes
+	$$uuid_decode(repeat('1234567890', 20), 'base58')$$,
+	-- formats that do not exist
+	$$uuid_encode(public.nil_uuid(), 'base64')$$, $$uuid_encode(public.nil_uuid(), '')$$, $$uuid_decode('1', 'base588')$$, $$uuid_decode('1', repeat('base58', 20))$$,
+	-- TypeIDs: prefixes that are not valid, another prefix, and text in no valid form
+	$$uuid_to_typeid(public.nil_uuid(), '_')$$, $$uuid_to_typeid(public.nil_uuid(), 'order_')$$, $$uuid_to_typeid(public.nil_uuid(), '_order')$$,
+	$$uuid_to_typeid(public.nil_uuid(), 'Order')$$, $$uuid_to_typeid(public.nil_uuid(), 'order1')$$, $$uuid_to_typeid(public.nil_uuid(), repeat('z', 64))$$,
+	$$uuid_from_typeid('order_01fwhe4ydgfk1shh6w1g60eecf', 'order_')$$,
+	$$uuid_from_typeid('user_01fwhe4ydgfk1shh6w1g60eecf', 'order')$$, $$uuid_from_typeid('owner_01fwhe4ydgfk1shh6w1g60eecf', 'order')$$,
+	$$uuid_from_typeid('01fwhe4ydgfk1shh6w1g60eecf', 'order')$$,
+	$$uuid_from_typeid('order_01fwhe4ydgfk1shh6w1g60eecf', '')$$, $$uuid_from_typeid('orders_01fwhe4ydgfk1shh6w1g60eecf', 'order')$$,
+	$$uuid_from_typeid('order_01FWHE4YDGFK1SHH6W1G60EECF', 'order')$$, $$uuid_from_typeid('order01fwhe4ydgfk1shh6w1g60eecf', 'order')$$,
+	$$uuid_from_typeid('order_81fwhe4ydgfk1shh6w1g60eecf', 'order')$$, $$uuid_from_typeid('', '')$$,
 	-- encryption of UUIDs that are not of version 7, where the error does not show the UUID; decryption of UUIDs that are not of version 4
 	$$uuidv7_encrypt('1ec9414c-232a-6b00-b3c8-9f6bdeced846', 'orders')$$, $$uuidv7_encrypt('919108f7-52d1-4320-9bac-f847db4148a8', 'orders')$$,
 	$$uuidv7_encrypt('017f22e2-79b0-7cc3-08c4-dc0c0c07398f', 'orders')$$, $$uuidv7_encrypt('ffffffff-ffff-ffff-ffff-ffffffffffff', 'orders')$$,
@@ -73,4 +87,9 @@ SELECT setting, error_of('SET uuid9562.' || setting) FROM unnest(ARRAY[
 	'node_id = 65536', 'node_id = -2', $$node_id = 'one'$$, 'v7_method = sequence', 'v7_metod = counter',
 	'max_ahead = 5', $$key_file = '/tmp/keys'$$]) AS setting;
 SHOW uuid9562.mac_address;
+
+-- functions that return a row, declared with another result type
+CREATE FUNCTION inspect_as_integer(uuid) RETURNS integer LANGUAGE c STRICT AS '$libdir/uuid9562', 'uuid9562_uuid_inspect';
+SELECT error_of('SELECT inspect_as_integer(public.nil_uuid())');
+DROP FUNCTION inspect_as_integer;
 DROP FUNCTION error_of(text);

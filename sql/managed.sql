@@ -65,6 +65,7 @@ SELECT uuid9562.uuidv7_timestamp_micros($1) AS micros, uuid9562.uuid_extract_tim
 	   uuid9562.uuidv7_floor($3) AS floor, uuid9562.uuidv7_ceil($3) AS ceil, uuid9562.uuidv7_timestamp_micros(uuid9562.uuidv7_at($3)) AS at,
 	   uuid9562.uuidv7_lower_bound($4) AS lowest, uuid9562.uuidv7_upper_bound($4) AS highest, uuid9562.uuidv7_within($1, $4) AS within,
 	   $1 OPERATOR(uuid9562.<@) $4 AS contained, $4 OPERATOR(uuid9562.@>) $1 AS contains,
+	   uuid9562.uuid_decode(uuid9562.uuid_encode($1, 'ulid'), 'ulid') AS ulid, uuid9562.uuid_decode(uuid9562.uuid_encode($1, 'base58'), 'base58') AS base58,
 	   uuid9562.uuid_is_v7(uuid9562.uuidv7_next()) AS next, uuid9562.min($1) AS min, uuid9562.max($2) AS max;
 SET search_path = trap, pg_catalog;
 \x on
@@ -125,7 +126,10 @@ SELECT different('{uuid_is_v7(id),uuid_extract_variant(id),uuid_extract_version(
 				   uuid_extract_node(id),uuidv7_timestamp(id),uuidv7_timestamp_micros(id)}');
 SELECT different('{uuidv1_to_v6(id)}', '(SELECT id FROM ids WHERE public.uuid_extract_version(id) = 1 OFFSET 0)');
 SELECT different('{uuidv6_to_v1(id)}', '(SELECT id FROM ids WHERE public.uuid_extract_version(id) = 6 OFFSET 0)');
-SELECT different('{uuid_to_base58(id),uuid_from_base58(public.uuid_to_base58(id))}', '(SELECT id FROM ids LIMIT 10000)');
+SELECT different(ARRAY['uuid_encode(id, $$ulid$$)', 'uuid_decode(public.uuid_encode(id, $$ULID$$), $$ULID$$)',
+	'uuid_decode(translate(lower(public.uuid_encode(id, $$ulid$$)), $$10$$, $$lo$$), $$Ulid$$)',
+	'uuid_encode(id, $$base58$$)', 'uuid_decode(public.uuid_encode(id, $$base58$$), $$base58$$)',
+	'uuid_decode(ltrim(public.uuid_encode(id, $$base58$$), $$1$$), $$base58$$)'], '(SELECT id FROM ids LIMIT 10000)');
 SELECT public.uuid_extract_version(id) AS version, count(*) > 5000 AS many FROM ids WHERE public.uuid_extract_version(id) IN (1, 6) GROUP BY 1 ORDER BY 1;
 SELECT uuid9562.min(id) = public.min(id) AS min, uuid9562.max(id) = public.max(id) AS max FROM ids;
 
@@ -179,8 +183,17 @@ SELECT call, error_of('SELECT uuid9562.' || call)
 FROM unnest(ARRAY[
 	$$uuidv7_floor('1969-12-31 23:59:59.999999+00')$$, $$uuidv7_ceil('10889-08-02 05:31:50.656+00')$$, $$uuidv7_at('infinity')$$, $$uuidv7_floor('-infinity')$$,
 	$$uuidv1_to_v6('919108f7-52d1-4320-9bac-f847db4148a8')$$, $$uuidv6_to_v1('00000000-0000-0000-0000-000000000000')$$,
-	$$uuid_from_base58('YcVfxkQb6JRzqk5kF2tNLw')$$, $$uuid_from_base58('0ChHh89KnUdBuAbxwb2MLg')$$, $$uuid_from_base58('1')$$, $$uuid_from_base58('')$$]) AS call
+	$$uuid_decode('YcVfxkQb6JRzqk5kF2tNLw', 'base58')$$, $$uuid_decode('zzzzzzzzzzzzzzzzzzzzzz', 'BASE58')$$, $$uuid_decode('0ChHh89KnUdBuAbxwb2MLg', 'base58')$$,
+	$$uuid_decode('11ChHh89KnUdBuAbxwb2MLg', 'base58')$$, $$uuid_decode(' 2', 'base58')$$, $$uuid_decode('', 'base58')$$,
+	$$uuid_decode('8ZZZZZZZZZZZZZZZZZZZZZZZZZ', 'ulid')$$, $$uuid_decode('01FWHE4YDGFK1SHH6W1G60EEC', 'ulid')$$, $$uuid_decode('01FWHE4YDGFK1SHH6W1G60EECF0', 'ulid')$$,
+	$$uuid_decode('01FWHE4YDGFK1SHH6W1G60EECU', 'ulid')$$, $$uuid_decode('01FWHE4YDG-FK1SHH6W1G60EEC', 'ulid')$$, $$uuid_decode('', 'ulid')$$,
+	$$uuid_decode(repeat('a' || chr(8364), 100), 'ulid')$$, $$uuid_decode(repeat(chr(233), 26), 'ulid')$$, $$uuid_decode(repeat(chr(8364), 22), 'base58')$$]) AS call
 WHERE error_of('SELECT uuid9562.' || call) <> error_of('SELECT public.' || call) OR error_of('SELECT public.' || call) = 'none';
+-- an unknown format has the same message, but other valid formats in its hint
+SELECT call, error_of('SELECT uuid9562.' || call)
+FROM unnest(ARRAY[$$uuid_encode(public.nil_uuid(), 'base64')$$, $$uuid_decode('1', '')$$, $$uuid_decode('1', 'base588')$$, $$uuid_encode(public.nil_uuid(), repeat(chr(8364), 50))$$]) AS call
+WHERE split_part(error_of('SELECT uuid9562.' || call), ' | ', 2) <> split_part(error_of('SELECT public.' || call), ' | ', 2)
+	  OR error_of('SELECT uuid9562.' || call) !~ '^22023 .* Valid formats are "ulid" and "base58"';
 DROP FUNCTION error_of(text);
 
 -- Plans of period conditions: with a constant, now(), parameters and a join.

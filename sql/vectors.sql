@@ -25,8 +25,8 @@ FROM (SELECT public.uuid_namespace('dns')) AS a (dns), LATERAL (VALUES
 	('draft 04, B.3', public.uuidv8_custom(x'320c3d4dcc00'::bigint, x'75b'::int, x'0ec932d5f69181c0'::bigint)::text),
 	('draft 12, B.2: the hash space id before namespace and name',
 	 public.uuidv8_name('3fb32780-953c-4464-9cfd-e85dbbe9843d', uuid_send(dns) || 'www.example.com'::bytea)::text),
-	('4, a URN', public.uuid_to_urn('F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6')),
-	('and back', public.uuid_from_urn('urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6')::text),
+	('4, a URN', public.uuid_encode('F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6', 'urn')),
+	('and back', public.uuid_decode('urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6', 'urn')::text),
 	('5.9, Nil', public.nil_uuid()::text),
 	('5.10, Max', public.max_uuid()::text)) AS b (vector, result);
 SELECT name AS "6.6, namespace", public.uuid_namespace(name) FROM unnest('{dns,url,oid,x500}'::text[]) AS name;

@@ -24,23 +24,31 @@
 #define INVALID_PROC_NUMBER InvalidBackendId
 #define GetNumberFromPGProc(proc) ((int) ((proc) - &ProcGlobal->allProcs[0]))
 #define FIRST_PREPARED_XACT_PROC_NUMBER	(MaxBackends + NUM_AUXILIARY_PROCS)
-#else
-#define HAVE_DSM_REGISTRY
 #endif
 
 #if PG_VERSION_NUM < 160000
+#define object_aclcheck(classid, oid, role, mode) pg_proc_aclcheck(oid, role, mode)
 #define RelFileLocator RelFileNode
 #define PGIOAlignedBlock PGAlignedBlock
 #define guc_malloc(elevel, size) malloc(size)
 #endif
 
-/* The code tests these names instead of version numbers. */
-#if PG_VERSION_NUM >= 180000
-#define HAVE_RTE_GROUP			/* grouped expressions have their own RTE */
-#define HAVE_NOT_ENFORCED		/* CHECK constraints can be NOT ENFORCED */
+/*
+ * PostgreSQL 17 added GetNamedDSMSegment(), and 19 another argument of the function and of its
+ * callback.  Before 17, there are no such segments.
+ */
+#if PG_VERSION_NUM >= 170000
+#include "storage/dsm_registry.h"
 #endif
 #if PG_VERSION_NUM >= 190000
-#define HAVE_DSM_INIT_ARG		/* GetNamedDSMSegment() has parameter arg */
+#define DSM_INIT_ARGS	void *segment, void *arg
+#define named_dsm_segment(name, size, init, found) GetNamedDSMSegment(name, size, init, found, NULL)
+#elif PG_VERSION_NUM >= 170000
+#define DSM_INIT_ARGS	void *segment
+#define named_dsm_segment(name, size, init, found) GetNamedDSMSegment(name, size, init, found)
+#else
+#define DSM_INIT_ARGS	void *segment
+#define named_dsm_segment(name, size, init, found) ((void) (init), (void) (found), NULL)
 #endif
 
 /* PostgreSQL 19 changed the functions below.  LWLockNewTrancheId() now registers the name. */
@@ -52,21 +60,25 @@
 #define new_lwlock_tranche(name) LWLockNewTrancheId()
 #define register_lwlock_tranche(id, name) LWLockRegisterTranche(id, name)
 #define two_phase_proc(xid) TwoPhaseGetDummyProc(XidFromFullTransactionId(xid), false)
+#define PageSetChecksum(page, block) PageSetChecksumInplace(page, block)
 #endif
 
+/* Since PostgreSQL 18, grouped expressions have their own RTE. */
 #if PG_VERSION_NUM >= 180000
 #define MODULE_MAGIC(version_string) \
 	PG_MODULE_MAGIC_EXT(.name = "uuid9562",.version = version_string)
+#define HAVE_RTE_GROUP true
+#define rte_group_exprs(rte) ((rte)->groupexprs)
 #else
 #define MODULE_MAGIC(version_string) PG_MODULE_MAGIC
+#define HAVE_RTE_GROUP false
+#define rte_group_exprs(rte) ((void) (rte), NIL)
 #endif
 
 #ifdef WIN32
 #define PATH_MAX _MAX_PATH
 #define realpath(path, resolved) _fullpath(resolved, path, _MAX_PATH)
+#define O_NONBLOCK 0			/* folders of Windows contain no FIFOs */
 #endif
-
-/* libpq/libpq.h declares this, but includes GSSAPI headers that may not be installed. */
-extern bool check_ssl_key_file_permissions(const char *ssl_key_file, bool isServerStart);
 
 #endif							/* UUID9562_COMPAT_H */

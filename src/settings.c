@@ -10,12 +10,12 @@
 #include "core/text.h"
 
 int			uuid9562_v7_method = UUID_METHOD_FRACTION;
-UuidStamp	uuid9562_node_stamp;
+UuidNodeBits uuid9562_node;
 int			uuid9562_node_id = UNSET_NODE_ID;
 int			uuid9562_max_ahead;
 char	   *uuid9562_key_file;
 
-/* The value of uuid9562.mac_address, whose assign hook sets uuid9562_node_stamp. */
+/* The value of uuid9562.mac_address, whose assign hook sets uuid9562_node. */
 static char *mac_address;
 
 static const struct config_enum_entry v7_methods[] = {
@@ -25,7 +25,11 @@ static const struct config_enum_entry v7_methods[] = {
 	{NULL, 0, false}
 };
 
-/* The forms of a MAC address that PostgreSQL's manual lists for type macaddr. */
+/*
+ * The forms of a MAC address that PostgreSQL's manual lists for type macaddr.  The postmaster
+ * runs check hooks too, so they must not call macaddr_in(): if exit_on_error is on, its error
+ * is FATAL even inside PG_TRY, and would end the server.
+ */
 static const char *const mac_address_forms[] = {
 	"xx:xx:xx:xx:xx:xx",
 	"xx-xx-xx-xx-xx-xx",
@@ -36,60 +40,44 @@ static const char *const mac_address_forms[] = {
 	"xxxxxxxxxxxx",
 };
 
-/*
- * Convert a MAC address to bytes.  Return false if the string has none of the forms above.
- * The postmaster runs check hooks too, so they must not call macaddr_in(): if exit_on_error
- * is on, an error of macaddr_in() is FATAL even inside PG_TRY, and would end the server.
- */
-static bool
-parse_mac_address(const char *string, uint8 *bytes)
-{
-	for (size_t i = 0; i < lengthof(mac_address_forms); i++)
-	{
-		if (uuid_text_read(mac_address_forms[i], string, bytes))
-			return true;
-	}
-	return false;
-}
-
-/*
- * Check that uuid9562.mac_address is a MAC address, or empty for a random node.  Pass
- * the bits of the node to the assign hook, as a UuidStamp.
- */
+/* Check that uuid9562.mac_address is a MAC address, or empty for a random node. */
 static bool
 check_mac_address(char **newval, void **extra, GucSource source)
 {
-	UuidStamp	stamp = uuid_layout_random_node_stamp();
+	UuidNodeBits node = uuid_random_node;
 
 	if ((*newval)[0] != '\0')
 	{
 		uint8		bytes[UUID_NODE_BYTES];
+		bool		valid = false;
 
-		if (!parse_mac_address(*newval, bytes))
+		for (size_t i = 0; i < lengthof(mac_address_forms) && !valid; i++)
+			valid = uuid_text_read(mac_address_forms[i], *newval, bytes);
+		if (!valid)
 		{
 			GUC_check_errdetail("Value is not a valid MAC address.");
 			GUC_check_errhint("Use a MAC address such as \"00:00:5e:00:53:01\", "
 							  "or an empty string to use a random node in each UUID.");
 			return false;
 		}
-		stamp = uuid_layout_node_stamp(bytes);
+		node = uuid_layout_node_bits(bytes);
 	}
 
-	*extra = guc_malloc(LOG, sizeof(UuidStamp));
+	*extra = guc_malloc(LOG, sizeof(UuidNodeBits));
 	if (*extra == NULL)
 		return false;
-	memcpy(*extra, &stamp, sizeof(UuidStamp));
+	memcpy(*extra, &node, sizeof(UuidNodeBits));
 	return true;
 }
 
 static void
 assign_mac_address(const char *newval, void *extra)
 {
-	memcpy(&uuid9562_node_stamp, extra, sizeof(UuidStamp));
+	memcpy(&uuid9562_node, extra, sizeof(UuidNodeBits));
 }
 
-/* Return the value of uuid9562.node_id.  Raise an error if it is not set. */
-uint32
+/* Return the bits of uuid9562.node_id.  Raise an error if it is not set. */
+UuidNodeBits
 uuid9562_own_node_id(void)
 {
 	if (uuid9562_node_id == UNSET_NODE_ID)
@@ -97,7 +85,7 @@ uuid9562_own_node_id(void)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("parameter \"%s\" is not set", "uuid9562.node_id"),
 				 errhint("Set a different node ID from 0 to 65535 on each server with ALTER SYSTEM, or pass it to uuidv8_node().")));
-	return uuid9562_node_id;
+	return uuid_layout_node_id_bits(uuid9562_node_id);
 }
 
 /* Define the settings, and refuse other settings with the prefix "uuid9562". */
@@ -113,8 +101,7 @@ uuid9562_define_settings(void)
 	DefineCustomStringVariable("uuid9562.mac_address",
 							   "Sets the MAC address used as the node of UUIDs of version 1 and 6.",
 							   "If empty, each UUID has a random node. With a fixed node, only 13 random bits distinguish UUIDs that two sessions generate within 100 ns.",
-							   &mac_address,
-							   "",
+							   &mac_address, "",
 							   PGC_USERSET, 0, check_mac_address, assign_mac_address, NULL);
 	DefineCustomIntVariable("uuid9562.node_id",
 							"Sets the node ID used by uuidv8_node(), uuidv8_node_at(), and uuidv8_node_ordered().",

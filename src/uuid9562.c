@@ -4,7 +4,7 @@
  */
 #include "compat.h"
 
-#include "instance/instance.h"
+#include "ordered/shared_state.h"
 #include "settings.h"
 
 MODULE_MAGIC(UUID9562_VERSION);
@@ -19,5 +19,5 @@ void
 _PG_init(void)
 {
 	uuid9562_define_settings();
-	uuid9562_instance_init();
+	uuid9562_ordered_init();
 }

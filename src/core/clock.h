@@ -10,8 +10,6 @@
  * In v7, the 48-bit milliseconds (5.7) and the 12-bit fraction of method 3 (6.2) are
  * used as one number.  The field of v8 contains the least significant 60 bits of the
  * time (appendix B.1), so it starts again from zero every 365 years.
- *
- * Plain C11: no PostgreSQL headers, no I/O, no static state.
  */
 #ifndef UUID9562_CORE_CLOCK_H
 #define UUID9562_CORE_CLOCK_H
@@ -22,6 +20,9 @@
 #define UUID_CLOCK_US_PER_MS	1000
 #define UUID_CLOCK_NS_PER_US	1000
 #define UUID_CLOCK_V7_PER_MS	4096
+
+/* Stands for "no time".  All times are less. */
+#define UUID_NO_TIME	UINT64_MAX
 
 /* Clock of a time field: its unit and epoch. */
 typedef enum UuidClock

@@ -7,7 +7,8 @@
  * numbers: i and one half.  The round XORs the other half with the low 61 bits of the
  * first number of the result.  In the next round the halves exchange their roles.  Six
  * rounds are proven secure against chosen-ciphertext attacks with far fewer than 2^61
- * queries.  This network has four more rounds as a safety margin.
+ * queries (J. Patarin, "Security of Random Feistel Schemes with 5 or More Rounds", CRYPTO
+ * 2004).  This network has four more rounds as a safety margin.
  *
  * Plain C11: no PostgreSQL headers, no I/O, no static state, no secret-dependent branches.
  */

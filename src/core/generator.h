@@ -14,8 +14,7 @@
  * bit of a new counter is zero, to delay the overflow (6.2, counter rollover guards).  All
  * methods have the same state, so values increase even if the method changes.
  *
- * Plain C11: no PostgreSQL headers, no I/O, no static state.  The caller passes the
- * time and the random bits.
+ * The caller passes the time and the random bits.
  */
 #ifndef UUID9562_CORE_GENERATOR_H
 #define UUID9562_CORE_GENERATOR_H
@@ -75,31 +74,16 @@ typedef enum UuidNext
 	UUID_NEXT_EXHAUSTED			/* not at all: no greater value exists */
 } UuidNext;
 
-/* Add a number of units to a time field.  Return false if the field cannot hold the sum. */
-static inline bool
-uuid_generator_tick(uint64_t *time, uint64_t tick)
-{
-	if (*time > UUID_TIME_MAX - tick)
-		return false;
-	*time += tick;
-	return true;
-}
-
 /*
- * Return the part of a time field that comes from the clock with every method.  In v7
- * this is the milliseconds: with method 1, the 12 bits after them are part of a counter.
+ * Check whether the clock is behind the time of a value.  In v7, compare milliseconds, since
+ * the 12 bits after them are part of a counter with method 1.
  */
-static inline uint64_t
-uuid_generator_clock_part(UuidClock clock, uint64_t time)
-{
-	return clock == UUID_CLOCK_V7 ? time & ~UUID_SUBTIME_MAX : time;
-}
-
-/* Check whether the clock is behind the time of a value. */
 static inline bool
 uuid_generator_is_behind(UuidClock clock, uint64_t time, uint64_t now)
 {
-	return uuid_generator_clock_part(clock, now) < uuid_generator_clock_part(clock, time);
+	const uint64_t ignored = clock == UUID_CLOCK_V7 ? UUID_SUBTIME_MAX : 0;
+
+	return (now | ignored) < (time | ignored);
 }
 
 /*
@@ -122,7 +106,7 @@ uuid_generator_from(uint64_t time)
 
 /* Advance a generator to a payload, unless its previous payload is greater. */
 static inline void
-uuid_generator_advance(UuidPayload *previous, UuidPayload payload)
+uuid_payload_advance(UuidPayload *previous, UuidPayload payload)
 {
 	if (payload.time > previous->time ||
 		(payload.time == previous->time && payload.tail > previous->tail))
@@ -133,7 +117,6 @@ uuid_generator_advance(UuidPayload *previous, UuidPayload payload)
 static inline UuidNext
 uuid_generator_next_counter(UuidPayload *previous, uint64_t now, UuidRandom random)
 {
-	const uint64_t ms_tick = UUID_SUBTIME_MAX + 1;
 	uint64_t	ms = previous->time & ~UUID_SUBTIME_MAX;
 	uint64_t	counter = (previous->time & UUID_SUBTIME_MAX) << UUID_COUNTER_BITS |
 		previous->tail >> UUID_COUNTER_SHIFT;
@@ -153,8 +136,9 @@ uuid_generator_next_counter(UuidPayload *previous, uint64_t now, UuidRandom rand
 	}
 	else
 	{
-		if (!uuid_generator_tick(&ms, ms_tick))
+		if (ms == (UUID_TIME_MAX & ~UUID_SUBTIME_MAX))
 			return UUID_NEXT_EXHAUSTED;
+		ms += UUID_SUBTIME_MAX + 1;
 		counter = random.seed & UUID_LONG_SEED_MAX;
 		outcome = UUID_NEXT_AHEAD;
 	}
@@ -176,36 +160,33 @@ uuid_generator_next_counter(UuidPayload *previous, uint64_t now, UuidRandom rand
 static inline UuidNext
 uuid_generator_next(UuidPayload *previous, uint64_t now, UuidRandom random, UuidMethod method)
 {
-	uint64_t	fresh = random.tail & UUID_FRESH_TAIL_MAX;
+	const uint64_t fresh = random.tail & UUID_FRESH_TAIL_MAX;
 	uint64_t	stepped;
-	uint64_t	tail;
-	uint64_t	later;
 
 	if (method == UUID_METHOD_COUNTER)
 		return uuid_generator_next_counter(previous, now, random);
+
+	if (now > previous->time)
+	{
+		previous->time = now;
+		previous->tail = fresh;
+		return UUID_NEXT_LATER;
+	}
 
 	if (method == UUID_METHOD_RANDOM)
 		stepped = previous->tail + (random.tail & UUID_INCREMENT_MASK) + 1;
 	else
 		stepped = ((previous->tail & ~UUID_RANDOM_MAX) + UUID_COUNTER_STEP) | (random.tail & UUID_RANDOM_MAX);
-
-	/*
-	 * The processor cannot predict whether the clock has ticked.  So select
-	 * "stepped" or "fresh" by a mask instead of a branch.  The mask is all
-	 * ones if the clock is later, else zero.  Only "stepped" can exceed
-	 * UUID_TAIL_MAX; the counter is then full.
-	 */
-	later = -((previous->time - now) >> 63);
-	tail = stepped ^ ((stepped ^ fresh) & later);
-	if (tail <= UUID_TAIL_MAX)
+	if (stepped <= UUID_TAIL_MAX)
 	{
-		previous->time += (now - previous->time) & later;
-		previous->tail = tail;
-		return later ? UUID_NEXT_LATER : UUID_NEXT_STEPPED;
+		previous->tail = stepped;
+		return UUID_NEXT_STEPPED;
 	}
 
-	if (!uuid_generator_tick(&previous->time, 1))
+	/* the counter is full */
+	if (previous->time == UUID_TIME_MAX)
 		return UUID_NEXT_EXHAUSTED;
+	previous->time++;
 	previous->tail = fresh;
 	return UUID_NEXT_AHEAD;
 }

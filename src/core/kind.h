@@ -3,29 +3,25 @@
  *		The kinds of time-based UUIDs.
  *
  * The table uuid_kinds describes how v1, v6, v7, v8, and v8 with a node ID differ.
- *
- * Plain C11: no PostgreSQL headers, no I/O, no static state.
  */
 #ifndef UUID9562_CORE_KIND_H
 #define UUID9562_CORE_KIND_H
 
 #include "clock.h"
 
-/* Number of a kind, and of the kind's generator in a session */
+/* Number of a kind, and of the kind's generators.  The ordered kinds come first. */
 enum UuidKindNumber
 {
-	UUID_KIND_V1,
 	UUID_KIND_V6,
 	UUID_KIND_V7,
+	UUID_KIND_V8_NODE,			/* time of v7, and a node ID (6.4) */
+	UUID_KIND_V1,
 	UUID_KIND_V8,				/* appendix B.1 */
-	UUID_KIND_V8_NODE			/* time of v7, and a node ID (6.4) */
+	UUID_KIND_COUNT
 };
 
-#define UUID_KIND_COUNT	(UUID_KIND_V8_NODE + 1)
-
 /* Number of kinds that have an _ordered() function, with a generator in shared memory */
-#define UUID_ORDERED_COUNT	3
-#define UUID_NOT_ORDERED	(-1)
+#define UUID_ORDERED_COUNT	(UUID_KIND_V8_NODE + 1)
 
 typedef struct UuidKind
 {
@@ -33,17 +29,15 @@ typedef struct UuidKind
 	const char *name;			/* name of the SQL function */
 	int			version;		/* of the UUID */
 	UuidClock	clock;			/* of the time field */
-	int			ordered;		/* index of its ordered generator, or
-								 * UUID_NOT_ORDERED */
 } UuidKind;
 
 /* This table is in the header so that the compiler can use its values as constants. */
 static const UuidKind uuid_kinds[UUID_KIND_COUNT] = {
-	{UUID_KIND_V1, "uuidv1", 1, UUID_CLOCK_GREGORIAN, UUID_NOT_ORDERED},
-	{UUID_KIND_V6, "uuidv6", 6, UUID_CLOCK_GREGORIAN, 0},
-	{UUID_KIND_V7, "uuidv7", 7, UUID_CLOCK_V7, 1},
-	{UUID_KIND_V8, "uuidv8", 8, UUID_CLOCK_V8, UUID_NOT_ORDERED},
-	{UUID_KIND_V8_NODE, "uuidv8_node", 8, UUID_CLOCK_V7, 2},
+	[UUID_KIND_V6] = {UUID_KIND_V6, "uuidv6", 6, UUID_CLOCK_GREGORIAN},
+	[UUID_KIND_V7] = {UUID_KIND_V7, "uuidv7", 7, UUID_CLOCK_V7},
+	[UUID_KIND_V8_NODE] = {UUID_KIND_V8_NODE, "uuidv8_node", 8, UUID_CLOCK_V7},
+	[UUID_KIND_V1] = {UUID_KIND_V1, "uuidv1", 1, UUID_CLOCK_GREGORIAN},
+	[UUID_KIND_V8] = {UUID_KIND_V8, "uuidv8", 8, UUID_CLOCK_V8},
 };
 
 #define UUID_V1			(&uuid_kinds[UUID_KIND_V1])

@@ -15,7 +15,7 @@
  *
  * Only v1 stores its time in another order, least significant part first (5.1).
  *
- * Plain C11: no PostgreSQL headers, no I/O, no static state.
+ * The files of src/core are plain C11: no PostgreSQL headers, no I/O, no static state.
  */
 #ifndef UUID9562_CORE_LAYOUT_H
 #define UUID9562_CORE_LAYOUT_H
@@ -75,14 +75,17 @@ typedef struct UuidPayload
 	uint64_t	tail;			/* 62 bits */
 } UuidPayload;
 
-/* New values for some bits of a generated tail, such as those of the node */
-typedef struct UuidStamp
+/* The bits of a tail that are set to a node or node ID instead of random bits */
+typedef struct UuidNodeBits
 {
-	uint64_t	mask;			/* bits to replace */
-	uint64_t	bits;			/* their new values; zero outside mask */
-} UuidStamp;
+	uint64_t	mask;			/* bits to set */
+	uint64_t	bits;			/* their values; zero outside mask */
+} UuidNodeBits;
 
-static const UuidStamp uuid_no_stamp = {0, 0};
+static const UuidNodeBits uuid_no_node = {0, 0};
+
+/* A random node has the multicast bit (6.10). */
+static const UuidNodeBits uuid_random_node = {UUID_NODE_MULTICAST, UUID_NODE_MULTICAST};
 
 /*
  * Convert between the byte order of the machine and network byte order (4).  Use
@@ -246,34 +249,24 @@ uuid_layout_node_bytes(UuidPayload payload, uint8_t *bytes)
 		bytes[i] = (uint8_t) (payload.tail >> (8 * (UUID_NODE_BYTES - 1 - i)));
 }
 
-/* Return the stamp that sets the node of v1 and v6 to the given bytes (5.1). */
-static inline UuidStamp
-uuid_layout_node_stamp(const uint8_t *bytes)
+/* Return the bits that set the node of v1 and v6 to the given bytes (5.1). */
+static inline UuidNodeBits
+uuid_layout_node_bits(const uint8_t *bytes)
 {
-	UuidStamp	stamp = {UUID_NODE_MAX, 0};
+	UuidNodeBits node = {UUID_NODE_MAX, 0};
 
 	for (int i = 0; i < UUID_NODE_BYTES; i++)
-		stamp.bits = stamp.bits << 8 | bytes[i];
-	return stamp;
+		node.bits = node.bits << 8 | bytes[i];
+	return node;
 }
 
-/* Return the stamp that sets the multicast bit, as in every random node (6.10). */
-static inline UuidStamp
-uuid_layout_random_node_stamp(void)
+/* Return the bits that set a node ID, 0 to UUID_NODE_ID_MAX. */
+static inline UuidNodeBits
+uuid_layout_node_id_bits(uint32_t node_id)
 {
-	UuidStamp	stamp = {UUID_NODE_MULTICAST, UUID_NODE_MULTICAST};
+	UuidNodeBits node = {UUID_NODE_ID_MAX << UUID_NODE_ID_SHIFT, (uint64_t) node_id << UUID_NODE_ID_SHIFT};
 
-	return stamp;
-}
-
-/* Return the stamp that sets a node ID, 0 to UUID_NODE_ID_MAX. */
-static inline UuidStamp
-uuid_layout_node_id_stamp(uint32_t node_id)
-{
-	UuidStamp	stamp = {UUID_NODE_ID_MAX << UUID_NODE_ID_SHIFT,
-	(uint64_t) node_id << UUID_NODE_ID_SHIFT};
-
-	return stamp;
+	return node;
 }
 
 /* Return the node ID of a v8 UUID with a node ID. */
@@ -283,20 +276,11 @@ uuid_layout_node_id(UuidPayload payload)
 	return (uint32_t) (payload.tail >> UUID_NODE_ID_SHIFT & UUID_NODE_ID_MAX);
 }
 
-/* Apply a stamp to the tail of a payload. */
+/* Set the bits of a node or node ID in a payload. */
 static inline UuidPayload
-uuid_layout_stamp(UuidPayload payload, UuidStamp stamp)
+uuid_layout_with_node(UuidPayload payload, UuidNodeBits node)
 {
-	payload.tail = (payload.tail & ~stamp.mask) | stamp.bits;
-	return payload;
-}
-
-/* Return the payload that consists of the fields of v8 (5.8).  They must be in range. */
-static inline UuidPayload
-uuid_layout_custom(uint64_t custom_a, uint64_t custom_b, uint64_t custom_c)
-{
-	UuidPayload payload = {custom_a << UUID_SUBTIME_BITS | custom_b, custom_c};
-
+	payload.tail = (payload.tail & ~node.mask) | node.bits;
 	return payload;
 }
 

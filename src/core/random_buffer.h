@@ -10,8 +10,7 @@
  *	  same bytes, so a process that is not the owner refills the buffer.
  *	- If the source fails, no bytes are returned.
  *
- * Plain C11: no PostgreSQL headers, no I/O, no static state.  The source of random bytes
- * is a callback.
+ * The source of random bytes is a callback.
  */
 #ifndef UUID9562_CORE_RANDOM_BUFFER_H
 #define UUID9562_CORE_RANDOM_BUFFER_H

@@ -1,30 +1,253 @@
 /*
  * text.h
- *		Text forms of a UUID: hexadecimal digits, and base32hex.
+ *		Text forms of a UUID: URN, base32hex, ULID, base58, base62, base64url and TypeID.
  *
- * Plain C11: no PostgreSQL headers, no I/O, no static state.
+ * A text consists of digits in some base, the most significant first.  In base58 and base62
+ * they are those of a number.  In the other forms each digit stands for some bits.  Bits that
+ * exceed the 128 bits of a UUID are zero.  In ULID and TypeID they come before the UUID, so
+ * that the text is a number too.  In base32hex and base64url they come after it.
+ *
+ * All texts of a form have the same length.  So they sort as the UUIDs do if the alphabet is
+ * in ASCII order.  Only that of base64url is not.
  */
 #ifndef UUID9562_CORE_TEXT_H
 #define UUID9562_CORE_TEXT_H
 
 #include "layout.h"
 
-/* Usual text form of a UUID (RFC 9562, 4), for uuid_text_read() */
-#define UUID_TEXT_HEX_AND_DASH	"xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
+#define UUID_TYPEID_SUFFIX_LENGTH	26
+#define UUID_TYPEID_PREFIX_MAX		63
 
-/* Return the value of a digit in a base up to 36, or -1 if c is not such a digit. */
-static inline int
-uuid_text_digit(char c, int base)
+typedef struct UuidTextForm
 {
-	int			digit = -1;
+	const char *name;
+	const char *alphabet;		/* the digits that are written */
+	const uint8_t *values;		/* value of each byte as a digit plus 1, or 0 */
+	uint8_t		length;			/* of the text that is written */
+	uint8_t		base;
+	uint8_t		bits;			/* bits of a digit, or 0 in base 58 and 62 */
+	uint8_t		zeros_before;	/* additional bits before the UUID */
+	uint8_t		zeros_after;	/* additional bits after the UUID */
+	uint8_t		padding;		/* number of "=" that a text may end with */
+	const char *frame;			/* the text with x as digits, or NULL */
+	const char *expected;		/* sentence that describes valid texts */
+} UuidTextForm;
 
-	if (c >= '0' && c <= '9')
-		digit = c - '0';
-	else if (c >= 'a')
-		digit = c - 'a' + 10;
-	else if (c >= 'A')
-		digit = c - 'A' + 10;
-	return digit < base ? digit : -1;
+/* Values of digits, plus 1.  Crockford's alphabet for ULID and TypeID has no I, L, O and U. */
+#define UUID_DIGITS(v) \
+	['0'] = (v), (v) + 1, (v) + 2, (v) + 3, (v) + 4, (v) + 5, (v) + 6, (v) + 7, (v) + 8, (v) + 9
+#define UUID_LETTERS(a, v) \
+	[a] = (v), (v) + 1, (v) + 2, (v) + 3, (v) + 4, (v) + 5, (v) + 6, (v) + 7, (v) + 8, (v) + 9, \
+	(v) + 10, (v) + 11, (v) + 12, (v) + 13, (v) + 14, (v) + 15, (v) + 16, (v) + 17, (v) + 18, \
+	(v) + 19, (v) + 20, (v) + 21, (v) + 22, (v) + 23, (v) + 24, (v) + 25
+#define UUID_CROCKFORD(a) \
+	[a] = 11, 12, 13, 14, 15, 16, 17, 18, [(a) + 9] = 19, 20, [(a) + 12] = 21, 22, \
+	[(a) + 15] = 23, 24, 25, 26, 27, [(a) + 21] = 28, 29, 30, 31, 32
+
+static const uint8_t uuid_values_any_case[256] = {UUID_DIGITS(1), UUID_LETTERS('A', 11), UUID_LETTERS('a', 11)};
+static const uint8_t uuid_values_ulid[256] = {
+	UUID_DIGITS(1), UUID_CROCKFORD('A'), UUID_CROCKFORD('a'),
+	['I'] = 2,['L'] = 2,['O'] = 1,['i'] = 2,['l'] = 2,['o'] = 1
+};
+static const uint8_t uuid_values_typeid[256] = {UUID_DIGITS(1), UUID_CROCKFORD('a')};
+static const uint8_t uuid_values_base58[256] = {
+	['1'] = 1, 2, 3, 4, 5, 6, 7, 8, 9,['A'] = 10, 11, 12, 13, 14, 15, 16, 17,
+	['J'] = 18, 19, 20, 21, 22,['P'] = 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33,
+	['a'] = 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44,
+	['m'] = 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58
+};
+static const uint8_t uuid_values_base62[256] = {UUID_DIGITS(1), UUID_LETTERS('A', 11), UUID_LETTERS('a', 37)};
+static const uint8_t uuid_values_base64url[256] = {
+	UUID_LETTERS('A', 1), UUID_LETTERS('a', 27), UUID_DIGITS(53),['-'] = 63,['_'] = 64
+};
+
+static const UuidTextForm uuid_text_forms[] = {
+	{"urn", "0123456789abcdef", uuid_values_any_case, 45, 16, 4, 0, 0, 0, "urn:uuid:xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx",
+	"A URN of a UUID looks like \"urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6\"."},
+	{"base32hex", "0123456789ABCDEFGHIJKLMNOPQRSTUV", uuid_values_any_case, 26, 32, 5, 0, 2, 6, NULL,
+		"A UUID in base32hex consists of 26 characters \"0\" to \"9\" and \"A\" to \"V\" in any case, "
+	"the last of which is \"0\", \"4\", \"8\", \"C\", \"G\", \"K\", \"O\", or \"S\"."},
+	{"ulid", "0123456789ABCDEFGHJKMNPQRSTVWXYZ", uuid_values_ulid, 26, 32, 5, 2, 0, 0, NULL,
+	"A ULID consists of 26 digits or ASCII letters other than \"U\"; the greatest is \"7ZZZZZZZZZZZZZZZZZZZZZZZZZ\"."},
+	{"base58", "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz", uuid_values_base58, 22, 58, 0, 0, 0, 0, NULL,
+		"A UUID in base58 consists of at most 22 digits or ASCII letters other than \"0\", \"I\", \"O\", and \"l\"; "
+	"the greatest is \"YcVfxkQb6JRzqk5kF2tNLv\"."},
+	{"base62", "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", uuid_values_base62, 22, 62, 0, 0, 0, 0, NULL,
+	"A UUID in base62 consists of at most 22 digits or ASCII letters; the greatest is \"7n42DGM5Tflk9n8mt7Fhc7\"."},
+	{"base64url", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", uuid_values_base64url, 22, 64, 6, 0, 4, 2, NULL,
+		"A UUID in base64url consists of 22 digits, ASCII letters, \"-\", or \"_\", "
+	"the last of which is \"A\", \"Q\", \"g\", or \"w\"."},
+};
+
+static const UuidTextForm uuid_typeid_suffix = {
+	"typeid", "0123456789abcdefghjkmnpqrstvwxyz", uuid_values_typeid, UUID_TYPEID_SUFFIX_LENGTH, 32, 5, 2, 0, 0, NULL, NULL
+};
+
+static inline char
+uuid_text_lower(char c)
+{
+	return (char) (c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+/* Return the form with a name in any case, or NULL. */
+static inline const UuidTextForm *
+uuid_text_form_find(const char *name, size_t length)
+{
+	for (size_t i = 0; i < sizeof(uuid_text_forms) / sizeof(uuid_text_forms[0]); i++)
+	{
+		const char *known = uuid_text_forms[i].name;
+		size_t		j = 0;
+
+		while (j < length && known[j] != '\0' && uuid_text_lower(name[j]) == known[j])
+			j++;
+		if (j == length && known[j] == '\0')
+			return &uuid_text_forms[i];
+	}
+	return NULL;
+}
+
+static inline void
+uuid_text_form_write_bits(const UuidTextForm *form, const uint8_t *bytes, char *string)
+{
+	uint64_t	high = uuid_layout_load64(bytes);
+	uint64_t	low = uuid_layout_load64(bytes + 8);
+	int			bits = form->bits - form->zeros_before;
+
+	for (int i = 0; i < form->length; i++)
+	{
+		if (form->frame != NULL && form->frame[i] != 'x')
+		{
+			string[i] = form->frame[i];
+			continue;
+		}
+		string[i] = form->alphabet[high >> (64 - bits)];
+		high = high << bits | low >> (64 - bits);
+		low <<= bits;
+		bits = form->bits;
+	}
+}
+
+/* Five digits of a number are computed at a time, since 62^5 fits into 32 bits. */
+#define UUID_FIVE_DIGITS(base) ((uint32_t) (base) * (base) * (base) * (base) * (base))
+
+static inline void
+uuid_text_form_write_number(const UuidTextForm *form, uint32_t base, const uint8_t *bytes, char *string)
+{
+	uint64_t	high = uuid_layout_load64(bytes);
+	uint64_t	low = uuid_layout_load64(bytes + 8);
+	uint64_t	words[] = {high >> 32, high & UINT32_MAX, low >> 32, low & UINT32_MAX};
+	uint32_t	digits = 0;
+
+	for (int i = 0; i < form->length; i++, digits /= base)
+	{
+		if (i % 5 == 0)
+		{
+			uint64_t	remainder = 0;
+
+			for (int j = 0; j < 4; j++)
+			{
+				remainder = remainder << 32 | words[j];
+				words[j] = remainder / UUID_FIVE_DIGITS(base);
+				remainder %= UUID_FIVE_DIGITS(base);
+			}
+			digits = (uint32_t) remainder;
+		}
+		string[form->length - 1 - i] = form->alphabet[digits % base];
+	}
+}
+
+/* Write 16 bytes as form->length characters, without a terminating NUL. */
+static inline void
+uuid_text_form_write(const UuidTextForm *form, const uint8_t *bytes, char *string)
+{
+	/* a constant base allows the compiler to replace divisions */
+	if (form->base == 58)
+		uuid_text_form_write_number(form, 58, bytes, string);
+	else if (form->base == 62)
+		uuid_text_form_write_number(form, 62, bytes, string);
+	else
+		uuid_text_form_write_bits(form, bytes, string);
+}
+
+/*
+ * Read 16 bytes.  Return false if the text is not valid.  In base58 and base62, leading zeros
+ * can be missing.  One loop reads all forms as numbers: power is the base to the power of the
+ * number of digits read since words was last computed.
+ */
+static inline bool
+uuid_text_form_read(const UuidTextForm *form, const char *string, size_t length, uint8_t *bytes)
+{
+	uint64_t	words[4] = {0};
+	uint64_t	digits = 0;
+	uint64_t	power = 1;
+
+	if (length == (size_t) form->length + form->padding)
+	{
+		while (length > form->length && string[length - 1] == '=')
+			length--;
+	}
+	if (length > form->length || length < (form->bits > 0 ? form->length : 1))
+		return false;
+	for (size_t i = 0; i < length; i++)
+	{
+		int			zeros = i == length - 1 ? form->zeros_after : 0;
+		uint64_t	value = form->values[(uint8_t) string[i]];
+
+		if (form->frame != NULL && form->frame[i] != 'x')
+		{
+			if (uuid_text_lower(string[i]) != form->frame[i])
+				return false;
+			continue;
+		}
+		if (value == 0 || value > form->base || (value - 1) % (1U << zeros) != 0)
+			return false;
+		digits = digits * (form->base >> zeros) + ((value - 1) >> zeros);
+		power *= form->base >> zeros;
+		/* wait for the next digit if power then still fits into 32 bits */
+		if (power <= UINT32_MAX / 64 && i < length - 1)
+			continue;
+		for (int j = 3; j >= 0; j--, digits >>= 32)
+		{
+			digits += words[j] * power;
+			words[j] = digits & UINT32_MAX;
+		}
+		if (digits != 0)
+			return false;
+		power = 1;
+	}
+	uuid_layout_store64(bytes, words[0] << 32 | words[1]);
+	uuid_layout_store64(bytes + 8, words[2] << 32 | words[3]);
+	return true;
+}
+
+/* Check the prefix of a TypeID: it can be empty, and "_" can be neither first nor last. */
+static inline bool
+uuid_typeid_prefix_is_valid(const char *prefix, size_t length)
+{
+	if (length > UUID_TYPEID_PREFIX_MAX || (length > 0 && (prefix[0] == '_' || prefix[length - 1] == '_')))
+		return false;
+	for (size_t i = 0; i < length; i++)
+	{
+		if ((prefix[i] < 'a' || prefix[i] > 'z') && prefix[i] != '_')
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Read a TypeID: the suffix alone, or a prefix that is not empty, "_" and the suffix.
+ * Return false if the text is not valid.
+ */
+static inline bool
+uuid_typeid_read(const char *string, size_t length, size_t *prefix_length, uint8_t *bytes)
+{
+	if (length < UUID_TYPEID_SUFFIX_LENGTH)
+		return false;
+	length -= UUID_TYPEID_SUFFIX_LENGTH;
+	*prefix_length = length - (length > 0);
+	return length != 1 && (length == 0 || string[length - 1] == '_') &&
+		uuid_typeid_prefix_is_valid(string, *prefix_length) &&
+		uuid_text_form_read(&uuid_typeid_suffix, string + length, UUID_TYPEID_SUFFIX_LENGTH, bytes);
 }
 
 /*
@@ -39,7 +262,7 @@ uuid_text_read(const char *form, const char *string, uint8_t *bytes)
 
 	for (; *form != '\0'; form++, string++)
 	{
-		int			digit;
+		unsigned int digit = uuid_values_any_case[(uint8_t) *string] - 1U;
 
 		if (*form != 'x')
 		{
@@ -47,8 +270,7 @@ uuid_text_read(const char *form, const char *string, uint8_t *bytes)
 				return false;
 			continue;
 		}
-		digit = uuid_text_digit(*string, 16);
-		if (digit < 0)
+		if (digit > 15)
 			return false;
 		if (high)
 			*bytes = (uint8_t) (digit << 4);
@@ -57,64 +279,6 @@ uuid_text_read(const char *form, const char *string, uint8_t *bytes)
 		high = !high;
 	}
 	return *string == '\0';
-}
-
-/*
- * In base32hex (RFC 4648, 7) each character stands for 5 bits, the most significant
- * first.  Two zero bits follow the 128 bits of a UUID.  The alphabet is in ASCII order,
- * so the text sorts in the order of the bytes.
- */
-#define UUID_TEXT_BASE32HEX_LENGTH	26
-#define UUID_TEXT_BASE32HEX_ALPHABET	"0123456789abcdefghijklmnopqrstuv"
-
-/* Write 16 bytes as base32hex in lower case, terminated by NUL. */
-static inline void
-uuid_text_write_base32hex(const uint8_t *bytes, char *string)
-{
-	uint32_t	bits = 0;
-	int			count = 0;		/* number of bits not yet written */
-	int			next = 0;
-
-	for (int i = 0; i < UUID_TEXT_BASE32HEX_LENGTH; i++)
-	{
-		if (count < 5)
-		{
-			bits = bits << 8 | (next < UUID_BYTES ? bytes[next] : 0);
-			next++;
-			count += 8;
-		}
-		count -= 5;
-		string[i] = UUID_TEXT_BASE32HEX_ALPHABET[bits >> count & 31];
-	}
-	string[UUID_TEXT_BASE32HEX_LENGTH] = '\0';
-}
-
-/*
- * Read 16 bytes from base32hex in upper or lower case, without padding.  Return
- * false for any other string, also if a bit after the 128th is set.  Some bytes may
- * then already have been written.
- */
-static inline bool
-uuid_text_read_base32hex(const char *string, uint8_t *bytes)
-{
-	uint32_t	bits = 0;
-	int			count = 0;		/* number of bits that are not yet a byte */
-
-	for (int i = 0; i < UUID_TEXT_BASE32HEX_LENGTH; i++)
-	{
-		int			digit = uuid_text_digit(string[i], 32);
-
-		if (digit < 0)			/* not a digit, or the end of the string */
-			return false;
-		bits = bits << 5 | (uint32_t) digit;
-		count += 5;
-		if (count >= 8)
-		{
-			count -= 8;
-			*bytes++ = (uint8_t) (bits >> count);
-		}
-	}
-	return string[UUID_TEXT_BASE32HEX_LENGTH] == '\0' && (bits & ((1U << count) - 1)) == 0;
 }
 
 #endif							/* UUID9562_CORE_TEXT_H */

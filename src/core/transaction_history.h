@@ -13,14 +13,9 @@
  * last level covers all older transactions.  Each other entry covers at most t + 1
  * transactions if t transactions finished after its newest one.  So its value is at most
  * about twice as old as a snapshot that sees this newest one as in progress.
- *
- * Plain C11: no PostgreSQL headers, no I/O, no static state.
  */
 #ifndef UUID9562_CORE_TRANSACTION_HISTORY_H
 #define UUID9562_CORE_TRANSACTION_HISTORY_H
-
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "kind.h"
 
@@ -30,13 +25,11 @@
 #endif
 #define UUID_HISTORY_ON_LEVEL	2
 
-/* Stands for "no value".  Values in a history are times plus one, as in TransactionSlot. */
-#define UUID_FIRST_NONE		UINT64_MAX
-
 typedef struct UuidHistoryEntry
 {
 	uint64_t	xid;			/* full ID of the newest transaction */
-	uint64_t	first[UUID_ORDERED_COUNT];	/* smallest value per generator */
+	uint64_t	first[UUID_ORDERED_COUNT];	/* time of the smallest value per
+											 * generator, or UUID_NO_TIME */
 } UuidHistoryEntry;
 
 /* A zeroed history is empty.  On each level the older entry comes first. */

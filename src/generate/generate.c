@@ -2,25 +2,54 @@
  * generate.c
  *		Generation of UUIDs: for the current time, at random, for a given timestamp,
  *		and from the custom fields of version 8.
+ *
+ * Each payload of a kind is greater than the previous payload of the kind in this
+ * session (RFC 9562, 6.2).  A rollback does not rewind a generator.
  */
 #include "compat.h"
 
+#include "funcapi.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/supportnodes.h"
+#include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 
-#include "generate/session_generator.h"
+#include "runtime/runtime.h"
 #include "settings.h"
 #include "value/value.h"
 
 PG_FUNCTION_INFO_V1(uuid9562_uuidv4);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv7);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv7_shift);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv7_batch);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv7_batch_support);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv8_custom_fields);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv8_custom_bytes);
 
-UuidPayload uuid9562_previous[UUID_KIND_COUNT];
+/* The previous payload of each kind; all zeros before the first one. */
+static UuidPayload previous[UUID_KIND_COUNT];
 
-/* Check a node ID that was passed as an argument, and return it. */
-static uint32
+/*
+ * Generate the next payload of a kind.
+ *
+ * This function is inlined into each caller, where the kind is a constant.  The clock is
+ * read first, so that the processor can fetch the random bits while it waits for the clock.
+ */
+static pg_attribute_always_inline UuidPayload
+next_payload(const UuidKind *kind, UuidMethod method)
+{
+	uint64		now = clock_ticks(kind);
+	UuidRandom	random = random_for(method);
+	UuidPayload payload = previous[kind->number];
+
+	if (unlikely(uuid_generator_next(&payload, now, random, method) == UUID_NEXT_EXHAUSTED))
+		uuid9562_time_exhausted(kind, "Check the system clock of the server, then start a new session.");
+	previous[kind->number] = payload;
+	return payload;
+}
+
+/* Return the bits of a node ID that is an argument.  Raise an error if it is out of range. */
+static UuidNodeBits
 given_node_id(int32 node_id)
 {
 	if (node_id < 0 || node_id > (int32) UUID_NODE_ID_MAX)
@@ -28,49 +57,35 @@ given_node_id(int32 node_id)
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("node ID %d is out of range", node_id),
 				 errdetail("Node IDs must be between 0 and %d.", (int) UUID_NODE_ID_MAX)));
-	return node_id;
+	return uuid_layout_node_id_bits(node_id);
 }
-
-#define OWN_NODE_ID_STAMP		uuid_layout_node_id_stamp(uuid9562_own_node_id())
-#define GIVEN_NODE_ID_STAMP(n)	uuid_layout_node_id_stamp(given_node_id(PG_GETARG_INT32(n)))
 
 /* --- for the current time, or at random ------------------------------------------ */
 
 /*
  * uuidv1() returns uuid
  * uuidv6() returns uuid
- *
- * Generate a UUID from the time in units of 100 ns since 1582-10-15 (RFC 9562, 5.1, 5.6).
- * In v6 the most significant part of the time is first.  The first four bits of the
- * clock sequence are the generator's counter, and the rest is random.  The node is
- * random, or uuid9562.mac_address.
- *
  * uuidv8() returns uuid
+ * uuidv8_node() returns uuid
+ * uuidv8_node(node_id integer) returns uuid
  *
- * Generate a UUID from a counter, random bits, and the least significant 60 bits of the
- * time in units of 10 ns since 1970-01-01 (RFC 9562, appendix B.1).
- *
- * uuidv8_node() returns uuid: with uuid9562.node_id, which must be set
- * uuidv8_node(node_id integer) returns uuid: with a node ID from 0 to 65535
- *
- * Generate a UUID from the time and counter of v7, a node ID and 42 random bits (RFC
- * 9562, 6.4).
- *
- * These functions always use method fraction.
+ * Generate a UUID from the time, the counter of method fraction, and random bits (RFC 9562,
+ * 5.1, 5.6, appendix B.1, and 6.4).  The node of v1 and v6 is random or
+ * uuid9562.mac_address.  The node ID is uuid9562.node_id or the argument.
  */
 static pg_attribute_always_inline Datum
-generated_uuid(FunctionCallInfo fcinfo, const UuidKind *kind, UuidStamp stamp)
+generated_uuid(FunctionCallInfo fcinfo, const UuidKind *kind, UuidNodeBits node)
 {
 	UuidPayload payload = next_payload(kind, UUID_METHOD_FRACTION);
 
-	return return_uuid(kind->version, uuid_layout_stamp(payload, stamp));
+	return uuid_datum(kind->version, uuid_layout_with_node(payload, node));
 }
 
-SQL_FUNCTION(uuid9562_uuidv1, generated_uuid, UUID_V1, uuid9562_node_stamp)
-SQL_FUNCTION(uuid9562_uuidv6, generated_uuid, UUID_V6, uuid9562_node_stamp)
-SQL_FUNCTION(uuid9562_uuidv8, generated_uuid, UUID_V8, uuid_no_stamp)
-SQL_FUNCTION(uuid9562_uuidv8_node, generated_uuid, UUID_V8_NODE, OWN_NODE_ID_STAMP)
-SQL_FUNCTION(uuid9562_uuidv8_node_arg, generated_uuid, UUID_V8_NODE, GIVEN_NODE_ID_STAMP(0))
+SQL_FUNCTION(uuid9562_uuidv1, generated_uuid, UUID_V1, uuid9562_node)
+SQL_FUNCTION(uuid9562_uuidv6, generated_uuid, UUID_V6, uuid9562_node)
+SQL_FUNCTION(uuid9562_uuidv8, generated_uuid, UUID_V8, uuid_no_node)
+SQL_FUNCTION(uuid9562_uuidv8_node, generated_uuid, UUID_V8_NODE, uuid9562_own_node_id())
+SQL_FUNCTION(uuid9562_uuidv8_node_arg, generated_uuid, UUID_V8_NODE, given_node_id(PG_GETARG_INT32(0)))
 
 /*
  * uuidv4() returns uuid
@@ -84,7 +99,7 @@ uuid9562_uuidv4(PG_FUNCTION_ARGS)
 
 	payload.time = random_bits() & UUID_TIME_MAX;
 	payload.tail = random_bits() & UUID_TAIL_MAX;
-	return return_uuid(4, payload);
+	return uuid_datum(4, payload);
 }
 
 /*
@@ -96,7 +111,7 @@ uuid9562_uuidv4(PG_FUNCTION_ARGS)
 Datum
 uuid9562_uuidv7(PG_FUNCTION_ARGS)
 {
-	return return_uuid(7, next_payload(UUID_V7, uuid9562_v7_method));
+	return uuid_datum(7, next_payload(UUID_V7, uuid9562_v7_method));
 }
 
 /*
@@ -123,42 +138,108 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 		!uuid_clock_v7_shift(payload.time, shifted - unshifted, method == UUID_METHOD_COUNTER, &ticks))
 		uuid9562_timestamp_out_of_range(UUID_V7, shifted);
 	payload.time = ticks;
-	return return_uuid(7, payload);
+	return uuid_datum(7, payload);
+}
+
+/* --- batches ------------------------------------------------------------------- */
+
+/*
+ * Maximum number of values for each reading of the clock.  A greater maximum has no effect
+ * with method fraction, whose counter is full after at most 16 values.
+ */
+#define VALUES_PER_READING	16
+
+/*
+ * Generate the next v7 payload at the time of the previous payload, without reading the
+ * clock.  Return false if the counter is full.
+ */
+static inline bool
+next_payload_of_tick(UuidMethod method, UuidPayload *payload)
+{
+	*payload = previous[UUID_KIND_V7];
+	if (uuid_generator_next(payload, payload->time, random_for(method), method) != UUID_NEXT_STEPPED)
+		return false;
+	previous[UUID_KIND_V7] = *payload;
+	return true;
+}
+
+/*
+ * uuidv7_batch(n bigint) returns setof uuid
+ *
+ * Generate n values as uuidv7() does, or none if n is not positive, each when the executor
+ * requests the next row.  So a batch needs no memory, and can be canceled.  Read the clock
+ * for the first value, and again when the counter is full or after 16 values.
+ */
+Datum
+uuid9562_uuidv7_batch(PG_FUNCTION_ARGS)
+{
+	FuncCallContext *batch;
+	int		   *unread;			/* values left before the clock is read */
+	UuidPayload payload;
+
+	if (SRF_IS_FIRSTCALL())
+	{
+		batch = SRF_FIRSTCALL_INIT();
+		batch->max_calls = Max(PG_GETARG_INT64(0), 0);
+		batch->user_fctx = MemoryContextAllocZero(batch->multi_call_memory_ctx, sizeof(int));
+	}
+
+	batch = SRF_PERCALL_SETUP();
+	if (batch->call_cntr >= batch->max_calls)
+		SRF_RETURN_DONE(batch);
+	unread = (int *) batch->user_fctx;
+	if (*unread > 0 && next_payload_of_tick(uuid9562_v7_method, &payload))
+		*unread -= 1;
+	else
+	{
+		payload = next_payload(UUID_V7, uuid9562_v7_method);
+		*unread = VALUES_PER_READING - 1;
+	}
+	SRF_RETURN_NEXT(batch, uuid_datum(7, payload));
+}
+
+/* uuidv7_batch_support(internal) returns internal: estimate n rows, if n is known. */
+Datum
+uuid9562_uuidv7_batch_support(PG_FUNCTION_ARGS)
+{
+	SupportRequestRows *request = (SupportRequestRows *) PG_GETARG_POINTER(0);
+	Const	   *n;
+
+	if (!IsA(request, SupportRequestRows) || !is_funcclause(request->node))
+		PG_RETURN_POINTER(NULL);
+	n = (Const *) estimate_expression_value(request->root, linitial(((FuncExpr *) request->node)->args));
+	if (!IsA(n, Const))
+		PG_RETURN_POINTER(NULL);
+	request->rows = n->constisnull ? 0 : (double) Max(DatumGetInt64(n->constvalue), 0);
+	PG_RETURN_POINTER(request);
 }
 
 /* --- for a given timestamp --------------------------------------------------- */
 
 /*
  * uuidv6_at(timestamptz) returns uuid
- *
- * Generate a UUID for a timestamp from 1582-10-15 to 5236, with microseconds (RFC 9562,
- * 5.6).  The clock sequence is random, and the node is random or uuid9562.mac_address.
- *
  * uuidv7_at(timestamptz) returns uuid
+ * uuidv8_node_at(timestamptz) returns uuid
+ * uuidv8_node_at(timestamptz, node_id integer) returns uuid
  *
- * Generate a UUID for a timestamp from 1970-01-01 to 10889, with 62 random bits
- * (RFC 9562, 5.7).  The microseconds are stored as the fraction of method 3 (6.2), so
+ * Generate a UUID for a timestamp, with a random tail except for the node or node ID.  In v7
+ * and v8, the microseconds are the fraction of method 3 (RFC 9562, 6.2), so that
  * uuidv7_timestamp_micros() returns the same timestamp.
- *
- * uuidv8_node_at(timestamptz) returns uuid: with uuid9562.node_id, which must be set
- * uuidv8_node_at(timestamptz, node_id integer) returns uuid: with the given node ID
- *
- * Generate a UUID for a timestamp as uuidv7_at() does, with a node ID (RFC 9562, 6.4).
  */
 static pg_attribute_always_inline Datum
-uuid_at(FunctionCallInfo fcinfo, const UuidKind *kind, UuidStamp stamp)
+uuid_at(FunctionCallInfo fcinfo, const UuidKind *kind, UuidNodeBits node)
 {
 	UuidPayload payload;
 
 	payload.time = uuid9562_timestamp_ticks(kind, PG_GETARG_TIMESTAMPTZ(0));
 	payload.tail = random_bits() & UUID_TAIL_MAX;
-	return return_uuid(kind->version, uuid_layout_stamp(payload, stamp));
+	return uuid_datum(kind->version, uuid_layout_with_node(payload, node));
 }
 
-SQL_FUNCTION(uuid9562_uuidv6_at, uuid_at, UUID_V6, uuid9562_node_stamp)
-SQL_FUNCTION(uuid9562_uuidv7_at, uuid_at, UUID_V7, uuid_no_stamp)
-SQL_FUNCTION(uuid9562_uuidv8_node_at, uuid_at, UUID_V8_NODE, OWN_NODE_ID_STAMP)
-SQL_FUNCTION(uuid9562_uuidv8_node_at_arg, uuid_at, UUID_V8_NODE, GIVEN_NODE_ID_STAMP(1))
+SQL_FUNCTION(uuid9562_uuidv6_at, uuid_at, UUID_V6, uuid9562_node)
+SQL_FUNCTION(uuid9562_uuidv7_at, uuid_at, UUID_V7, uuid_no_node)
+SQL_FUNCTION(uuid9562_uuidv8_node_at, uuid_at, UUID_V8_NODE, uuid9562_own_node_id())
+SQL_FUNCTION(uuid9562_uuidv8_node_at_arg, uuid_at, UUID_V8_NODE, given_node_id(PG_GETARG_INT32(1)))
 
 /* --- custom fields of version 8 ------------------------------------------------ */
 
@@ -185,11 +266,12 @@ uuid9562_uuidv8_custom_fields(PG_FUNCTION_ARGS)
 	int64		custom_a = PG_GETARG_INT64(0);
 	int32		custom_b = PG_GETARG_INT32(1);
 	int64		custom_c = PG_GETARG_INT64(2);
+	UuidPayload payload = {(uint64) custom_a << UUID_SUBTIME_BITS | custom_b, custom_c};
 
 	check_custom_field("custom_a", custom_a, UUID_CUSTOM_A_MAX);
 	check_custom_field("custom_b", custom_b, UUID_CUSTOM_B_MAX);
 	check_custom_field("custom_c", custom_c, UUID_CUSTOM_C_MAX);
-	return return_uuid(8, uuid_layout_custom(custom_a, custom_b, custom_c));
+	return uuid_datum(8, payload);
 }
 
 /*

@@ -48,25 +48,38 @@ v8_algorithm(text *name)
 }
 
 /*
- * Hash the namespace, which is argument 0, followed by the name.  Return the first 16
- * bytes of the hash, with version and variant replaced.
+ * uuidv3(namespace uuid, name text or bytea) returns uuid
+ * uuidv5(namespace uuid, name text or bytea) returns uuid
+ * uuidv8_name(namespace uuid, name text or bytea, algorithm text) returns uuid
+ *
+ * Hash the namespace followed by the name, with MD5 for version 3, SHA-1 for 5, or an
+ * algorithm of the SHA-2 family for 8 (RFC 9562, 5.3, 5.5 and appendix B.2).  Return the
+ * first 16 bytes of the hash, with version and variant replaced.  Hash a text as UTF-8,
+ * regardless of the encoding of the database (6.5).
  */
 static Datum
-named_uuid(FunctionCallInfo fcinfo, int version, const char *name, size_t name_bytes)
+named_uuid(FunctionCallInfo fcinfo, int version, bool is_text)
 {
 	const pg_uuid_t *namespace = PG_GETARG_UUID_P(0);
+	bytea	   *name = PG_GETARG_BYTEA_PP(1);	/* or a text, which has the
+												 * same form */
+	char	   *given = VARDATA_ANY(name);
+	size_t		count = VARSIZE_ANY_EXHDR(name);
+	char	   *bytes = is_text ? pg_server_to_any(given, (int) count, PG_UTF8) : given;
 	const HashAlgorithm *algorithm = version == 3 ? &md5 : version == 5 ? &sha1 : v8_algorithm(PG_GETARG_TEXT_PP(2));
 	uint8		digest[PG_SHA512_DIGEST_LENGTH];
 	pg_uuid_t  *uuid;
 	pg_cryptohash_ctx *context = pg_cryptohash_create(algorithm->type);
 
+	if (bytes != given)
+		count = strlen(bytes);
 	if (context == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory")));
 	if (pg_cryptohash_init(context) < 0 ||
 		pg_cryptohash_update(context, namespace->data, UUID_LEN) < 0 ||
-		pg_cryptohash_update(context, (const uint8 *) name, name_bytes) < 0 ||
+		pg_cryptohash_update(context, (const uint8 *) bytes, count) < 0 ||
 		pg_cryptohash_final(context, digest, algorithm->digest_bytes) < 0)
 	{
 		/* the error string stays valid after the context is freed */
@@ -84,41 +97,9 @@ named_uuid(FunctionCallInfo fcinfo, int version, const char *name, size_t name_b
 	PG_RETURN_UUID_P(uuid);
 }
 
-/*
- * uuidv3(namespace uuid, name text) returns uuid
- * uuidv5(namespace uuid, name text) returns uuid
- * uuidv8_name(namespace uuid, name text, algorithm text) returns uuid
- *
- * Return the UUID of a name: version 3 with MD5, 5 with SHA-1, or 8 with an algorithm
- * of the SHA-2 family (RFC 9562, 5.3, 5.5 and appendix B.2).  Hash a text name as
- * UTF-8, regardless of the encoding of the database (6.5).
- */
-static Datum
-text_named_uuid(FunctionCallInfo fcinfo, int version)
-{
-	text	   *name = PG_GETARG_TEXT_PP(1);
-	char	   *bytes = VARDATA_ANY(name);
-	size_t		count = VARSIZE_ANY_EXHDR(name);
-	char	   *utf8 = pg_server_to_any(bytes, (int) count, PG_UTF8);
-
-	if (utf8 != bytes)
-		count = strlen(utf8);
-	return named_uuid(fcinfo, version, utf8, count);
-}
-
-SQL_FUNCTION(uuid9562_uuidv3_text, text_named_uuid, 3)
-SQL_FUNCTION(uuid9562_uuidv5_text, text_named_uuid, 5)
-SQL_FUNCTION(uuid9562_uuidv8_name_text, text_named_uuid, 8)
-
-/* Return the UUID of a name of type bytea, whose bytes are hashed unchanged. */
-static Datum
-bytea_named_uuid(FunctionCallInfo fcinfo, int version)
-{
-	bytea	   *name = PG_GETARG_BYTEA_PP(1);
-
-	return named_uuid(fcinfo, version, VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name));
-}
-
-SQL_FUNCTION(uuid9562_uuidv3_bytea, bytea_named_uuid, 3)
-SQL_FUNCTION(uuid9562_uuidv5_bytea, bytea_named_uuid, 5)
-SQL_FUNCTION(uuid9562_uuidv8_name_bytea, bytea_named_uuid, 8)
+SQL_FUNCTION(uuid9562_uuidv3_text, named_uuid, 3, true)
+SQL_FUNCTION(uuid9562_uuidv5_text, named_uuid, 5, true)
+SQL_FUNCTION(uuid9562_uuidv8_name_text, named_uuid, 8, true)
+SQL_FUNCTION(uuid9562_uuidv3_bytea, named_uuid, 3, false)
+SQL_FUNCTION(uuid9562_uuidv5_bytea, named_uuid, 5, false)
+SQL_FUNCTION(uuid9562_uuidv8_name_bytea, named_uuid, 8, false)

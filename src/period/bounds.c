@@ -1,9 +1,9 @@
 /*
  * bounds.c
- *		The bounds of a period as expressions of a plan.
+ *		The comparisons of an ID with the bounds of a period.
  *
- * The comparisons that replace "id <@ period" compare the ID with the smallest and
- * the greatest UUID in the period.  The form of the period determines the expressions:
+ * They replace "id <@ period" in a plan.  The bounds are the smallest and the greatest UUID
+ * in the period.  The form of the period determines their expressions:
  *
  *		a constant			constants; no bound for an unbounded side
  *		tstzrange(a, b)		uuidv7_lower_bound(a, true), uuidv7_upper_bound(b, false)
@@ -15,12 +15,15 @@
 #include "period/period.h"
 
 #include "access/htup_details.h"
+#include "access/stratnum.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/syscache.h"
@@ -28,9 +31,24 @@
 #define MAX_COPIED_NODES	50
 
 /*
+ * Check whether the current role may execute a function.  As in PostgreSQL's
+ * inline_function(), a call whose replacement the role may not execute remains.
+ *
+ * An expression that is not part of a query can be the condition of an index.  PostgreSQL
+ * caches it for all roles, so its form must not depend on the first role that uses it.
+ */
+bool
+uuid9562_may_execute(const WithinCall *call, Oid function)
+{
+	return call->root == NULL ||
+		object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
+}
+
+/*
  * Make an expression that calls a function of this extension, given by its name.  Look up
  * the function in the schema of call->funcid, since the extension can be in any schema.
- * Return NULL if the schema lacks the function, as it may before ALTER EXTENSION UPDATE.
+ * Return NULL if the role may not execute the function, or if the schema lacks it, as it
+ * may before ALTER EXTENSION UPDATE.
  */
 Expr *
 uuid9562_make_call(const WithinCall *call, const char *name, Oid result, List *args)
@@ -52,7 +70,7 @@ uuid9562_make_call(const WithinCall *call, const char *name, Oid result, List *a
 		Form_pg_proc function = (Form_pg_proc) GETSTRUCT(tuple);
 
 		/* trust only a C function, since only superusers can create one */
-		if (function->prolang == ClanguageId)
+		if (function->prolang == ClanguageId && uuid9562_may_execute(call, function->oid))
 			made = (Expr *) makeFuncExpr(function->oid, result, copyObject(args),
 										 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 		ReleaseSysCache(tuple);
@@ -60,47 +78,40 @@ uuid9562_make_call(const WithinCall *call, const char *name, Oid result, List *a
 	return made;
 }
 
-static Expr *
-make_uuid_constant(pg_uuid_t uuid)
-{
-	return (Expr *) makeConst(UUIDOID, -1, InvalidOid, UUID_LEN, return_copy(uuid), false, false);
-}
-
-/* Return the ID and the period of a call, which can have them in either order. */
-WithinCall
-uuid9562_within_call(Oid funcid, List *args, const UuidKind *kind)
-{
-	WithinCall	call = {funcid, kind, linitial(args), lsecond(args)};
-
-	if (exprType(call.id) != UUIDOID)
-	{
-		call.id = lsecond(args);
-		call.period = linitial(args);
-	}
-	/* the period can be of a domain, or cast to one: make it a tstzrange */
-	while (IsA(call.period, RelabelType) && exprType(call.period) != TSTZRANGEOID)
-		call.period = (Node *) ((RelabelType *) call.period)->arg;
-	if (exprType(call.period) != TSTZRANGEOID)
-		call.period = applyRelabelType(call.period, TSTZRANGEOID, -1, InvalidOid,
-									   COERCE_IMPLICIT_CAST, -1, false);
-	return call;
-}
-
 /* Check whether the period is a call of tstzrange, which never returns NULL. */
-bool
-uuid9562_is_constructed(const Node *period)
+static bool
+is_constructed(const Node *period)
 {
 	return IsA(period, FuncExpr) &&
 		(((const FuncExpr *) period)->funcid == F_TSTZRANGE_TIMESTAMPTZ_TIMESTAMPTZ ||
 		 ((const FuncExpr *) period)->funcid == F_TSTZRANGE_TIMESTAMPTZ_TIMESTAMPTZ_TEXT);
 }
 
+/* Check whether it is known that a period is not NULL, as with coalesce(period, 'empty'). */
+bool
+uuid9562_is_never_null(const Node *period)
+{
+	ListCell   *cell;
+
+	if (IsA(period, RelabelType))
+		return uuid9562_is_never_null((const Node *) ((const RelabelType *) period)->arg);
+	if (IsA(period, CoalesceExpr))
+	{
+		foreach(cell, ((const CoalesceExpr *) period)->args)
+		{
+			if (uuid9562_is_never_null(lfirst(cell)))
+				return true;
+		}
+	}
+	return is_constructed(period) || (IsA(period, Const) && !((const Const *) period)->constisnull);
+}
+
 /*
- * Find out which bounds of a call of tstzrange are inclusive.  Return false if the
- * third argument is not a constant that tstzrange accepts.
+ * Return the third argument of a call of tstzrange, which tells whether the bounds are
+ * inclusive.  Return NULL if it is not a constant that tstzrange accepts.
  */
-static bool
-get_inclusive(const FuncExpr *constructor, bool *lower_inclusive, bool *upper_inclusive)
+static const char *
+get_flags(const FuncExpr *constructor)
 {
 	const char *flags = "[)";
 
@@ -109,39 +120,54 @@ get_inclusive(const FuncExpr *constructor, bool *lower_inclusive, bool *upper_in
 		const Const *third = lthird(constructor->args);
 
 		if (!IsA(third, Const) || third->constisnull)
-			return false;
+			return NULL;
 		flags = TextDatumGetCString(third->constvalue);
 	}
-	*lower_inclusive = flags[0] == '[';
-	*upper_inclusive = flags[0] != '\0' && flags[1] == ']';
-	return strcmp(flags, "[)") == 0 || strcmp(flags, "[]") == 0 ||
-		strcmp(flags, "(]") == 0 || strcmp(flags, "()") == 0;
+	return strlen(flags) == 2 && strchr("[(", flags[0]) && strchr("])", flags[1]) ? flags : NULL;
 }
 
-static Expr *
-make_bound_call(const WithinCall *call, bool is_lower, List *args)
-{
-	return uuid9562_make_call(call, psprintf("%s_%s_bound", call->kind->name, is_lower ? "lower" : "upper"),
-							  UUIDOID, args);
-}
-
-/*
- * Make the bound of one side of a period from the time of the side.  Set *bound to NULL
- * if the time is a constant NULL.  Return false if the bound function does not exist.
- */
+/* Add "id >= bound" or "id <= bound".  Return false if there is no expression of the bound. */
 static bool
-make_side_bound(const WithinCall *call, Node *time, bool is_lower, bool inclusive, Expr **bound)
+add_comparison(WithinCall *call, bool is_lower, Expr *bound)
+{
+	int			strategy = is_lower ? BTGreaterEqualStrategyNumber : BTLessEqualStrategyNumber;
+	Expr	   *comparison;
+
+	if (bound == NULL)
+		return false;
+	comparison = make_opclause(uuid9562_operator(strategy), BOOLOID, false,
+							   (Expr *) copyObject(call->id), bound, InvalidOid, InvalidOid);
+	set_opfuncid((OpExpr *) comparison);
+	call->comparisons = lappend(call->comparisons, comparison);
+	return true;
+}
+
+static bool
+add_constant_comparison(WithinCall *call, bool is_lower, pg_uuid_t bound)
+{
+	return add_comparison(call, is_lower, (Expr *) makeConst(UUIDOID, -1, InvalidOid, UUID_LEN, return_copy(bound), false, false));
+}
+
+/* Add the comparison with a bound that uuidv7_lower_bound() or a similar function returns. */
+static bool
+add_call_comparison(WithinCall *call, bool is_lower, List *args)
+{
+	char	   *name = psprintf("%s_%s_bound", call->kind->name, is_lower ? "lower" : "upper");
+
+	return add_comparison(call, is_lower, uuid9562_make_call(call, name, UUIDOID, args));
+}
+
+/* Add the comparison with the bound at a time, unless the time is a constant NULL. */
+static bool
+add_side_comparison(WithinCall *call, bool is_lower, Node *time, bool inclusive)
 {
 	const Const *constant = (const Const *) time;
 
 	if (!IsA(time, Const))
-		*bound = make_bound_call(call, is_lower, list_make2(time, makeBoolConst(inclusive, false)));
-	else if (constant->constisnull)
-		*bound = NULL;
-	else
-		*bound = make_uuid_constant(uuid9562_side_bound(call->kind, is_lower,
-														DatumGetTimestampTz(constant->constvalue), inclusive));
-	return *bound != NULL || IsA(time, Const);
+		return add_call_comparison(call, is_lower, list_make2(time, makeBoolConst(inclusive, false)));
+	return constant->constisnull ||
+		add_constant_comparison(call, is_lower,
+								uuid9562_side_bound(call->kind, is_lower, DatumGetTimestampTz(constant->constvalue), inclusive));
 }
 
 static bool
@@ -185,8 +211,8 @@ is_same_row(const WithinCall *call)
 }
 
 /*
- * Set *lower and *upper to the bounds of a call's period, or to NULL for an unbounded
- * side.  Return false if comparisons with bounds should not replace the call.
+ * Set call->comparisons to the comparisons of the ID with the bounds of the period.  Return
+ * false if they should not replace the call.
  *
  * A period other than a constant or tstzrange() occurs in both bounds, so both
  * evaluations must give the same value.  Two evaluations of a subquery can differ, even if
@@ -194,41 +220,33 @@ is_same_row(const WithinCall *call)
  * as the ID, bounds do not enable the use of an index, and cost more than the call.
  */
 bool
-uuid9562_make_bounds(const WithinCall *call, Expr **lower, Expr **upper)
+uuid9562_make_comparisons(WithinCall *call)
 {
-	bool		lower_inclusive;
-	bool		upper_inclusive;
+	const char *flags;
 
-	*lower = *upper = NULL;
+	call->comparisons = NIL;
 	if (contain_volatile_functions(call->period) || expression_returns_set(call->period))
 		return false;
 
 	if (IsA(call->period, Const))
 	{
-		RangeType  *range = DatumGetRangeTypeP(((Const *) call->period)->constvalue);
 		UuidBounds	bounds = uuid9562_period_bounds(call->kind,
 													lookup_type_cache(TSTZRANGEOID, TYPECACHE_RANGE_INFO),
-													range);
+													DatumGetRangeTypeP(((Const *) call->period)->constvalue));
 
-		if (bounds.has_lower)
-			*lower = make_uuid_constant(bounds.lower);
-		if (bounds.has_upper)
-			*upper = make_uuid_constant(bounds.upper);
-		return true;
+		return (!bounds.has_lower || add_constant_comparison(call, true, bounds.lower)) &&
+			(!bounds.has_upper || add_constant_comparison(call, false, bounds.upper));
 	}
 
-	if (uuid9562_is_constructed(call->period) &&
-		get_inclusive((FuncExpr *) call->period, &lower_inclusive, &upper_inclusive))
+	if (is_constructed(call->period) && (flags = get_flags((FuncExpr *) call->period)) != NULL)
 	{
 		List	   *times = ((FuncExpr *) call->period)->args;
 
-		return make_side_bound(call, linitial(times), true, lower_inclusive, lower) &&
-			make_side_bound(call, lsecond(times), false, upper_inclusive, upper);
+		return add_side_comparison(call, true, linitial(times), flags[0] == '[') &&
+			add_side_comparison(call, false, lsecond(times), flags[1] == ']');
 	}
 
-	if (contain_subplans(call->period) || !uuid9562_is_small(call->period) || is_same_row(call))
-		return false;
-	*lower = make_bound_call(call, true, list_make1(call->period));
-	*upper = make_bound_call(call, false, list_make1(call->period));
-	return *lower != NULL && *upper != NULL;
+	return !contain_subplans(call->period) && uuid9562_is_small(call->period) && !is_same_row(call) &&
+		add_call_comparison(call, true, list_make1(call->period)) &&
+		add_call_comparison(call, false, list_make1(call->period));
 }

@@ -11,7 +11,10 @@
 #include "nodes/pathnodes.h"
 #include "utils/lsyscache.h"
 #include "utils/rangetypes.h"
+#include "utils/selfuncs.h"
 #include "utils/typcache.h"
+
+#define UNKNOWN_SHARE	0.5		/* share of a version if it is unknown */
 
 /* The smallest and the greatest UUID in a period. */
 typedef struct UuidBounds
@@ -25,27 +28,29 @@ typedef struct UuidBounds
 /* A call of uuidv7_within() or of a similar function or operator. */
 typedef struct WithinCall
 {
+	PlannerInfo *root;			/* NULL if the call is not part of a query */
 	Oid			funcid;
 	const UuidKind *kind;
 	Node	   *id;
 	Node	   *period;
+	List	   *comparisons;	/* of the ID with the bounds of the period */
 } WithinCall;
 
-/* within.c: the bounds as values */
+/* period.c: the bounds as values */
 extern UuidBounds uuid9562_period_bounds(const UuidKind *kind, TypeCacheEntry *typcache,
 										 const RangeType *period);
 extern pg_uuid_t uuid9562_side_bound(const UuidKind *kind, bool is_lower, TimestampTz time, bool inclusive);
 
-/* bounds.c: the bounds as expressions */
+/* bounds.c: the bounds in expressions */
 extern Expr *uuid9562_make_call(const WithinCall *call, const char *name, Oid result, List *args);
-extern WithinCall uuid9562_within_call(Oid funcid, List *args, const UuidKind *kind);
-extern bool uuid9562_is_constructed(const Node *period);
+extern bool uuid9562_may_execute(const WithinCall *call, Oid function);
+extern bool uuid9562_is_never_null(const Node *period);
 extern bool uuid9562_is_small(Node *expression);
-extern bool uuid9562_make_bounds(const WithinCall *call, Expr **lower, Expr **upper);
+extern bool uuid9562_make_comparisons(WithinCall *call);
 
 /* selectivity.c */
-extern double uuid9562_version_selectivity(PlannerInfo *root, Oid funcid, List *args,
-										   const UuidKind *kind);
+extern double uuid9562_version_share(PlannerInfo *root, const VariableStatData *variable,
+									 const Node *id, const UuidKind *kind);
 
 /* Return the btree operator family of uuid. */
 static inline Oid

@@ -7,12 +7,16 @@
  * PostgreSQL estimates one row.  The time of a UUID determines its place in the bin, so
  * this file interpolates.
  *
- * The comparisons that rewrite.c makes use PostgreSQL's operators, so PostgreSQL estimates
- * their selectivity.  PostgreSQL multiplies it by the selectivity of uuid_is_v7, which
- * cannot exceed 1 and so cannot correct a low estimate.  But the planner caches each
+ * A column can have several versions, and PostgreSQL's histogram of the column has a
+ * boundary of some version at the end of each bin.  This file also estimates how many of
+ * the rows in a period have one version, called "the version" below.
+ *
+ * The comparisons that within_support.c makes use PostgreSQL's operators, so PostgreSQL
+ * estimates their selectivity.  PostgreSQL multiplies it by the selectivity of uuid_is_v7,
+ * which cannot exceed 1 and so cannot correct a low estimate.  But the planner caches each
  * selectivity in norm_selec of the RestrictInfo.  The planner estimates uuid_is_v7 first,
- * since rewrite.c puts it before the comparisons.  So the support function of uuid_is_v7
- * sets norm_selec of the comparisons, unless PostgreSQL has already set it.
+ * since within_support.c puts it before the comparisons.  So the support function of
+ * uuid_is_v7 sets norm_selec of the comparisons, unless PostgreSQL has already set it.
  */
 #include "period/period.h"
 
@@ -20,38 +24,46 @@
 #include "access/stratnum.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_statistic.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "utils/fmgroids.h"
-#include "utils/selfuncs.h"
 #include "utils/syscache.h"
 
-#define UNKNOWN_SHARE	0.5		/* share of the version if it is unknown */
-#define DENSITY_BINS	4		/* bins averaged at an end of the histogram */
 #define SAMPLED_ROW		(1.0 / 300) /* in bins, of 300 sampled rows each */
+#define DENSITY_BINS	4		/* bins averaged at an end of the histogram */
 
-static const uint8 nil[UUID_LEN] = {0};
-static const uint8 max[UUID_LEN] = {
+static const uint8 nil_uuid[UUID_LEN] = {0};
+static const uint8 max_uuid[UUID_LEN] = {
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff
 };
 
-/* A UUID and the number of histogram bins below it. */
+/* A number of rows: in bins of the histogram, or as a share of all rows */
+typedef struct Rows
+{
+	double		all;
+	double		of_version;
+} Rows;
+
+/*
+ * A UUID and the bins below it.  The boundaries are nil, those of the histogram that have
+ * the version, now, and max.
+ */
 typedef struct Boundary
 {
 	const uint8 *uuid;
-	double		all;			/* bins of rows of any version */
-	double		of_version;		/* bins of rows of the version */
+	Rows		below;
 } Boundary;
 
-/* The statistics of a column of UUIDs. */
-typedef struct UuidStatistics
+/* The statistics of a column of UUIDs */
+typedef struct Statistics
 {
-	VariableStatData variable;
+	RelOptInfo *rel;
 	AttStatsSlot histogram;
 	AttStatsSlot common;		/* most common values */
-	const UuidKind *kind;		/* its version is "the version" below */
-	Boundary   *boundaries;		/* nil, histogram of the version, now, max */
+	const UuidKind *kind;		/* its version is the version */
+	Boundary   *boundaries;
 	int			count;
 	int			last;			/* last boundary of the version; 0 if none */
 	double		bin;			/* a bin's share of all rows; 0 if no
@@ -59,9 +71,9 @@ typedef struct UuidStatistics
 	double		nulls;			/* share of all rows */
 	double		newer;			/* bins of rows added since ANALYZE */
 	uint8		now[UUID_LEN];	/* smallest UUID of the current time */
-} UuidStatistics;
+} Statistics;
 
-/* The bound of one side of a period, and the comparisons with the bound. */
+/* The bound of one side of a period, and the comparisons with the bound */
 typedef struct Side
 {
 	const uint8 *bound;
@@ -85,7 +97,7 @@ uuid_distance(const uint8 *low, const uint8 *high)
  * bins or, with as_last, of its last bins.  If the version has no bin, return 0.5.
  */
 static double
-bins_between(const UuidStatistics *statistics, bool as_last, const uint8 *low, const uint8 *high)
+bins_between(const Statistics *statistics, bool as_last, const uint8 *low, const uint8 *high)
 {
 	int			bins = Min(DENSITY_BINS, statistics->last - 1);
 	const Boundary *from = &statistics->boundaries[as_last ? statistics->last - bins : 1];
@@ -97,7 +109,7 @@ bins_between(const UuidStatistics *statistics, bool as_last, const uint8 *low, c
 
 /* Set statistics->now to the smallest UUID of a kind at the current time. */
 static void
-set_now(UuidStatistics *statistics, const UuidKind *kind)
+set_now(Statistics *statistics, const UuidKind *kind)
 {
 	UuidPayload now = {0, 0};
 
@@ -122,48 +134,28 @@ table_growth(PlannerInfo *root, const RelOptInfo *rel)
 }
 
 static void
-add_boundary(UuidStatistics *statistics, const uint8 *uuid, double all, double of_version)
+add_boundary(Statistics *statistics, const uint8 *uuid, double all, double of_version)
 {
 	Boundary   *boundary = &statistics->boundaries[statistics->count++];
 
 	boundary->uuid = uuid;
-	boundary->all = all;
-	boundary->of_version = of_version;
+	boundary->below.all = all;
+	boundary->below.of_version = of_version;
 }
 
 /*
- * Take the boundaries that have the version from PostgreSQL's histogram.  Each of these
- * except the first ends a bin of rows of the version.  Each boundary of another version
- * counts as one bin of other rows.  Assume that the rows added since ANALYZE are between
- * the last boundary of the version and now.  If a boundary of another version follows it,
- * the bin between the two can contain rows of the version up to now.  Estimate these rows
+ * Add the rows after the last boundary of the version.  Assume that the version has the same
+ * share of the rows added since ANALYZE as of the sampled rows, and that its new rows are
+ * between the last boundary and now.  If a boundary of another version follows the last
+ * one, the bin between the two can contain rows of the version up to now.  Estimate these
  * by the density of the last bins, but as at most one bin.
  */
 static void
-split_histogram(PlannerInfo *root, UuidStatistics *statistics)
+add_recent_rows(PlannerInfo *root, Statistics *statistics, double all, double of_version)
 {
-	int			nvalues = statistics->histogram.nvalues;
-	Boundary   *last;
-	double		all = 0;
-	double		of_version = 0;
+	Boundary   *last = &statistics->boundaries[statistics->last];
 	double		after_last = 0;
-
-	statistics->boundaries = palloc((nvalues + 3) * sizeof(Boundary));
-	add_boundary(statistics, nil, 0, 0);
-	for (int i = 0; i < nvalues; i++)
-	{
-		const uint8 *uuid = DatumGetUUIDP(statistics->histogram.values[i])->data;
-		bool		is_of_version = uuid_layout_version(uuid) == statistics->kind->version;
-
-		if (!is_of_version || statistics->count > 1)
-			all++;
-		if (is_of_version && statistics->count > 1)
-			of_version++;
-		if (is_of_version)
-			add_boundary(statistics, uuid, all, of_version);
-	}
-	statistics->last = statistics->count - 1;
-	last = &statistics->boundaries[statistics->last];
+	double		others = 0;
 
 	set_now(statistics, statistics->kind);
 	/* UUIDs of uuidv8() have greater time fields: use the time of uuidv8() */
@@ -171,33 +163,67 @@ split_histogram(PlannerInfo *root, UuidStatistics *statistics)
 		set_now(statistics, UUID_V8);
 	if (statistics->last > 0 && memcmp(last->uuid, statistics->now, UUID_LEN) < 0)
 	{
-		after_last = statistics->newer = table_growth(root, statistics->variable.rel) * (nvalues - 1);
-		if (all > last->all)
+		double		added = table_growth(root, statistics->rel) * (statistics->histogram.nvalues - 1);
+
+		after_last = statistics->newer = added * of_version / Max(all, 1);
+		others = added - statistics->newer;
+		if (all > last->below.all)
 			after_last += Min(bins_between(statistics, true, last->uuid, statistics->now), 1);
-		add_boundary(statistics, statistics->now, last->all + after_last, of_version + after_last);
+		add_boundary(statistics, statistics->now, last->below.all + after_last, of_version + after_last);
 	}
-	add_boundary(statistics, max, all + after_last, of_version + after_last);
+	add_boundary(statistics, max_uuid, all + after_last + others, of_version + after_last);
 }
 
-/* Return the share of rows below a UUID.  With of_version, count only rows of the version. */
-static double
-share_below(const UuidStatistics *statistics, const uint8 *uuid, bool of_version)
+/*
+ * Take the boundaries that have the version from PostgreSQL's histogram.  Each of these
+ * except the first ends a bin of rows of the version.  Each boundary of another version
+ * counts as one bin of other rows.
+ */
+static void
+split_histogram(PlannerInfo *root, Statistics *statistics)
+{
+	double		of_version = 0;
+	double		others = 0;
+
+	statistics->boundaries = palloc((statistics->histogram.nvalues + 3) * sizeof(Boundary));
+	add_boundary(statistics, nil_uuid, 0, 0);
+	for (int i = 0; i < statistics->histogram.nvalues; i++)
+	{
+		const uint8 *uuid = DatumGetUUIDP(statistics->histogram.values[i])->data;
+
+		if (uuid_layout_version(uuid) != statistics->kind->version)
+			others++;
+		else
+		{
+			of_version = statistics->last;
+			add_boundary(statistics, uuid, of_version + others, of_version);
+			statistics->last++;
+		}
+	}
+	add_recent_rows(root, statistics, of_version + others, of_version);
+}
+
+/* Return the shares of the rows below a UUID. */
+static Rows
+share_below(const Statistics *statistics, const uint8 *uuid)
 {
 	const Boundary *low = statistics->boundaries;
 	const Boundary *high = low + Max(statistics->count, 1) - 1;
-	double		common = 0;
+	Rows		share = {0, 0};
 	double		part;
 
 	for (int i = 0; i < Min(statistics->common.nvalues, statistics->common.nnumbers); i++)
 	{
 		const uint8 *value = DatumGetUUIDP(statistics->common.values[i])->data;
 
-		if (memcmp(value, uuid, UUID_LEN) < 0 &&
-			(!of_version || uuid_layout_version(value) == statistics->kind->version))
-			common += statistics->common.numbers[i];
+		if (memcmp(value, uuid, UUID_LEN) >= 0)
+			continue;
+		share.all += statistics->common.numbers[i];
+		if (uuid_layout_version(value) == statistics->kind->version)
+			share.of_version += statistics->common.numbers[i];
 	}
 	if (statistics->count == 0)
-		return common;
+		return share;
 	while (high - low > 1)
 	{
 		const Boundary *middle = low + (high - low) / 2;
@@ -208,28 +234,19 @@ share_below(const UuidStatistics *statistics, const uint8 *uuid, bool of_version
 			high = middle;
 	}
 	part = uuid_distance(low->uuid, uuid) / uuid_distance(low->uuid, high->uuid);
-	return common + statistics->bin * (of_version ? low->of_version + part * (high->of_version - low->of_version) :
-									   low->all + part * (high->all - low->all));
+	share.all += statistics->bin * (low->below.all + part * (high->below.all - low->below.all));
+	share.of_version += statistics->bin * (low->below.of_version + part * (high->below.of_version - low->below.of_version));
+	return share;
 }
 
-/* Load the statistics of an expression.  Return false if none can be used. */
-static bool
-open_statistics(PlannerInfo *root, Node *id, const UuidKind *kind, UuidStatistics *statistics)
+static void
+load_statistics(PlannerInfo *root, const VariableStatData *variable, const UuidKind *kind, Statistics *statistics)
 {
-	HeapTuple	tuple;
+	HeapTuple	tuple = variable->statsTuple;
 
-	memset(statistics, 0, sizeof(UuidStatistics));
+	memset(statistics, 0, sizeof(Statistics));
 	statistics->kind = kind;
-	examine_variable(root, id, 0, &statistics->variable);
-	tuple = statistics->variable.statsTuple;
-	if (!HeapTupleIsValid(tuple) ||
-		statistics->variable.rel == NULL || !IS_SIMPLE_REL(statistics->variable.rel) ||
-		!statistic_proc_security_check(&statistics->variable, F_UUID_LT))
-	{
-		ReleaseVariableStats(statistics->variable);
-		return false;
-	}
-
+	statistics->rel = variable->rel;
 	statistics->nulls = ((Form_pg_statistic) GETSTRUCT(tuple))->stanullfrac;
 	get_attstatsslot(&statistics->common, tuple, STATISTIC_KIND_MCV, uuid9562_operator(BTEqualStrategyNumber),
 					 ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS);
@@ -237,60 +254,67 @@ open_statistics(PlannerInfo *root, Node *id, const UuidKind *kind, UuidStatistic
 						 uuid9562_operator(BTLessStrategyNumber), ATTSTATSSLOT_VALUES))
 	{
 		split_histogram(root, statistics);
-		/* since bin is still 0, share_below() counts only common values */
-		statistics->bin = (1 - statistics->nulls - share_below(statistics, max, false)) /
-			Max(statistics->boundaries[statistics->count - 1].all, 1);
+		/* bin is still 0, so the share is that of the common values */
+		statistics->bin = (1 - statistics->nulls - share_below(statistics, max_uuid).all) /
+			Max(statistics->boundaries[statistics->count - 1].below.all, 1);
 	}
-	return true;
 }
 
 /*
- * Free the statistics.  Otherwise they would use memory until the end of planning, for
- * each partition of a table.
+ * Extrapolate the share of rows above the lower bound of a period, or below its upper bound,
+ * by the density of the nearest bins.  For a lower bound before now, the result is at most
+ * one bin.  Otherwise it is at most the rows added since ANALYZE plus one sampled row.
  */
-static void
-close_statistics(UuidStatistics *statistics)
+static double
+extrapolated_share(const Statistics *statistics, const Side *lower, const Side *upper, bool above)
 {
-	if (statistics->boundaries != NULL)
-		pfree(statistics->boundaries);
-	free_attstatsslot(&statistics->histogram);
-	free_attstatsslot(&statistics->common);
-	ReleaseVariableStats(statistics->variable);
+	const uint8 *end = upper->bound;
+	double		most = statistics->newer + SAMPLED_ROW;
+
+	if (above && memcmp(lower->bound, statistics->now, UUID_LEN) < 0)
+	{
+		most = 1;
+		if (memcmp(end, statistics->now, UUID_LEN) > 0)
+			end = statistics->now;
+	}
+	return statistics->bin * Min(bins_between(statistics, above, lower->bound, end), most);
 }
 
 /*
- * Set the selectivity of the comparisons of one side of a period: the share of rows above
- * its lower bound, or below its upper bound.  If that share is less than one sampled row,
- * extrapolate by the density of the nearest bins.  For a lower bound before now, the result
- * is at most one bin.  Otherwise it is at most the rows added since ANALYZE plus one sampled
- * row.  In both cases it does not exceed PostgreSQL's own estimate, which can use the
+ * Return the selectivity of a comparison with one side of a period: the share of rows above
+ * its lower bound, or below its upper bound.  If the histogram has less than one sampled row
+ * there, extrapolate, but do not exceed PostgreSQL's own estimate, which can use the
  * smallest or the greatest entry of an index.
  */
-static void
-set_side_selectivity(PlannerInfo *root, const UuidStatistics *statistics, const Side *lower, const Side *upper, bool above)
+static double
+side_selectivity(PlannerInfo *root, const Statistics *statistics, const Side *lower, const Side *upper, bool above)
 {
 	const Side *side = above ? lower : upper;
-	double		share = share_below(statistics, side->bound, false);
+	Node	   *comparison = (Node *) linitial_node(RestrictInfo, side->comparisons)->clause;
+	double		share = share_below(statistics, side->bound).all;
+
+	if (above)
+		share = share_below(statistics, max_uuid).all - share;
+	if (share >= SAMPLED_ROW * statistics->bin)
+		return share;
+	return Min(extrapolated_share(statistics, lower, upper, above),
+			   clause_selectivity(root, comparison, 0, JOIN_INNER, NULL));
+}
+
+static void
+set_side_selectivity(PlannerInfo *root, const Statistics *statistics, const Side *lower, const Side *upper, bool above)
+{
+	const Side *side = above ? lower : upper;
+	double		selectivity;
 	ListCell   *cell;
 
 	if (side->comparisons == NIL || statistics->bin == 0)
 		return;
-	if (above)
-		share = share_below(statistics, max, false) - share;
-	if (share < SAMPLED_ROW * statistics->bin)
-	{
-		bool		since = above && memcmp(lower->bound, statistics->now, UUID_LEN) < 0;
-		const uint8 *end = since && memcmp(upper->bound, statistics->now, UUID_LEN) > 0 ? statistics->now : upper->bound;
-		double		bins = Min(bins_between(statistics, above, lower->bound, end),
-							   since ? 1 : statistics->newer + SAMPLED_ROW);
-		Node	   *comparison = (Node *) linitial_node(RestrictInfo, side->comparisons)->clause;
-
-		share = Min(bins * statistics->bin, clause_selectivity(root, comparison, 0, JOIN_INNER, NULL));
-	}
+	selectivity = side_selectivity(root, statistics, lower, upper, above);
 	foreach(cell, side->comparisons)
 	{
 		if (lfirst_node(RestrictInfo, cell)->norm_selec < 0)
-			lfirst_node(RestrictInfo, cell)->norm_selec = share;
+			lfirst_node(RestrictInfo, cell)->norm_selec = selectivity;
 	}
 }
 
@@ -316,47 +340,40 @@ add_comparison(PlannerInfo *root, RestrictInfo *condition, Side *lower, Side *up
 }
 
 /*
- * Return the selectivity of a call of uuid_is_v6, uuid_is_v7 or uuid_is_v8: the share of
- * the version among the rows that satisfy the comparisons of the ID with known values.
+ * Return the share of the version among the rows that satisfy the comparisons of the ID with
+ * known values, and set the selectivity of these comparisons.
  */
 double
-uuid9562_version_selectivity(PlannerInfo *root, Oid funcid, List *args, const UuidKind *kind)
+uuid9562_version_share(PlannerInfo *root, const VariableStatData *variable, const Node *id, const UuidKind *kind)
 {
-	UuidStatistics statistics;
-	Side		lower = {nil, NIL};
-	Side		upper = {max, NIL};
-	double		all;
-	double		of_version;
-	double		selectivity = 1;
-	RestrictInfo *asked = NULL;
-	RestrictInfo *again = NULL;
+	Statistics	statistics;
+	Side		lower = {nil_uuid, NIL};
+	Side		upper = {max_uuid, NIL};
+	Rows		low;
+	Rows		high;
+	double		share = 1;
 	ListCell   *cell;
 
-	if (!open_statistics(root, linitial(args), kind, &statistics))
+	if (!HeapTupleIsValid(variable->statsTuple) ||
+		!statistic_proc_security_check((VariableStatData *) variable, F_UUID_LT))
 		return UNKNOWN_SHARE;
-
-	foreach(cell, statistics.variable.rel->baserestrictinfo)
+	load_statistics(root, variable, kind, &statistics);
+	foreach(cell, variable->rel->baserestrictinfo)
 	{
 		RestrictInfo *condition = lfirst_node(RestrictInfo, cell);
-		FuncExpr   *call = (FuncExpr *) condition->clause;
 
-		if (is_opclause(call) && equal(linitial(((OpExpr *) call)->args), linitial(args)))
+		CHECK_FOR_INTERRUPTS();
+		if (is_opclause(condition->clause) && equal(linitial(((OpExpr *) condition->clause)->args), id))
 			add_comparison(root, condition, &lower, &upper);
-		else if (IsA(call, FuncExpr) && call->funcid == funcid && equal(call->args, args))
-			*(call->args == args ? &asked : &again) = condition;
 	}
-	/* a view and its query can have the same call: count it once */
-	if (asked != NULL && again != NULL && again->norm_selec < 0)
-		again->norm_selec = 1;
 	set_side_selectivity(root, &statistics, &lower, &upper, true);
 	set_side_selectivity(root, &statistics, &lower, &upper, false);
-	all = share_below(&statistics, upper.bound, false) - share_below(&statistics, lower.bound, false);
-	of_version = share_below(&statistics, upper.bound, true) - share_below(&statistics, lower.bound, true);
+	low = share_below(&statistics, lower.bound);
+	high = share_below(&statistics, upper.bound);
 	if (lower.comparisons == NIL && upper.comparisons == NIL)
-		selectivity = of_version + (1 - statistics.nulls - all) * UNKNOWN_SHARE;
-	else if (all > 0)
-		selectivity = of_version / all;
-	CLAMP_PROBABILITY(selectivity);
-	close_statistics(&statistics);
-	return selectivity;
+		share = high.of_version - low.of_version + (1 - statistics.nulls - (high.all - low.all)) * UNKNOWN_SHARE;
+	else if (high.all > low.all)
+		share = (high.of_version - low.of_version) / (high.all - low.all);
+	CLAMP_PROBABILITY(share);
+	return share;
 }

@@ -7,7 +7,6 @@
 /* The random bytes that this process has fetched and not used yet. */
 UuidRandomBuffer uuid9562_random_buffer;
 
-/* Report that pg_strong_random() failed. */
 void
 uuid9562_random_failed(void)
 {

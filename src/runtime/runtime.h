@@ -38,11 +38,8 @@ random_bits(void)
 	return bits;
 }
 
-/*
- * Read the system clock, as seconds since 1970-01-01 and nanoseconds.  Return
- * false, with errno set, if that fails.
- */
-static inline bool
+/* Read the system clock, as seconds since 1970-01-01 and nanoseconds. */
+static inline void
 read_system_clock(int64 *sec, uint32 *nsec)
 {
 #ifdef WIN32
@@ -60,11 +57,10 @@ read_system_clock(int64 *sec, uint32 *nsec)
 	struct timespec now;
 
 	if (unlikely(clock_gettime(CLOCK_REALTIME, &now) != 0))
-		return false;
+		uuid9562_clock_failed();
 	*sec = now.tv_sec;
 	*nsec = (uint32) now.tv_nsec;
 #endif
-	return true;
 }
 
 /* Return the current time in the unit and epoch of a kind (RFC 9562, 6.1). */
@@ -75,8 +71,7 @@ clock_ticks(const UuidKind *kind)
 	uint32		nsec;
 	uint64_t	ticks;
 
-	if (unlikely(!read_system_clock(&sec, &nsec)))
-		uuid9562_clock_failed();
+	read_system_clock(&sec, &nsec);
 	if (unlikely(!uuid_clock_ticks(kind->clock, sec, nsec, &ticks)))
 		uuid9562_clock_out_of_range(kind, sec);
 	return ticks;

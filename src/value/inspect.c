@@ -12,31 +12,24 @@
 #include "utils/builtins.h"
 #include "utils/inet.h"
 
-PG_FUNCTION_INFO_V1(uuid9562_uuidv8_node_id);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_inspect);
 
-static const NullableDatum null_datum = {0, true};
+/* A function that returns a field, and sets *isnull */
+typedef Datum (*FieldFunction) (const pg_uuid_t *uuid, bool *isnull);
 
-static inline NullableDatum
-not_null(Datum value)
-{
-	NullableDatum result = {value, false};
-
-	return result;
-}
-
-/* Return the version, or NULL if the variant is not that of RFC 9562 (4.2). */
-static NullableDatum
-version_of(const pg_uuid_t *uuid)
+/* Return the version.  It is NULL if the variant is not that of RFC 9562 (4.2). */
+static Datum
+version_of(const pg_uuid_t *uuid, bool *isnull)
 {
 	int			version = uuid_layout_version(uuid->data);
 
-	return version < 0 ? null_datum : not_null(Int16GetDatum(version));
+	*isnull = version < 0;
+	return Int16GetDatum(version);
 }
 
 /* Return the name of the variant (RFC 9562, 4.1, table 1). */
-static NullableDatum
-variant_of(const pg_uuid_t *uuid)
+static Datum
+variant_of(const pg_uuid_t *uuid, bool *isnull)
 {
 	static const char *const names[] = {
 		[UUID_VARIANT_NCS] = "ncs",
@@ -45,7 +38,8 @@ variant_of(const pg_uuid_t *uuid)
 		[UUID_VARIANT_RESERVED] = "reserved",
 	};
 
-	return not_null(CStringGetTextDatum(names[uuid_layout_variant(uuid->data)]));
+	*isnull = false;
+	return CStringGetTextDatum(names[uuid_layout_variant(uuid->data)]);
 }
 
 /* Return the timestamp of a UUID.  "micros", for v7's clock only, adds the microseconds. */
@@ -58,20 +52,22 @@ timestamp_of_kind(const pg_uuid_t *uuid, const UuidKind *kind, bool micros)
 	return TimestampTzGetDatum(unix_micros_to_timestamptz(unix_micros));
 }
 
-/* Return the timestamp, or NULL if RFC 9562 does not define one for the version. */
-static NullableDatum
-timestamp_of(const pg_uuid_t *uuid)
+/* Return the timestamp.  It is NULL if RFC 9562 does not define one for the version. */
+static Datum
+timestamp_of(const pg_uuid_t *uuid, bool *isnull)
 {
+	*isnull = false;
 	switch (uuid_layout_version(uuid->data))
 	{
 		case 1:
-			return not_null(timestamp_of_kind(uuid, UUID_V1, false));
+			return timestamp_of_kind(uuid, UUID_V1, false);
 		case 6:
-			return not_null(timestamp_of_kind(uuid, UUID_V6, false));
+			return timestamp_of_kind(uuid, UUID_V6, false);
 		case 7:
-			return not_null(timestamp_of_kind(uuid, UUID_V7, false));
+			return timestamp_of_kind(uuid, UUID_V7, false);
 		default:
-			return null_datum;
+			*isnull = true;
+			return (Datum) 0;
 	}
 }
 
@@ -84,45 +80,45 @@ has_node(const pg_uuid_t *uuid)
 	return version == 1 || version == 6;
 }
 
-static NullableDatum
-clock_seq_of(const pg_uuid_t *uuid)
+static Datum
+clock_seq_of(const pg_uuid_t *uuid, bool *isnull)
 {
-	if (!has_node(uuid))
-		return null_datum;
-	return not_null(Int32GetDatum(uuid_layout_clock_seq(uuid_layout_unpack(uuid->data, 6))));
+	*isnull = !has_node(uuid);
+	return Int32GetDatum(uuid_layout_clock_seq(uuid_layout_unpack(uuid->data, 6)));
 }
 
-static NullableDatum
-node_of(const pg_uuid_t *uuid)
+static Datum
+node_of(const pg_uuid_t *uuid, bool *isnull)
 {
-	macaddr    *node;
+	macaddr    *node = (macaddr *) palloc(sizeof(macaddr));
 
 	StaticAssertStmt(sizeof(macaddr) == UUID_NODE_BYTES, "a MAC address has six bytes");
 
-	if (!has_node(uuid))
-		return null_datum;
-	node = (macaddr *) palloc(sizeof(macaddr));
+	*isnull = !has_node(uuid);
 	uuid_layout_node_bytes(uuid_layout_unpack(uuid->data, 6), (uint8 *) node);
-	return not_null(MacaddrPGetDatum(node));
+	return MacaddrPGetDatum(node);
+}
+
+/* Return the 16 bits in which uuidv8_node() stores the node ID. */
+static Datum
+node_id_of(const pg_uuid_t *uuid, bool *isnull)
+{
+	*isnull = uuid_layout_version(uuid->data) != 8;
+	return Int32GetDatum(uuid_layout_node_id(uuid_layout_unpack(uuid->data, 8)));
 }
 
 /*
- * uuid_extract_version(uuid) returns smallint: 0 to 15; NULL if the variant is not
- * that of RFC 9562 (4.2)
- * uuid_extract_variant(uuid) returns text (4.1)
- * uuid_extract_timestamp(uuid) returns timestamptz: to the microsecond for v1 and v6,
- * to the millisecond for v7; NULL for other versions
- * uuid_extract_clock_seq(uuid) returns integer: 0 to 16383 for v1 and v6; NULL for
- * other versions (5.1 and 5.6)
- * uuid_extract_node(uuid) returns macaddr for v1 and v6; NULL for other versions
+ * uuid_extract_version(uuid) returns smallint
+ * uuid_extract_variant(uuid) returns text
+ * uuid_extract_timestamp(uuid) returns timestamptz
+ * uuid_extract_clock_seq(uuid) returns integer
+ * uuid_extract_node(uuid) returns macaddr
+ * uuidv8_node_id(uuid) returns integer
  */
 static pg_attribute_always_inline Datum
-extract(FunctionCallInfo fcinfo, NullableDatum (*field_of) (const pg_uuid_t *))
+extract(FunctionCallInfo fcinfo, FieldFunction field_of)
 {
-	NullableDatum result = field_of(PG_GETARG_UUID_P(0));
-
-	fcinfo->isnull = result.isnull;
-	return result.value;
+	return field_of(PG_GETARG_UUID_P(0), &fcinfo->isnull);
 }
 
 SQL_FUNCTION(uuid9562_uuid_extract_version, extract, version_of)
@@ -130,13 +126,10 @@ SQL_FUNCTION(uuid9562_uuid_extract_variant, extract, variant_of)
 SQL_FUNCTION(uuid9562_uuid_extract_timestamp, extract, timestamp_of)
 SQL_FUNCTION(uuid9562_uuid_extract_clock_seq, extract, clock_seq_of)
 SQL_FUNCTION(uuid9562_uuid_extract_node, extract, node_of)
+SQL_FUNCTION(uuid9562_uuidv8_node_id, extract, node_id_of)
 
 /*
- * uuidv1_timestamp(uuid) returns timestamptz
- * uuidv6_timestamp(uuid) returns timestamptz
- * uuidv7_timestamp(uuid) returns timestamptz
- * uuidv8_timestamp(uuid) returns timestamptz
- * uuidv8_node_timestamp(uuid) returns timestamptz
+ * uuidv1_timestamp(uuid) returns timestamptz; the same for v6, v7, v8 and v8_node
  *
  * Return the timestamp, or NULL if the UUID has another version (RFC 9562, 5.1,
  * 5.6 and 5.7).  Its precision is a microsecond in v1, v6 and v8, and a millisecond in
@@ -144,8 +137,7 @@ SQL_FUNCTION(uuid9562_uuid_extract_node, extract, node_of)
  * uuidv8_timestamp() assumes the layout of appendix B.1, and uuidv8_node_timestamp() the
  * layout of uuidv8_node().
  *
- * uuidv7_timestamp_micros(uuid) returns timestamptz
- * uuidv8_node_timestamp_micros(uuid) returns timestamptz
+ * uuidv7_timestamp_micros(uuid) returns timestamptz; the same for v8_node
  *
  * Return the timestamp to the microsecond.  Read the 12 bits after the milliseconds as a
  * fraction of a millisecond, as method 3 (RFC 9562, 6.2) and uuidv8_node() write them.
@@ -169,9 +161,7 @@ SQL_FUNCTION(uuid9562_uuidv7_timestamp_micros, kind_timestamp, UUID_V7, true)
 SQL_FUNCTION(uuid9562_uuidv8_node_timestamp_micros, kind_timestamp, UUID_V8_NODE, true)
 
 /*
- * uuidv6_timestamp_from_text(text) returns timestamptz
- * uuidv7_timestamp_from_text(text) returns timestamptz
- * uuidv8_node_timestamp_from_text(text) returns timestamptz
+ * uuidv7_timestamp_from_text(text) returns timestamptz; the same for v6 and v8_node
  *
  * Return the timestamp of a UUID of the kind.  For any other UUID, return the timestamp
  * of the next smaller UUID of the kind, or of the kind's smallest UUID if there is none.
@@ -193,40 +183,6 @@ SQL_FUNCTION(uuid9562_uuidv7_timestamp_from_text, kind_timestamp_from_text, UUID
 SQL_FUNCTION(uuid9562_uuidv8_node_timestamp_from_text, kind_timestamp_from_text, UUID_V8_NODE)
 
 /*
- * uuid_is_v6(uuid) returns boolean
- * uuid_is_v7(uuid) returns boolean
- * uuid_is_v8(uuid) returns boolean
- *
- * Check whether the UUID has the version.  Period conditions need this check, since
- * UUIDs of other versions can be between the bounds.
- */
-static Datum
-uuid_is_version(FunctionCallInfo fcinfo, const UuidKind *kind)
-{
-	PG_RETURN_BOOL(uuid_layout_version(PG_GETARG_UUID_P(0)->data) == kind->version);
-}
-
-SQL_FUNCTION(uuid9562_uuid_is_v6, uuid_is_version, UUID_V6)
-SQL_FUNCTION(uuid9562_uuid_is_v7, uuid_is_version, UUID_V7)
-SQL_FUNCTION(uuid9562_uuid_is_v8, uuid_is_version, UUID_V8)
-
-/*
- * uuidv8_node_id(uuid) returns integer
- *
- * Return the 16 bits in which uuidv8_node() stores the node ID, or NULL if the
- * UUID has another version.
- */
-Datum
-uuid9562_uuidv8_node_id(PG_FUNCTION_ARGS)
-{
-	pg_uuid_t  *uuid = PG_GETARG_UUID_P(0);
-
-	if (uuid_layout_version(uuid->data) != 8)
-		PG_RETURN_NULL();
-	PG_RETURN_INT32(uuid_layout_node_id(uuid_layout_unpack(uuid->data, 8)));
-}
-
-/*
  * uuid_inspect(uuid) returns (variant text, version smallint,
  * timestamp timestamptz, clock_seq integer, node macaddr)
  *
@@ -235,8 +191,7 @@ uuid9562_uuidv8_node_id(PG_FUNCTION_ARGS)
 Datum
 uuid9562_uuid_inspect(PG_FUNCTION_ARGS)
 {
-	pg_uuid_t  *uuid = PG_GETARG_UUID_P(0);
-	NullableDatum fields[5];
+	static const FieldFunction fields[] = {variant_of, version_of, timestamp_of, clock_seq_of, node_of};
 	Datum		values[lengthof(fields)];
 	bool		nulls[lengthof(fields)];
 	TupleDesc	tupdesc;
@@ -245,15 +200,7 @@ uuid9562_uuid_inspect(PG_FUNCTION_ARGS)
 		elog(ERROR, "return type must be a row type");
 	tupdesc = BlessTupleDesc(tupdesc);
 
-	fields[0] = variant_of(uuid);
-	fields[1] = version_of(uuid);
-	fields[2] = timestamp_of(uuid);
-	fields[3] = clock_seq_of(uuid);
-	fields[4] = node_of(uuid);
 	for (size_t i = 0; i < lengthof(fields); i++)
-	{
-		values[i] = fields[i].value;
-		nulls[i] = fields[i].isnull;
-	}
+		values[i] = fields[i] (PG_GETARG_UUID_P(0), &nulls[i]);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls)));
 }

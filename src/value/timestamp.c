@@ -55,7 +55,7 @@ uuid_of_timestamp(FunctionCallInfo fcinfo, const UuidKind *kind, bool smallest)
 	(void) uuid_clock_span(kind->clock, reading, reading, &first, &last);
 	payload.time = smallest ? first : last;
 	payload.tail = smallest ? 0 : UUID_TAIL_MAX;
-	return return_uuid(kind->version, payload);
+	return uuid_datum(kind->version, payload);
 }
 
 SQL_FUNCTION(uuid9562_uuidv6_floor, uuid_of_timestamp, UUID_V6, true)

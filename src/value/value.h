@@ -74,7 +74,7 @@ return_copy(pg_uuid_t uuid)
 
 /* Return the UUID with a version and a payload. */
 static inline Datum
-return_uuid(int version, UuidPayload payload)
+uuid_datum(int version, UuidPayload payload)
 {
 	pg_uuid_t  *uuid = new_uuid();
 

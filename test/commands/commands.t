@@ -42,18 +42,68 @@ my $before = files(@folders, getcwd());
 cmp_ok(scalar(keys %$before), '>', 500, 'the checkout and PostgreSQL have files');
 
 program('prove', 'echo "ok 1 - one"; echo "1..1"');
-program('pg_prove', q{echo "test/pgtap/one.sql .. "; echo "ok 1 - one"; echo "ok 2 # SKIP not here"; echo "ok 3 - three # skip nor here"; echo "not ok 4 - four"; echo "1..4"
-echo "test/pgtap/two.sql .. "; echo "Dubious, test returned 3"
-echo "test/pgtap/one.sql (Wstat: 0 Tests: 4 Failed: 1)"; echo "test/pgtap/two.sql (Wstat: 768 (exited 3) Tests: 0 Failed: 0)"; exit 1});
+program('pg_prove', q{echo "test/pgtap/one.sql .. "; echo "ok 1 - one"; echo "ok 2 # SKIP not here"; echo "ok 3 - three # skip nor here"
+echo "not ok 4 - four"; echo "# have: 4"; echo "ok 5 - five"; echo "# not of a failure"; echo "1..5"
+echo "test/pgtap/two.sql .. "; echo "this is why"; echo "Dubious, test returned 3"
+echo "test/pgtap/one.sql (Wstat: 0 Tests: 5 Failed: 1)"; echo "test/pgtap/two.sql (Wstat: 768 (exited 3) Tests: 0 Failed: 0)"; exit 1});
 my $printed = `scripts/test 2>&1 </dev/null`;
 is($? >> 8, 1, 'scripts/test fails if a test fails') or diag($printed);
-like($printed, qr/^contract and properties: pgTAP +1 passed +2 failed$/m, 'skipped pgTAP tests do not count as passed');
-like($printed, qr/^skipped: not here\n(?:.*\n)*failed: test\/pgtap\/one\.sql: not ok 4 - four\nfailed: test\/pgtap\/two\.sql: failed, see its output\n\n\d+ passed, 2 failed\n\z/m,
-	'the summary has the reasons of skipped tests, and the files of failed ones');
+like($printed, qr/^contract and properties: pgTAP +2 passed +2 failed$/m, 'skipped pgTAP tests do not count as passed');
+my ($ending) = $printed =~ /^(skipped: not here\n(?s:.*))\z/m;
+my ($kept) = $printed =~ m{^the whole output: (/tmp/uuid9562-failed\.\w+)/output$}m;
+like($ending, qr{^skipped: not here
+(?:skipped: .*\n)*failed: test/pgtap/one\.sql: not ok 4 - four
+    # have: 4
+failed: test/pgtap/two\.sql: failed without a failed test
+    this is why
+
+the whole output: \S+
+to repeat what failed:
+  PG_CONFIG=\Q$ENV{PG_CONFIG}\E scripts/test test/pgtap/one\.sql
+  PG_CONFIG=\Q$ENV{PG_CONFIG}\E scripts/test test/pgtap/two\.sql
+
+\d+ passed, 2 failed
+\z}, 'the summary has the reasons of skipped tests, the first lines of each failure, and how to repeat it');
+ok($kept && -s "$kept/server.log" && `cat $kept/output` =~ /^# not of a failure$/m, 'the output of a failed run, and the log of the server, remain');
+system('rm', '-r', $kept) if $kept;
 is_deeply(files(@folders, getcwd()), $before, "scripts/test does not change the checkout or PG_CONFIG's PostgreSQL");
+
+program($_, qq{echo "$_ runs \$*"; echo "ok 1 - one"}) foreach 'prove', 'pg_prove';
+$printed = `scripts/test test/pgtap/order.sql ./test/project/versions.t sql/vectors.sql test/t/settings.pl project 2>&1 </dev/null`;
+is($?, 0, 'scripts/test runs chosen suites and files') or diag($printed);
+my @runs = map { s{/tmp/\S+/(?=t/)|\./}{}gr } $printed =~ /^(?:\w+ runs .*|.*ok\b.* vectors\b|test vectors .* ok)/mg;
+is_deeply([ map { [ grep { m{/} || $_ eq 'vectors' } split ' ' ] } @runs ],
+	[ ['vectors'], ['test/pgtap/order.sql'], ['t/settings.pl'], [ sort glob 'test/project/*.t' ] ], 'scripts/test runs nothing else');
+$printed = `scripts/test order 2>&1 </dev/null`;
+is($? >> 8, 1, 'scripts/test refuses an unknown name');
+like($printed, qr{^pgtap: (?:.*\n)*?.*test/pgtap/order\.sql (?:.*\n)*test: no such test: order; }m, 'the error lists the suites and their files');
 
 $printed = `scripts/demo 2>&1 </dev/null`;
 is($?, 0, 'scripts/demo succeeds') or diag($printed);
+unlike($printed, qr/DEBUG|NOTICE|WARNING|ERROR/, 'scripts/demo prints no message of the server');
+unlike($printed, qr/Enter continues/, 'scripts/demo does not wait without a terminal');
+my ($reader_a, $reader_b) = $printed =~ /^writer 1=# COMMIT;\nreader A=# (.*?)^reader B=# (.*?)^==/ms;
+like($reader_a, qr/^\(0 rows\)$/m, 'reader A of scripts/demo skips the slow row');
+is_deeply([ ($reader_b // '') =~ /^ (\w+) +\| uuidv7:/mg ], [ 'slow', 'fast' ], 'reader B of scripts/demo gets both rows');
+like($printed, qr/ sugar\n\(1 row\)(?s:.*)^ order_\w{26} \| sugar$/m, 'scripts/demo finds a row by its public ID, and shows TypeIDs');
+
+SKIP:
+{
+	skip 'Perl\'s IPC::Run or IO::Pty is missing', 2 unless eval { require IPC::Run; require IO::Pty };
+	local $ENV{PSQL_PAGER} = 'cat';
+	my ($typed, $shown) = ('', '');
+	my $demo = IPC::Run::start(['scripts/demo'], '<pty<', \$typed, '>pty>', \$shown, IPC::Run::timeout(300));
+	my $pages = 0;
+	while ($shown !~ /postgres=# /)
+	{
+		$demo->pump;
+		$pages++, $typed .= "\n" if $shown =~ s/q and Enter leaves: //;
+	}
+	is($pages, 6, 'on a terminal, scripts/demo waits after each screen');
+	$typed .= "SELECT count(*) FROM orders WHERE item = 'tea';\n\\q\n";
+	$demo->finish;
+	like($shown, qr/\b1\s+\(1 row\)(?!.*\(1 row\))/s, 'on a terminal, scripts/demo ends with psql') or diag($shown);
+}
 is_deeply(files(@folders, getcwd()), $before, "scripts/demo does not change the checkout or PG_CONFIG's PostgreSQL");
 
 # Replace prove by a program that prints its folder and process ID, and does not end.

@@ -1,10 +1,12 @@
-# Test what make installs and uninstalls, and that make can build outside the source folder.
+# Test what make installs and uninstalls, that make can build outside the source folder, and
+# that it builds again if another PostgreSQL is selected.
 use strict;
 use warnings;
 
 use File::Find;
 use File::Temp;
 use Test::More;
+use Time::HiRes;
 
 plan skip_all => 'PG_CONFIG is not set; scripts/test sets it' unless $ENV{PG_CONFIG};
 
@@ -12,9 +14,10 @@ my $folder = File::Temp->newdir;
 mkdir "$folder/built" or die $!;
 
 # Run make in the build folder.  Return its exit status and its output.
+our $pg_config = $ENV{PG_CONFIG};
 sub make
 {
-	my $printed = `make -s -C $folder/built -f ../source/Makefile PG_CONFIG=$ENV{PG_CONFIG} DESTDIR=$folder/installed @_ 2>&1`;
+	my $printed = `make -s -C $folder/built -f ../source/Makefile PG_CONFIG=$pg_config DESTDIR=$folder/installed @_ 2>&1`;
 	return ($? >> 8, $printed);
 }
 
@@ -57,6 +60,25 @@ foreach my $page (@pages)
 	push @lost, map { "$page: $_" } grep { !/^https?:/ && !-e "$at/$_" } $text =~ /\]\(([^)#\s]+)[^)\s]*\)/g;
 }
 is_deeply(\@lost, [], 'the manual is in a folder of its own, and every link in it has an installed target');
+
+# Return the object files, bitcode files and libraries, with their times of last change.
+sub products
+{
+	return { map { $_ => (Time::HiRes::stat("$folder/built/$_"))[9] } grep { /\.(?:o|bc|so|dylib)$/ } @{ files("$folder/built") } };
+}
+my $products = products();
+works('make works again', 'all');
+is_deeply(products(), $products, 'make with the same PG_CONFIG builds nothing again');
+{
+	open my $file, '>', "$folder/pg_config" or die $!;
+	print $file "#!/bin/sh\n$pg_config \"\$@\"\n[ \$# -gt 0 ] || echo 'VERSION = another'\n";
+	close $file;
+	chmod 0755, "$folder/pg_config";
+	local $pg_config = "$folder/pg_config";
+	works('make works with another PG_CONFIG', 'all');
+	my $again = products();
+	is_deeply([ grep { $again->{$_} <= $products->{$_} } sort keys %$products ], [], 'make with another PG_CONFIG builds everything again');
+}
 
 works('make uninstall works', 'uninstall');
 is_deeply(files("$folder/installed"), [], 'make uninstall leaves nothing behind');

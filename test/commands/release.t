@@ -69,6 +69,10 @@ system("cd $checkout && git grep -l repository.invalid | grep -v -e ^scripts/ -e
 commit();
 is_refused($version, $placeholders, 'a placeholder in the README is refused');
 edit('README.md', qr/clone REPOSITORY/, 'clone https://example.org/uuid9562');
+edit('SECURITY.md', qr/maintainer\@example\.org/, 'maintainer@repository.invalid');
+commit();
+is_refused($version, $placeholders, 'a placeholder of the address for reports of vulnerabilities is refused');
+edit('SECURITY.md', qr/maintainer\@repository\.invalid/, 'maintainer@example.org');
 is_refused($version, 'git: there are uncommitted changes; see git status', 'uncommitted changes are refused');
 commit();
 $printed = `$checkout/scripts/release $version 2>&1`;

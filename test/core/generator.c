@@ -174,7 +174,7 @@ a_change_of_method_keeps_the_order(void **state)
  * values stay in order.
  */
 static void
-a_stamp_below_the_counter_keeps_the_order(void **state)
+a_node_below_the_counter_keeps_the_order(void **state)
 {
 	UuidPayload generator = {0, 0};
 	UuidPayload with_node_id = {0, 0};
@@ -188,12 +188,12 @@ a_stamp_below_the_counter_keeps_the_order(void **state)
 		UuidPayload next;
 
 		uuid_generator_next(&generator, goes_back_an_hour(i), random_from(test_bits), UUID_METHOD_FRACTION);
-		next = uuid_layout_stamp(generator, uuid_layout_node_id_stamp(bits & UUID_NODE_ID_MAX));
+		next = uuid_layout_with_node(generator, uuid_layout_node_id_bits(bits & UUID_NODE_ID_MAX));
 		assert_true(greater(next, with_node_id));
 		with_node_id = next;
 
 		uuid_layout_store64(node, bits);
-		next = uuid_layout_stamp(generator, uuid_layout_node_stamp(node));
+		next = uuid_layout_with_node(generator, uuid_layout_node_bits(node));
 		assert_true(greater(next, with_node));
 		with_node = next;
 	}
@@ -413,7 +413,7 @@ the_random_bits_reach_the_value(void **state)
  * on the numbers for the first value of a tick.
  */
 static int
-bits_that_count(UuidMethod method, UuidStamp stamp, UuidPayload before, uint64_t now)
+bits_that_count(UuidMethod method, UuidNodeBits node, UuidPayload before, uint64_t now)
 {
 	int			count = 0;
 
@@ -426,8 +426,8 @@ bits_that_count(UuidMethod method, UuidStamp stamp, UuidPayload before, uint64_t
 		uuid_generator_next(&plain, now, random, method);
 		*(bit < 64 ? &random.tail : &random.seed) = UINT64_C(1) << bit % 64;
 		uuid_generator_next(&flipped, now, random, method);
-		plain = uuid_layout_stamp(plain, stamp);
-		flipped = uuid_layout_stamp(flipped, stamp);
+		plain = uuid_layout_with_node(plain, node);
+		flipped = uuid_layout_with_node(flipped, node);
 		count += plain.time != flipped.time || plain.tail != flipped.tail;
 	}
 	return count;
@@ -436,31 +436,31 @@ bits_that_count(UuidMethod method, UuidStamp stamp, UuidPayload before, uint64_t
 static void
 no_random_bit_is_lost(void **state)
 {
-	const UuidStamp none = {0, 0};
+	const UuidNodeBits none = {0, 0};
 	const struct
 	{
 		UuidMethod	method;
-		UuidStamp	stamp;
+		UuidNodeBits	node;
 		int			first;		/* for the first value of a tick */
 		int			further;	/* for further values of the tick */
 	}			expected[] = {
 		{UUID_METHOD_FRACTION, none, 61, 58},
 		{UUID_METHOD_COUNTER, none, 73, 58},
 		{UUID_METHOD_RANDOM, none, 61, 32},
-		{UUID_METHOD_FRACTION, uuid_layout_random_node_stamp(), 60, 57},
+		{UUID_METHOD_FRACTION, uuid_random_node, 60, 57},
 		{UUID_METHOD_FRACTION, {UUID_NODE_MAX, 0}, 13, 10},
-		{UUID_METHOD_FRACTION, uuid_layout_node_id_stamp(1), 45, 42}
+		{UUID_METHOD_FRACTION, uuid_layout_node_id_bits(1), 45, 42}
 	};
 
 	(void) state;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
 	{
 		UuidMethod	method = expected[i].method;
-		UuidStamp	stamp = expected[i].stamp;
+		UuidNodeBits	node = expected[i].node;
 
-		assert_int_equal(bits_that_count(method, stamp, generator_at(START, 0), START + 4096), expected[i].first);
-		assert_int_equal(bits_that_count(method, stamp, generator_at(START | 4095, UUID_TAIL_MAX), START), expected[i].first);
-		assert_int_equal(bits_that_count(method, stamp, generator_at(START, 0), START), expected[i].further);
+		assert_int_equal(bits_that_count(method, node, generator_at(START, 0), START + 4096), expected[i].first);
+		assert_int_equal(bits_that_count(method, node, generator_at(START | 4095, UUID_TAIL_MAX), START), expected[i].first);
+		assert_int_equal(bits_that_count(method, node, generator_at(START, 0), START), expected[i].further);
 	}
 }
 
@@ -506,7 +506,7 @@ continues_after_what_it_is_advanced_to(void **state)
 
 			if (i % 3 == 0)
 				to.time = previous.time;
-			uuid_generator_advance(&previous, to);
+			uuid_payload_advance(&previous, to);
 			assert_false(greater(to, previous));
 			assert_false(greater(before, previous));
 			made = previous;
@@ -540,7 +540,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_value_exceeds_the_one_before),
 		cmocka_unit_test(a_change_of_method_keeps_the_order),
-		cmocka_unit_test(a_stamp_below_the_counter_keeps_the_order),
+		cmocka_unit_test(a_node_below_the_counter_keeps_the_order),
 		cmocka_unit_test(a_later_time_is_used_unchanged),
 		cmocka_unit_test(a_fresh_counter_leaves_its_guard_bit_zero),
 		cmocka_unit_test(fraction_steps_a_four_bit_counter_by_one),

@@ -229,19 +229,19 @@ stamps_only_its_own_bits(void **state)
 		uint8_t		bytes[UUID_NODE_BYTES];
 		uint32_t	node_id = (uint32_t) (test_bits() & UUID_NODE_ID_MAX);
 
-		stamped = uuid_layout_stamp(payload, uuid_layout_node_stamp(node));
+		stamped = uuid_layout_with_node(payload, uuid_layout_node_bits(node));
 		uuid_layout_node_bytes(stamped, bytes);
 		assert_memory_equal(bytes, node, UUID_NODE_BYTES);
 		assert_int_equal(uuid_layout_clock_seq(stamped), uuid_layout_clock_seq(payload));
 		assert_true(stamped.time == payload.time);
 
 		/* a random node has the multicast bit (RFC 9562, 6.10) */
-		stamped = uuid_layout_stamp(payload, uuid_layout_random_node_stamp());
+		stamped = uuid_layout_with_node(payload, uuid_random_node);
 		uuid_layout_node_bytes(stamped, bytes);
 		assert_int_equal(bytes[0] & 0x01, 0x01);
 		assert_true((stamped.tail & ~UUID_NODE_MULTICAST) == (payload.tail & ~UUID_NODE_MULTICAST));
 
-		stamped = uuid_layout_stamp(payload, uuid_layout_node_id_stamp(node_id));
+		stamped = uuid_layout_with_node(payload, uuid_layout_node_id_bits(node_id));
 		assert_int_equal(uuid_layout_node_id(stamped), node_id);
 		assert_true((stamped.tail >> 58) == (payload.tail >> 58));
 		assert_true((stamped.tail & UUID_FIELD_MAX(42)) == (payload.tail & UUID_FIELD_MAX(42)));

@@ -11,7 +11,7 @@
 static uint64_t
 smallest_unseen(const UuidHistory *history, uint64_t xmax, int generator)
 {
-	uint64_t	smallest = UUID_FIRST_NONE;
+	uint64_t	smallest = UUID_NO_TIME;
 
 	for (int level = 0; level < UUID_HISTORY_LEVELS; level++)
 	{
@@ -53,7 +53,7 @@ result_is_at_most_twice_as_old(void **state)
 		/* take snapshots that do not see the last "age" transactions */
 		for (uint64_t age = 0; age <= xid; age += age / 7 + 1)
 		{
-			uint64_t	exact = age == 0 ? UUID_FIRST_NONE : xid - age + 1;
+			uint64_t	exact = age == 0 ? UUID_NO_TIME : xid - age + 1;
 			uint64_t	given = smallest_unseen(&history, xid - age + 1, 1);
 
 			if (given > exact)
@@ -85,7 +85,7 @@ result_is_never_too_great(void **state)
 		for (uint64_t xid = 0; xid < TRANSACTIONS; xid++)
 		{
 			for (int i = 0; i < UUID_ORDERED_COUNT; i++)
-				transactions[xid].first[i] = test_bits() % 3 == 0 ? UUID_FIRST_NONE : test_bits() % 1000 + 1;
+				transactions[xid].first[i] = test_bits() % 3 == 0 ? UUID_NO_TIME : test_bits() % 1000;
 			transactions[xid].xid = xid;
 			uuid_history_add(&history, transactions[xid]);
 			for (uint64_t xmax = 0; xmax <= xid + 1; xmax++)

@@ -12,8 +12,8 @@ WHERE e.extname = 'uuid9562';
 
 SELECT is_empty(
 	$$SELECT oid::regprocedure FROM members
-	  WHERE prokind = 'f' AND proisstrict = (proname ~ '_(lower|upper)_bound$' AND pronargs = 2)$$,
-	'every function is strict, except those that return the bound for a time');
+	  WHERE prokind = 'f' AND proisstrict = (proname ~ '_(after|position)$' OR (proname ~ '_(lower|upper)_bound$' AND pronargs = 2))$$,
+	'every function is strict, except those that return the bound for a time, and those of positions');
 SELECT set_eq(
 	$$SELECT proname::text FROM members WHERE NOT has_function_privilege('public', oid, 'EXECUTE')$$,
 	$$VALUES ('uuid_generator_reset'), ('uuid_generator_advance'), ('uuidv7_encrypt'), ('uuidv7_decrypt')$$,

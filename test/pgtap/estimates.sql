@@ -6,7 +6,7 @@
 -- PGOPTIONS='-c test.seed=0.25'.
 
 BEGIN;
-SELECT plan(111);
+SELECT plan(123);
 SET LOCAL TimeZone = 'UTC';
 SET LOCAL default_statistics_target = 100;
 SET LOCAL max_parallel_workers_per_gather = 0;
@@ -187,7 +187,8 @@ SELECT estimates('growing', $$id <@ tstzrange(now() - interval '20 days 2 hours'
 SELECT estimates('growing', $$id <@ tstzrange(now() - interval '41 days', now() - interval '40 days')$$);
 
 -- estimate more tables that have grown since ANALYZE: with values of uuidv8_node(), with
--- values of uuidv8(), whose time has another unit, and with v7 among random UUIDs
+-- values of uuidv8(), whose time has another unit, and with v7 among random UUIDs, which
+-- grow too
 CREATE FUNCTION v8_floor(moment timestamptz) RETURNS uuid STABLE
 RETURN public.uuidv8_custom((extract(epoch FROM moment) * 100000000)::bigint >> 12, ((extract(epoch FROM moment) * 100000000)::bigint & 4095)::int, 0);
 CREATE TABLE growing_v8 AS SELECT id FROM v8 WHERE id < public.uuidv8_node_floor(now() - interval '20 days');
@@ -196,7 +197,8 @@ CREATE TABLE growing_mixed AS SELECT id FROM mixed WHERE id < public.uuidv7_floo
 CALL analyze_whole('growing_v8', 'growing_clock', 'growing_mixed');
 INSERT INTO growing_v8 SELECT id FROM v8 WHERE id >= public.uuidv8_node_floor(now() - interval '20 days');
 INSERT INTO growing_clock SELECT v8_floor(public.uuidv8_node_timestamp(id)) FROM v8 WHERE id >= public.uuidv8_node_floor(now() - interval '20 days');
-INSERT INTO growing_mixed SELECT id FROM mixed WHERE id BETWEEN public.uuidv7_floor(now() - interval '20 days') AND public.uuidv7_floor(now());
+INSERT INTO growing_mixed
+SELECT unnest(ARRAY[id, random_v4()]) FROM mixed WHERE id BETWEEN public.uuidv7_floor(now() - interval '20 days') AND public.uuidv7_floor(now());
 SELECT estimates('growing_clock', 'public.uuid_is_v8(id) AND id >= v8_floor(now() - interval ''1 hour'')');
 SELECT estimates('growing_clock', 'public.uuid_is_v8(id) AND id >= v8_floor(now() - interval ''10 days'') AND id <= v8_floor(now() - interval ''9 days'')');
 SELECT estimates('growing_mixed', format('id <@ %L::tstzrange', tstzrange(now() - since, NULL)))
@@ -272,6 +274,58 @@ SELECT cmp_ok(estimated_rows($$SELECT FROM steady WHERE id <@ tstzrange(now() + 
 SELECT is(estimated_rows(format('SELECT FROM mixed WHERE (%1$s AND id = public.nil_uuid() OR id > public.nil_uuid()) AND %1$s', 'public.uuid_is_v7(id)')),
 		  estimated_rows(format('SELECT FROM mixed WHERE %1$s AND (%1$s AND id = public.nil_uuid() OR id > public.nil_uuid())', 'public.uuid_is_v7(id)')),
 		  'the order of two conditions on the version changes no estimate');
+
+-- a condition that is written twice is estimated once, also if a view adds it
+SELECT estimates('mixed', 'public.uuid_is_v7(id) AND public.uuid_is_v7(id) AND public.uuid_is_v7(id)');
+SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '60 days', NULL) AND id <@ tstzrange(now() - interval '50 days', NULL) AND id <@ tstzrange(now() - interval '40 days', NULL)$$);
+CREATE VIEW mixed_since AS SELECT * FROM mixed WHERE id <@ tstzrange(now() - interval '60 days', NULL);
+SELECT estimates('mixed_since', $$id <@ tstzrange(now() - interval '50 days', NULL)$$);
+
+-- rows added since ANALYZE are attributed to v7 by its share of the statistics
+CREATE TABLE mostly_v4 AS SELECT random_v4() AS id FROM generate_series(1, 19000) UNION ALL (SELECT id FROM steady ORDER BY id LIMIT 1000);
+CALL analyze_whole('mostly_v4');
+INSERT INTO mostly_v4 SELECT random_v4() FROM generate_series(1, 20000);
+SELECT estimates('mostly_v4', 'NOT public.uuid_is_v7(id)');
+SELECT cmp_ok(estimated_rows($$SELECT FROM mostly_v4 WHERE id <@ tstzrange(now() - interval '80 days', NULL)$$), '<', 3000::numeric,
+			  'few v7 rows are estimated in a table that grew by v4');
+
+-- Planning many conditions evaluates each bound a few times, however many conditions there
+-- are: conditions of AND, of NOT, with a period that may be NULL, and of a view.
+CREATE SEQUENCE evaluations;
+CREATE FUNCTION since(days int) RETURNS timestamptz STABLE LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM nextval('evaluations');
+	RETURN now() - days * interval '1 day';
+END$$;
+CREATE FUNCTION period_since(days int) RETURNS tstzrange STABLE LANGUAGE plpgsql AS $$BEGIN RETURN tstzrange(since(days), NULL); END$$;
+CREATE FUNCTION many(condition text, count int) RETURNS text
+RETURN (SELECT string_agg(format(condition, n), ' AND ') FROM generate_series(1, count) AS n);
+CREATE FUNCTION evaluations_of(condition text, count int) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	before bigint := nextval('evaluations');
+BEGIN
+	PERFORM estimated_rows('SELECT FROM steady WHERE ' || many(condition, count));
+	RETURN nextval('evaluations') - before - 1;
+END$$;
+SELECT cmp_ok(evaluations_of(condition, 200), '<=', 8 * 200::bigint, '200 times ' || condition || ': planning evaluates a bound a few times')
+FROM unnest(ARRAY['id <@ tstzrange(since(%s), NULL)', 'NOT id <@ tstzrange(since(%s), now())', 'id <@ period_since(%s)',
+				  '(id <@ tstzrange(since(%s), NULL) OR now() IS NULL)', '(id <@ tstzrange(since(%1$s), NULL)) IS NOT FALSE AND id <@ tstzrange(since(%1$s), NULL)']) AS condition;
+
+-- planning many conditions needs at most three times as much memory as their bounds do
+CREATE FUNCTION memory_of(condition text) RETURNS numeric LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	FOR n IN 1 .. 2 LOOP
+		EXECUTE 'EXPLAIN (MEMORY, SUMMARY OFF, FORMAT JSON) SELECT FROM steady WHERE ' || many(condition, 1000) INTO plan;
+	END LOOP;
+	RETURN plan #>> '{0,Planning,Memory Used}';
+END$$;
+SELECT CASE WHEN current_setting('server_version_num')::int < 170000
+			THEN skip('EXPLAIN (MEMORY) requires PostgreSQL 17 or later', 2)
+			ELSE (SELECT string_agg(cmp_ok(memory_of(condition), '<', 3 * memory_of(bounds), condition || ': planning needs little memory'), E'\n')
+				  FROM (VALUES ('id <@ tstzrange(now() - %s * interval ''1 day'', now())', 'id >= public.uuidv7_floor(now() - %s * interval ''1 day'') AND id < public.uuidv7_floor(now())'),
+							   ('id <@ period_since(%s)', 'id >= public.uuidv7_lower_bound(period_since(%1$s)) AND id <= public.uuidv7_upper_bound(period_since(%1$s))')) AS forms (condition, bounds)) END;
 
 -- the planner frees the statistics of each partition
 CREATE TABLE calendar (id uuid) PARTITION BY RANGE (id);

@@ -30,7 +30,7 @@ INSERT INTO queries VALUES
 					 public.uuidv8() AS v8, public.uuidv8_node(1) AS v8_node
 			  FROM big'),
 	('computed', 'SELECT n, v5, public.uuidv3(v5, n::text) AS v3, public.uuidv8_name(v5, n::text) AS v8,
-						 public.uuid_from_urn(public.uuid_to_urn(v5)) AS urn, public.uuid_inspect(v5)::text AS inspected,
+						 public.uuid_decode(public.uuid_encode(v5, ''urn''), ''urn'') AS urn, public.uuid_inspect(v5)::text AS inspected,
 						 public.uuidv6_to_v1(overlay(v5::text PLACING ''6'' FROM 15)::uuid) AS v1
 				  FROM (SELECT n, public.uuidv5(public.nil_uuid(), n::text) AS v5 FROM big) AS named');
 SELECT cmp_ok(workers(query), '>', 0, name || ': the functions run in parallel workers') FROM queries;

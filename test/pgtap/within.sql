@@ -5,7 +5,7 @@
 -- PGOPTIONS='-c test.seed=0.5'.
 
 BEGIN;
-SELECT plan(65);
+SELECT plan(76);
 
 SELECT coalesce(nullif(current_setting('test.seed', true), ''), (random() * 2 - 1)::numeric(10,9)::text) AS seed \gset
 SELECT diag('test.seed=' || :'seed');
@@ -308,6 +308,32 @@ SELECT alike(plan_of($$SELECT count(*) FROM hours WHERE id <@ '[2026-03-01,2026-
 	'%Index Cond%', 'a grouped condition does not prevent the index scan of another one');
 SELECT unalike(plan_of($$SELECT count(*) FROM hours WHERE id <@ '[2026-03-01,2026-03-02)' GROUP BY ROLLUP (public.uuidv7_timestamp(id), early)$$),
 	'%<@%', 'a condition is rewritten if the query groups by something else');
+
+
+-- GROUP BY without grouping sets: on PostgreSQL 18 and later, a grouped condition does not
+-- prevent the pruning of partitions by another one
+SET LOCAL enable_seqscan = on;
+CREATE TABLE halves (id uuid, early boolean, a timestamptz, b timestamptz, period tstzrange) PARTITION BY RANGE (id);
+CREATE TABLE first_half PARTITION OF halves FOR VALUES FROM (MINVALUE) TO (public.uuidv7_floor('2026-03-02'));
+CREATE TABLE second_half PARTITION OF halves FOR VALUES FROM (public.uuidv7_floor('2026-03-02')) TO (MAXVALUE);
+INSERT INTO halves SELECT hours.id, hours.early, a, b, period FROM hours, spans UNION ALL SELECT id, false, NULL, NULL, NULL FROM hours;
+CREATE TEMP TABLE groupings (expression, result) AS VALUES
+	($$id <@ '[2026-03-01,2026-03-01 12:00)'$$, $$VALUES ('true', 24::bigint), ('false', 24)$$),
+	('NOT period @> id', $$VALUES ('false', 24::bigint), (NULL, 24)$$),
+	('tstzrange(a, b)', $$VALUES ('["2026-03-01 00:00:00+00","2026-03-02 00:00:00+00")', 24::bigint), ('(,)', 24)$$),
+	('id >= public.uuidv7_floor(''2026-03-01'')', $$VALUES ('true', 48::bigint)$$);
+CREATE FUNCTION by_grouping(expression text, more text = '') RETURNS text
+RETURN format($$SELECT (%1$s)::text, count(*) FROM halves WHERE id <@ '[2026-03-01,2026-03-02)' GROUP BY %1$s %2$s$$, expression, more);
+SELECT bag_eq(by_grouping(expression), result, 'a query can group by ' || expression) FROM groupings;
+SELECT bag_eq(by_grouping('id <@ tstzrange(a, b)', 'HAVING NOT id <@ tstzrange(a, b) OR count(*) > 1 AND id <@ tstzrange(a, b)'),
+	$$VALUES ('true', 48::bigint)$$, 'HAVING can have the grouped condition twice');
+SELECT bag_eq($$SELECT id <@ tstzrange(a, b) AS one, tstzrange(a, b) @> id AS other, count(*) FROM halves GROUP BY id, tstzrange(a, b) HAVING id <@ '[2026-03-01 23:00,2026-03-02 01:00)'$$,
+	$$VALUES (true, true, 1::bigint), (true, true, 1), (false, false, 1), (true, true, 1)$$, 'a query that groups by the parts of a condition has its results');
+SELECT CASE WHEN current_setting('server_version_num')::int < 180000
+			THEN skip('grouped conditions prevent pruning before PostgreSQL 18', 4)
+			ELSE (SELECT string_agg(unalike(plan_of(by_grouping(expression)), '%second_half%', 'grouping by ' || expression || ' does not prevent pruning'), E'\n') FROM groupings) END;
+SELECT unalike(plan_of($$SELECT CASE WHEN early THEN 1 END, count(*) FROM halves WHERE id <@ '[2026-03-01,2026-03-02)' GROUP BY ROLLUP (CASE WHEN early THEN 1 END)$$),
+	'%second_half%', 'grouping by an expression without a period does not prevent pruning');
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -13,9 +13,28 @@ my $manual = slurp('doc/uuid9562.md');
 my $settings_page = slurp('doc/settings.md');
 my %functions = map { $_ => 1 } map { slurp($_) =~ /^CREATE (?:FUNCTION|AGGREGATE) (?:uuid9562_)?(\w+)/mg } glob 'uuid9562--*.sql';
 cmp_ok(scalar(keys %functions), '>', 20, 'the install script has functions');
-foreach my $function (sort keys %functions)
+
+# The reference shows each function with its arguments.  The same table row or section has the
+# names of its output columns, and the words of its comment in the catalog, except some verbs.
+# "(...)" stands for the arguments of a function that is like another one.
+my @parts = map { s/\s+/ /gr =~ s/\bv(?=\d\b)/version /gr } split /^(?=#|\| `)/m, $manual;
+foreach my $script (map { slurp($_) } glob 'uuid9562--*.sql')
 {
-	like($manual, qr/\b\Q$function\E\(/, "the manual has $function");
+	my %comments = $script =~ /^COMMENT ON (?:FUNCTION|AGGREGATE) (?:uuid9562_)?(\w+\(.*?\)) IS '((?:[^']|'')*)';/mg;
+	while ($script =~ /^CREATE (?:FUNCTION|AGGREGATE) (?:uuid9562_)?(\w+)\((.*?)\)\s+(?:RETURNS|AS|\()/msg)
+	{
+		my ($name, $all) = ($1, $2);
+		$all =~ s/\s+/ /g;
+		my $in = join ', ', grep { !/^OUT / } split /, /, $all;
+		my $either = $in =~ s/\bname \K(?:text|bytea)/text or bytea/r;
+		my $types = join ', ', map { s/ DEFAULT .*//r =~ s/^\w+ //r } split /, /, $in;
+		my @words = grep { !/^(?:convert|decrypt|does|extract|from|generated?|with)$/ } $comments{"$name($types)"} =~ /\w{3,}|\d+/g;
+		push @words, $all =~ /\bOUT "?(\w+)/g;
+
+		my ($fewest) = sort { @$a <=> @$b } map { my $part = $_; [ grep { $part !~ /\b\Q$_\E/i } @words ] }
+		  grep { my $part = $_; grep { index($part, "$name($_)") >= 0 } $all, $in, $either, '...' } @parts;
+		is_deeply($fewest, [], "the reference shows $name($in) with the words of its comment");
+	}
 }
 
 my %settings = map { $_ => 1 } slurp('src/settings.c') =~ /DefineCustom\w+Variable\("(uuid9562\.\w+)"/g;
@@ -89,22 +108,23 @@ foreach my $page (glob '*.md doc/*.md')
 	is_deeply(\@broken, [], "$page: every link has a target");
 }
 
-# Each figure in the section "Speed" of the README occurs in a report of scripts/bench.
+# doc/index.md has one link to each other page.  These links are the navigation of the site.
+my @listed = sort(slurp('doc/index.md') =~ /\]\(([\w-]+\.md)\)/g);
+is_deeply(\@listed, [ grep { $_ ne 'index.md' } map { s{^doc/}{}r } sort glob 'doc/*.md' ], 'doc/index.md has one link to each page');
+
+# Each figure in the table of the section "Speed" of the README is a figure of a report of
+# scripts/bench, rounded.
 {
 	my ($section) = slurp('README.md') =~ /^## Speed\n(.*?)^## /ms;
-	my $reports = join '', map { slurp($_) } glob 'doc/benchmarks/*/report.md';
-	my @figures = $section =~ /(?<![\w.])(\d+\.\d+)\b/g;
+	my @measured = map { slurp($_) =~ /\| (\d[\d.]*)(?= \|)/g } glob 'doc/benchmarks/*/report.md';
+	my @figures = map { /(?<![\w.])(\d+(?:\.\d+)?)\b/g } $section =~ /^\|[^|]*\|(.*)\|$/mg;
 	cmp_ok(scalar(@figures), '>', 5, 'the README has figures');
-	is_deeply([ grep { $reports !~ /\| \Q$_\E \|/ } @figures ], [], 'each figure in the README occurs in a report');
+	my @wrong = grep { my $figure = $_; my $digits = /\.(\d+)/ ? length $1 : 0; !grep { sprintf("%.${digits}f", $_) eq $figure } @measured } @figures;
+	is_deeply(\@wrong, [], 'each figure in the README rounds a figure of a report');
 }
 
-# Read the rows of doc/rfc9562.md: | id | ... | `file`: `name`; ... |
-my $page = slurp('doc/rfc9562.md');
-my %proofs;
-while ($page =~ /^\| ([A-Z][A-Za-z0-9]*) \|.*\| ([^|]*) \|$/mg)
-{
-	$proofs{$1} = $2;
-}
+# Read the items of doc/rfc9562.md: - **id** ... `file`: `name`; ...
+my %proofs = map { s/\s+/ /gr =~ /^\*\*(\w+)\*\* (.*)/ } split /^- |^#.*\n/m, slurp('doc/rfc9562.md');
 my @ids = qw(F1 F2 F3 F4 V1 V1b V2 V3 V4 V5 V6 V6b V7 V8 V8a V8b V8c V8d S1 S2
   T1 T2 T3 T4 T5 M1 M2 M3 M3b M4 M5 M6 G1 G2 G3 D1 N1 N2 C1 U1 H1 O1 O2 B1 B2 X1 X2
   E1 E2 E3);

@@ -18,6 +18,8 @@ like($template, qr/^Maintainer: \Q$maintainer\E$/m, 'the Debian package has the 
 like(slurp('debian/changelog'), qr/^ -- \Q$maintainer\E  /m, 'the Debian changelog has the same maintainer');
 like($copyright, qr/^Upstream-Contact: \Q$maintainer\E$/m, 'debian/copyright has the same maintainer');
 like(slurp('rpm/uuid9562.spec'), qr/^\* .* \Q$maintainer\E - /m, 'the RPM changelog has the same maintainer');
+my ($mail) = $maintainer =~ /(<.*>)$/;
+like(slurp('SECURITY.md'), qr/^## Report a vulnerability\n.*\Q$mail\E/ms, 'SECURITY.md has the address of the maintainer');
 
 my $address = $meta->{resources}{homepage};
 is_deeply($meta->{resources}, {
@@ -29,7 +31,8 @@ like($template, qr/^$_$/m, "debian/control.in has $_")
 like($copyright, qr/^Source: \Q$address\E$/m, 'debian/copyright has the same address');
 like(slurp('debian/watch'), qr{^\Q$address/tags\E }m, 'debian/watch has the address of the tags');
 like(slurp('rpm/uuid9562.spec'), qr/^URL:\s+\Q$address\E$/m, 'the RPM spec has the same address');
-like(slurp('managed/README.md'), qr/\(\Q$address\E\)/, 'the README of managed has the same address');
+like(slurp('mkdocs.yml'), qr/^repo_url: .*'\Q$address\E'\]$/m, 'the site has the same address');
+like(slurp($_), qr/\(\Q$address\E\)/, "$_ has the same address") foreach 'managed/README.md', 'SECURITY.md';
 
 my ($holder, $terms) = slurp('LICENSE') =~ /^Copyright \(c\) (.*?)\n\n(.*)/ms;
 like($copyright, qr/^Copyright: \Q$holder\E$/m, 'debian/copyright has the copyright of LICENSE');
@@ -48,5 +51,10 @@ is($control =~ s/\n+\z//r, join("\n\n", $source, map { $package =~ s/PGVERSION/$
 my ($least) = slurp('debian/pgversions') =~ /^(\d+)\+$/m;
 is("$least.0.0", $meta->{prereqs}{runtime}{requires}{PostgreSQL}, 'META.json and debian/pgversions require the same PostgreSQL version');
 like(slurp('scripts/common.sh'), qr/"\$major" -ge $least /, 'the scripts require the same PostgreSQL version');
+
+my $strip = qr/sed (-e .*) (?:managed|"\$root\/managed)\//;
+my ($in_manual, $in_script) = map { slurp($_) =~ $strip } 'doc/hosted.md', 'scripts/package';
+ok($in_manual, 'the manual shows how to make the extension without C');
+is($in_script, $in_manual, 'scripts/package makes it in the same way');
 
 done_testing();

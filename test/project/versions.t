@@ -52,5 +52,6 @@ ok(-f $meta->{provides}{uuid9562}{docfile}, 'the docfile exists');
 
 my ($comment) = slurp('uuid9562.control') =~ /^comment = '(.*)'$/m;
 is(lc $meta->{abstract}, lc $comment, 'the comment of the control file is the abstract of META.json');
+like(slurp('mkdocs.yml'), qr/^site_description: \Q$meta->{abstract}\E$/m, 'the description of the site is the abstract of META.json');
 
 done_testing();

@@ -284,7 +284,7 @@ sub period
 		1 => sub { "(SELECT range_merge(range_agg(p)) FROM $table)" },
 		1 => sub { "(SELECT s.p FROM $table AS s WHERE s.n = $of.n ORDER BY s.p, s.k LIMIT 1)" },
 		1 => sub { "$of.p * " . quoted(range_literal()) },
-		0.5 => sub { "coalesce($of.p, '(,)')" },
+		1 => sub { "coalesce($of.p, " . pick("'(,)'", "'empty'", quoted(range_literal()), "tstzrange($of.a, $of.b)", 'NULL') . ')' },
 		0.5 => sub { 'NULL::tstzrange' },
 		0.5 => sub { "CASE WHEN $of.n = 1 THEN $of.p ELSE " . quoted(range_literal()) . ' END' })->();
 }
@@ -507,6 +507,28 @@ sub grouped_by_parts
 		. pick('', '', " HAVING $condition", " HAVING NOT $condition");
 }
 
+# Return a query that groups, without grouping sets, by conditions, by booleans of them and by
+# periods.
+sub grouped_plainly
+{
+	my ($from, $where, @scope) = @_;
+	my $of = pick(@scope);
+	my ($one, $other) = map { grouped_condition(@scope) } 1, 2;
+	my $period = pick("tstzrange($of.a, $of.b)", "tstzrange($of.a, NULL)", "tstzrange(lower($of.p), upper($of.p), '[]')", "$of.p", "coalesce($of.p, 'empty')", "$of.p * '(,)'");
+	my @booleans = ("(NOT $one)", "($one IS NULL)", "coalesce($one, false)", "($one IS NOT TRUE)", "($one = $other)",
+		$version < 180000 ? () : ("($one AND $other)", "(NOT ($one OR $other))", "($one AND $of.n = 1)", "($period IS NULL)", "(CASE WHEN $one THEN $other ELSE $of.n = 1 END)"));
+	my @by = (some(0.5, $one, $other), some(0.4, $period), pick(@booleans), some(0.4, "$of.id", "$of.n"));
+	my %by = map { $_ => 1 } @by;
+	my $condition = $by{$period} && $by{"$of.id"} ? pick("($of.id <@ $period)", "($period @> $of.id)") : (grep { $by{$_} } @booleans)[0];
+	my $shown = pick($condition, $condition, "NOT $condition", "$condition IS NULL", "($condition AND count(*) > 1)");
+	my $having = pick('', '', " HAVING $condition", " HAVING NOT $condition", " HAVING $condition OR count(*) > 1",
+		$by{$one} ? " HAVING $one AND $condition" : '', $by{"$of.id"} ? " HAVING $of.id <@ " . quoted(range_literal()) : '');
+
+	return 'SELECT ' . pick('', '', 'DISTINCT ') . '(' . pick(@by) . ")::text, $shown, count(*)::int FROM $from"
+		. ($where ne '' ? "$where AND " : ' WHERE ') . "$of.id <@ " . quoted(range_literal())
+		. ' GROUP BY ' . join(', ', shuffled(@by)) . $having . pick('', '', ' ORDER BY 2, 1, 3');
+}
+
 # Return a query of three columns: text, boolean, integer.
 sub select_query
 {
@@ -543,6 +565,7 @@ sub select_query
 			return "SELECT " . pick('count(*)', "count($of.id)", "max($of.n)") . "::text, $shown, " . pick('count(*)', "grouping($by[0])") . "::int FROM $from$where GROUP BY " . grouping(shuffled(@by)) . $having;
 		},
 		5 => sub { grouped_by_parts($from, chance(0.3) ? $where : '', @scope) },
+		5 => sub { grouped_plainly($from, $where, @scope) },
 		2 => sub {
 			my $within = within(\@scope);
 

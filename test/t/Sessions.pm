@@ -16,7 +16,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(use_server sql refusal session in refused_in leave is_above_all is_held_at read_on missed_and_twice run_pgbench);
+our @EXPORT = qw(use_server sql refusal session in refused_in leave is_above_all is_held_at read_on ask_primary read_on_standby missed_and_twice run_pgbench);
 
 my $node;
 
@@ -75,18 +75,53 @@ sub is_held_at
 	is($session ? in($session, $query) : sql($query), 't', $name);
 }
 
-# Read the next page of a reader.  Return the number of rows in the page.  A reader is a
-# hash with a node, a table, the position (last), and the IDs that were read.
+# Readers are hashes with a table, a position (undef at first), the IDs that were read, and
+# optionally a node.
+
+# Read the next page of a reader, on the primary.  Return its number of rows.
 sub read_on
 {
 	my ($reader) = @_;
-	my $last = $reader->{last} ||= '00000000-0000-0000-0000-000000000000';
-	my @page = split /\n/, ($reader->{node} || $node)->safe_psql('postgres',
-		"SELECT id FROM $reader->{table} WHERE id > '$last' AND id < public.uuidv7_horizon() ORDER BY id LIMIT 5000");
+	my $position = defined $reader->{position} ? "'$reader->{position}'" : 'NULL';
+	my @page = map { [ split /\|/ ] } split /\n/, ($reader->{node} || $node)->safe_psql('postgres',
+		"SELECT id, public.uuidv7_position(id, $position) FROM $reader->{table}
+		WHERE id > public.uuidv7_after($position) AND id < public.uuidv7_horizon() ORDER BY id LIMIT 5000");
 
-	push @{ $reader->{ids} }, @page;
-	$reader->{last} = $page[-1] if @page;
+	push @{ $reader->{ids} }, map { $_->[0] } @page;
+	$reader->{position} = $page[-1][1] if @page;
 	return scalar @page;
+}
+
+# Return what a reader needs from the primary before it reads on a standby: the ID after which
+# it continues, the horizon, the replay target, and the position of the horizon.
+sub ask_primary
+{
+	my ($reader) = @_;
+	my $position = defined $reader->{position} ? "'$reader->{position}'" : 'NULL';
+
+	return split /\|/, ($reader->{node} || $node)->safe_psql('postgres',
+		"SELECT public.uuidv7_after($position), public.uuidv7_horizon(), target, public.uuidv7_position(public.uuidv7_horizon(), $position)
+		FROM public.uuid_replay_target()");
+}
+
+# Read the rows below the horizon on a standby that has replayed the target.  Return their
+# number, or undef if the standby has not replayed the target after the given seconds.
+sub read_on_standby
+{
+	my ($reader, $standby, $seconds, @from_primary) = @_;
+	my ($after, $horizon, $target, $next) = @from_primary ? @from_primary : ask_primary($reader);
+
+	for (my $end = time + $seconds;; select undef, undef, undef, 0.02)
+	{
+		my ($replayed, @page) = split /\n/, $standby->safe_psql('postgres',
+			"BEGIN; SELECT public.uuid_has_replayed('$target'); SELECT id FROM $reader->{table} WHERE id > '$after' AND id < '$horizon' ORDER BY id; COMMIT");
+
+		return if $replayed ne 't' && time >= $end;
+		next if $replayed ne 't';
+		push @{ $reader->{ids} }, @page;
+		$reader->{position} = $next;
+		return scalar @page;
+	}
 }
 
 # Return how many rows of its table a reader missed, and how many it got more than once.

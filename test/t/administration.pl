@@ -1,5 +1,5 @@
-# Tests of uuid_generator_stats(), uuid_generator_advance(), uuid_generator_reset(), and
-# warnings about a clock that is behind.
+# Tests of uuid_generator_stats(), uuid_generator_branches(), uuid_generator_advance(),
+# uuid_generator_reset(), and warnings about a clock that is behind.
 use strict;
 use warnings;
 
@@ -38,6 +38,20 @@ $server->value;
 is($server->statistic('ahead_of_clock'), '3', 'values are not counted as ahead of the clock once it has caught up');
 $server->crash;
 is($server->sql('SELECT generated, last_timestamp FROM public.uuid_generator_stats()'), "0|\n0|\n0|", 'a start of the server resets the statistics');
+
+# --- branches -------------------------------------------------------------------
+
+$server->turn("$T 0");
+$server->forget;
+$server->value;
+is($server->sql('SELECT * FROM public.uuid_generator_branches()'), '', 'a branch without a position or target has no row');
+$server->sql('SELECT public.uuid_replay_target()', 'SELECT public.uuid_replay_target()');
+is($server->sql('SELECT targets, v6_until, v7_until, v8_node_until FROM public.uuid_generator_branches()'), '2|||', 'the targets of a branch are counted');
+$server->turn(($T + 60) . ' 0');
+$server->sql('SELECT public.uuid_generator_reset()', 'SELECT public.uuidv7_position(public.uuidv7_horizon(), NULL)');
+is($server->sql("SELECT targets, v6_until, v7_until = to_timestamp($T + 60), v8_node_until FROM public.uuid_generator_branches()"), "2||t|\n0|||",
+	'a branch ends where a reset restarts the generators that were in use');
+is($server->sql(q{SELECT count(DISTINCT branch) FROM public.uuid_generator_branches() WHERE branch ~ '^[0-9a-f]{16}$'}), '2', 'branches have different names');
 
 $server->turn("$T 0");
 $server->forget;
@@ -102,12 +116,15 @@ $server->crash;
 cmp_ok($server->value, 'gt', $value, 'the first value after a reset is not repeated after a crash');
 $server->turn(($T + 10) . ' 0');
 
-# A reset that cannot write the high-water mark changes nothing.
+# A reset that cannot write the high-water mark, or has no valid clock, changes nothing.
 $value = $server->sql('SELECT public.uuidv7_ordered()');
 $server->turn(($T - 3600) . ' 0');
 $server->block;
 like($server->error('SELECT public.uuid_generator_reset()'), qr/could not open file "global\/9562"/, 'a reset that cannot write the mark is an error');
 $server->unblock;
+$server->turn('-1 0');
+like($server->error('SELECT public.uuid_generator_reset()'), qr/22008: system clock is out of range for UUID version 7/, 'a reset before 1970 is an error');
+$server->turn(($T - 3600) . ' 0');
 cmp_ok($server->value, 'gt', $value, 'after a reset that failed, values stay in order');
 
 # A session generates IDs while another session resets the generators.
@@ -145,7 +162,7 @@ is($server->sql(q{SELECT public.uuidv7_timestamp(public.uuidv7_ordered()) < now(
 # An advance that fails has no visible effect.
 $server->forget;
 chmod 0500, $node->data_dir . '/global' or die;
-like($server->error('SELECT public.uuid_generator_advance(public.uuidv7_at(now()))'), qr/could not create file "global\/9562"/, 'an advance that cannot write the mark is an error');
+like($server->error('SELECT public.uuid_generator_advance(public.uuidv7_at(now()))'), qr/could not create file "global\/\w+\.9562"/, 'an advance that cannot write the mark is an error');
 like($server->error('SELECT public.uuidv7_horizon()'), qr/has not generated any value/, 'an advance that failed does not change the horizon');
 chmod 0700, $node->data_dir . '/global' or die;
 

@@ -35,20 +35,18 @@ sub write_page
 	return;
 }
 
-# Rewrite the record after the page header: magic, format, three limits and a checksum.
-# With $damage, change a byte of the limits after computing the checksum.
+# Rewrite the record after the page header: magic, format, checksum, length, and the mark.
+# With $damage, change a byte of the mark after computing the checksum.
 sub rewrite
 {
 	my ($magic, $format, $damage) = @_;
 	my $page = slurp_file($mark);
-	my $record = substr $page, 24, 40;
-	my ($old_magic, $old_format, $limits, $crc) = unpack 'L L a24 L', $record;
+	my ($old_magic, $old_format, $crc, $length) = unpack 'L4', substr $page, 24, 16;
+	my $limits = substr $page, 40, $length;
 
-	is($crc, crc32c(substr $record, 0, 32), 'the checksum of the record is its CRC-32C');
-	$record = pack 'L L a24', $magic || $old_magic, $format || $old_format, $limits;
-	$record = pack 'a32 L x4', $record, crc32c($record);
-	substr($record, 20, 1) = 'x' if $damage;
-	substr($page, 24, 40) = $record;
+	is($crc, crc32c($limits), 'the checksum of the mark is its CRC-32C');
+	substr($limits, 12, 1) = 'x' if $damage;
+	substr($page, 24, 16 + $length) = pack('L4', $magic || $old_magic, $format || $old_format, $crc, $length) . $limits;
 	write_page($page);
 	return;
 }
@@ -106,6 +104,22 @@ cmp_ok($server->value, 'lt', $before, 'without the file the generators start at 
 $server->turn('normal');
 $server->sql("SELECT public.uuid_generator_advance('$before')");
 cmp_ok($server->value, 'gt', $before, 'an advance restores the order');
+
+# A running server whose file is removed must not hand out a target of its branch again: a standby
+# that lags could take it for the earlier one.
+my $position = $server->sql('SELECT public.uuidv7_position(public.uuidv7_horizon(), NULL)');
+my $target = $server->sql('SELECT target FROM public.uuid_replay_target()');
+unlink $mark or die;
+foreach my $statement ('SELECT public.uuid_replay_target()', "SELECT public.uuidv7_position(public.uuidv7_horizon(), NULL)")
+{
+	my ($out, $err) = $server->try($statement);
+	is($out, '', "no result after the file was removed: $statement");
+	like($err, qr/ERROR:  XX001: file "global\/9562" does not contain valid generator state/, "an error after the file was removed: $statement");
+}
+$server->sql('SELECT public.uuid_generator_reset()');
+isnt($server->sql('SELECT target FROM public.uuid_replay_target()'), $target, 'targets after a reset are of another branch');
+like($server->error("SELECT public.uuidv7_after('$position')"), qr/55000: position is unknown on this server/, 'positions of the lost branch are unknown');
+$server->sql("SELECT public.uuid_generator_advance('$before', force => true)");
 
 # Replay restores a file that was removed, but fails if it cannot open the file.
 $before = $server->value;

@@ -1,5 +1,6 @@
 # A text name is hashed as UTF-8 in databases of every encoding, so a name has the same
-# UUID everywhere (RFC 9562, 6.5).
+# UUID everywhere (RFC 9562, 6.5).  An error of a text form shows the beginning of the text,
+# and does not cut a character.
 use strict;
 use warnings;
 
@@ -28,6 +29,35 @@ isnt( $node->safe_psql('latin1',
 	(split /\n/, $expected)[1], 'a bytea name is not converted to UTF-8');
 my ($status, $out, $err) = $node->psql('sql_ascii', q{SELECT public.uuidv5(public.nil_uuid(), chr(252))});
 like($err, qr/invalid byte sequence for encoding "UTF8": 0xfc/, 'in SQL_ASCII a name that is not valid UTF-8 is an error');
+
+$node->safe_psql('postgres', q{CREATE DATABASE euc_jp ENCODING 'EUC_JP' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'});
+$node->safe_psql('euc_jp', 'CREATE EXTENSION uuid9562');
+
+# "a" and characters of one to four bytes: a message shows 100 bytes, or less so that it ends
+# with a whole character
+foreach (
+	[ 'UTF8', "\xc3\xa9", 49 ],	# 2 bytes
+	[ 'UTF8', "\xe2\x82\xac", 33 ],	# 3 bytes
+	[ 'UTF8', "\xf0\x9f\x98\x80", 24 ],	# 4 bytes
+	[ 'LATIN1', "\xc3\xa9", 99 ],	# 1 byte
+	[ 'EUC_JP', "\xe3\x81\x82", 49 ],	# 2 bytes
+	[ 'EUC_JP', "\xe4\xb8\x82", 33 ]	# 3 bytes
+  )
+{
+	my ($encoding, $character, $shown) = @$_;
+
+	foreach my $call ("uuid_decode(given, 'ulid')", "uuid_decode('1', given)", "uuid_to_typeid(public.nil_uuid(), given)", "uuid_from_typeid(given, '')")
+	{
+		($status, $out, $err) = $node->psql(lc $encoding,
+			"SET client_encoding = 'UTF8'; SELECT public.$call FROM (SELECT 'a' || repeat('$character', 200) AS given) AS a");
+		like($err, qr/^psql:.*ERROR:  [\w\s-]+: "a(?:$character){$shown}"$/m,
+			"$encoding, $call: the message shows $shown characters of " . length($character) . ' bytes in UTF-8');
+	}
+}
+
+# in SQL_ASCII each byte is a character, also in text that is not valid in any encoding
+($status, $out, $err) = $node->psql('sql_ascii', q{SET client_encoding = 'SQL_ASCII'; SELECT public.uuid_decode(repeat(chr(255), 200), 'base58')});
+like($err, qr/UUID: "\xff{100}"$/m, 'in SQL_ASCII the message shows 100 bytes');
 
 $node->stop;
 done_testing();

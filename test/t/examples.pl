@@ -21,7 +21,6 @@
 #	restart				restart the server
 #	on the other server		run the block on a second server, whose address is "host=other"
 #	on both servers			run the block on both servers
-#	on the standby			run the block on a standby of the server
 use strict;
 use warnings;
 
@@ -226,13 +225,6 @@ foreach my $page (map { s{^\Q$FindBin::Bin\E/}{}r } glob "$FindBin::Bin/README.m
 		$node->safe_psql('postgres', 'CREATE DATABASE shop');
 		$node->safe_psql('shop', 'CREATE EXTENSION uuid9562') unless grep { $_->{sql} =~ /^CREATE EXTENSION uuid9562/m } @run;
 	}
-	if ($asked{'on the standby'})
-	{
-		$server{here}->backup('standby');
-		$server{standby} = PostgreSQL::Test::Cluster->new("standby_$pages");
-		$server{standby}->init_from_backup($server{here}, 'standby', has_streaming => 1);
-		$world->start($server{standby});
-	}
 	$world->turn('by ' . ($start - time));
 
 	# one script for the page, with each block between two marks
@@ -243,7 +235,7 @@ foreach my $page (map { s{^\Q$FindBin::Bin\E/}{}r } glob "$FindBin::Bin/README.m
 		my $sql = $run[$n]{sql};
 		my @directives = @{ $run[$n]{directives} };
 		my %is = map { $_ => 1 } @directives;
-		my @on = $is{'on both servers'} ? ('other', 'here') : $is{'on the other server'} ? 'other' : $is{'on the standby'} ? 'standby' : 'here';
+		my @on = $is{'on both servers'} ? ('other', 'here') : $is{'on the other server'} ? 'other' : 'here';
 
 		foreach my $on (@on)
 		{

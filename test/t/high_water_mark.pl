@@ -11,7 +11,7 @@ use Socket qw(SOL_SOCKET SO_RCVBUF);
 use Test::More;
 use Ordered;
 
-my $server = Ordered->new('mark', "max_connections = 150\nfsync = on\nwal_sync_method = fdatasync\nwal_writer_delay = '10 s'\n")
+my $server = Ordered->new('mark', "max_connections = 150\nfsync = on\nwal_sync_method = fdatasync\nwal_writer_delay = '10 s'\nrestart_after_crash = on\n")
   or plan skip_all => World::REASON;
 my $node = $server->node;
 my $T = 1767225600;
@@ -140,6 +140,41 @@ like($server->error(q{DO $$BEGIN FOR i IN 1 .. 1000000000 LOOP PERFORM public.uu
 	qr/could not open file/, 'a session that generates without a pause fails when the mark cannot be written');
 $server->unblock;
 
+# --- the first write ------------------------------------------------------------
+
+# A full disk leaves no file, so the generators work as soon as there is space.
+$server->forget;
+$server->turn('full');
+foreach my $attempt (1, 2)
+{
+	my ($out, $err) = $server->try('SELECT public.uuidv7_ordered()');
+	is($out, '', "no value while the disk is full, attempt $attempt");
+	like($err, qr/ERROR:  53100: could not write file "global\/pgsql_tmp.9562": No space left on device/, "an error while the disk is full, attempt $attempt");
+	is_deeply([ glob $node->data_dir . '/global/*9562*' ], [], "a full disk leaves no file, attempt $attempt");
+}
+$server->turn('normal');
+like($server->value, qr/^[0-9a-f]{8}-/, 'values are generated when the disk has space again');
+
+# A crash before any change of the folder leaves no file, or a valid one.
+my $changes = 0;
+while ($changes < 20)
+{
+	$server->forget;
+	$server->turn('kill ' . ++$changes);
+	my ($out, $err) = $server->try('SELECT public.uuidv7_ordered()');
+	$server->turn('normal');
+	last if $out ne '';
+	like($err, qr/server closed the connection/, "the session is killed before change $changes");
+	$node->poll_query_until('postgres', 'SELECT true') or die 'no recovery';
+	($out, $err) = $server->try('SELECT public.uuidv7_ordered()');
+	like($out, qr/^[0-9a-f]{8}-/, "values are generated after a crash before change $changes") or diag($err);
+	is_deeply([ glob $node->data_dir . '/global/*9562*' ], [ $server->mark ], "only the file remains after a crash before change $changes");
+	$server->crash;
+	cmp_ok($server->value, 'gt', $out, "values continue after another crash, after change $changes");
+}
+cmp_ok($changes, '>', 3, 'the first write changes the folder more than once');
+cmp_ok($changes, '<', 20, 'the last attempt is not killed');
+
 # --- a disk that is slow --------------------------------------------------------
 
 sleep 3;
@@ -206,7 +241,7 @@ $staying->quit;
 my $end = '281474976710 655999999';
 SKIP:
 {
-	skip World::NARROW, 3 unless World->can_be($end);
+	skip World::NARROW, 4 unless World->can_be($end);
 	$server->turn($end);
 	$server->forget;
 	my @values = grep { /-/ } map { ($server->try('SELECT public.uuidv7_ordered()'))[0] } 1 .. 20;
@@ -214,6 +249,8 @@ SKIP:
 	is($server->statistic('mark_writes'), '1', 'the mark is written once at the end of the field');
 	like($server->error('SELECT public.uuidv7_ordered()'), qr/ERROR:  22008: UUID version 7 has reached its maximum timestamp.*HINT:  .*uuid_generator_reset/s,
 		'after the last value of the field there is an error');
+	like($server->error('SELECT public.uuidv7_horizon()'), qr/ERROR:  22008: UUID version 7 has reached its maximum timestamp/,
+		'after the last value of the field there is no horizon');
 	$server->turn('normal');
 }
 

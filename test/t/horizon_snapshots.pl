@@ -162,7 +162,7 @@ sql(q{
 	is(in($reader, 'FETCH c'), $first, 'a cursor gets its horizon from the cache after 500 other snapshots');
 	in($reader, 'ROLLBACK');
 	in($reader, 'BEGIN', 'DECLARE c CURSOR FOR SELECT public.uuidv7_horizon() FROM generate_series(1, 3)', 'FETCH c', 'SELECT take_snapshots(2000)');
-	like(refused_in($reader, 'FETCH c'), qr/ERROR:  too many snapshots in one transaction to compute a horizon for an old one\nHINT:  Compute the horizon in a new transaction/,
+	like(refused_in($reader, 'FETCH c'), qr/ERROR:  too many snapshots in one transaction to compute the horizon of an older snapshot\nHINT:  Compute the horizon in a new transaction/,
 		'a snapshot that the cache may have lost is refused');
 	in($reader, 'ROLLBACK');
 	leave($reader);
@@ -201,6 +201,14 @@ sql(q{
 	is(in($reader, 'EXECUTE read'), '40001', 'a prepared statement has a new horizon each time it is executed');
 	leave($holder, $reader);
 }
+# --- no snapshot ----------------------------------------------------------------
+
+# PL/pgSQL checks the initial NULL of a variable without taking a snapshot after COMMIT.
+sql('CREATE DOMAIN checked AS integer CHECK (VALUE IS NOT NULL OR public.uuidv7_horizon() IS NOT NULL)');
+my $declare = 'DECLARE x checked; BEGIN x := 1; END;';
+is(refusal("DO \$\$ BEGIN $declare END \$\$"), '', 'a check constraint of a domain computes the horizon');
+like(refusal("DO \$\$ BEGIN COMMIT; $declare END \$\$"), qr/ERROR:  \w{5}: cannot execute uuidv7_horizon\(\) without an active snapshot/, 'without a snapshot there is no horizon');
+
 unlike(slurp_file($node->logfile), qr/TRAP|PANIC/, 'the server has not crashed');
 $node->stop;
 done_testing();

@@ -5,18 +5,20 @@ use strict;
 use warnings;
 
 use Digest::SHA qw(sha256_hex);
+use FindBin;
+use lib $FindBin::Bin;
+use POSIX qw(mkfifo);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use World;
 
-my $node = PostgreSQL::Test::Cluster->new('key_file');
-$node->init;
-$node->append_conf('postgresql.conf', "log_min_messages = debug2\nlog_statement = all\nlog_error_verbosity = verbose");
-$node->start;
-$node->safe_psql('postgres', "CREATE EXTENSION uuid9562; CREATE ROLE web LOGIN;
+my $world = World->new('key_file', "log_min_messages = debug2\nlog_statement = all\nlog_error_verbosity = verbose\n") or plan skip_all => World::REASON;
+my $node = $world->node;
+$node->safe_psql('postgres', "CREATE ROLE web LOGIN;
 	GRANT EXECUTE ON FUNCTION public.uuidv7_encrypt(uuid, text), public.uuidv7_decrypt(uuid, text) TO web;
-	CREATE DATABASE other; CREATE DATABASE \"a \"\"b\"\" = c\"");
-$node->safe_psql($_, 'CREATE EXTENSION uuid9562') foreach 'other', 'a "b" = c';
+	CREATE DATABASE other; CREATE DATABASE \"a \"\"b\"\" = c\"; CREATE DATABASE \"#1\"");
+$node->safe_psql($_, 'CREATE EXTENSION uuid9562') foreach 'other', 'a "b" = c', '#1';
 
 my $folder = PostgreSQL::Test::Utils::tempdir();
 my $file = "$folder/keys";
@@ -42,7 +44,7 @@ sub call
 {
 	my ($name, $database, $function) = @_;
 	my ($status, $out, $err) = $node->psql($database || 'postgres', "\\set VERBOSITY verbose\nSELECT public." . ($function || 'uuidv7_encrypt') . "('$id', '$name')",
-		extra_params => $database ? [] : [ '-U', 'web' ]);
+		extra_params => $database ? [] : [ '-U', 'web' ], timeout => $PostgreSQL::Test::Utils::timeout_default);
 
 	$printed .= "$out\n$err\n";
 	return ($out, $err);
@@ -117,6 +119,13 @@ unlink $file;
 mkdir $file;
 is_refused(qr/$refused it is not a regular file that only the database user or root can access\n/, 'a directory');
 rmdir $file;
+mkfifo($file, 0600) or die $!;
+is_refused(qr/$refused it is not a regular file that only the database user or root can access\n/, 'a FIFO');
+# The extension must check the file that it opens, and not wait until a FIFO has a writer.
+write_keys("postgres orders = $keys[0]\n");
+mkfifo("$file.swap", 0600) or die $!;
+is_refused(qr/$refused it is not a regular file that only the database user or root can access\n/, 'a FIFO that replaces the file just before it is opened');
+ok(-p $file, 'the FIFO has replaced the file');
 foreach my $mode (0640, 0604, 0620, 0602, 0644, 0610)
 {
 	write_keys("postgres orders = $keys[0]\n", $mode);
@@ -131,7 +140,7 @@ SKIP:
 	skip 'no file of another user', 2 unless $foreign;
 	unlink $file;
 	symlink $foreign, $file;
-	is_refused(qr/$refused it is not a regular file that only the database user or root can access\n/, 'a file of another user');
+	is_refused(qr/$refused (?:it is not a regular file that only the database user or root can access|Permission denied)\n/, 'a file of another user');
 }
 SKIP:
 {
@@ -201,7 +210,8 @@ foreach my $case (
 	[ 'NUL in a name', "postgres or\0ders = $keys[0]\n", 'syntax error in line 1' ],
 	[ 'NUL after a good line', "postgres good = $counting\0\n", 'syntax error in line 1' ],
 	[ 'NUL in a line of its own', "${good}\0\n", 'syntax error in line 2' ],
-	[ 'a byte order mark', "\xef\xbb\xbf\n$good", 'syntax error in line 1' ],
+	[ 'a byte order mark', "\xef\xbb\xbf$good", 'it begins with a byte order mark' ],
+	[ 'a byte order mark before a comment', "\xef\xbb\xbf# keys\n$good", 'it begins with a byte order mark' ],
 	[ 'a bad line of another database', "${good}other orders = $half\n", 'syntax error in line 2' ],
 	[ 'a key name twice', "postgres orders = $keys[0]\nother orders = $keys[1]\npostgres orders = $keys[1]\n", 'duplicate key name in line 3' ],
 	[ '10 MB', $good x (10 * 1024 * 1024 / length $good), 'it is larger than 1 MB' ],
@@ -247,8 +257,15 @@ foreach my $case ([ 'postgres', 'parts' ], [ 'other', 'orders' ], [ 'postgres', 
 	like((call($name, $database))[1], qr/ERROR:  42704: key "$name" does not exist/, "database $database has no key $name");
 }
 like((call('parts', 'other'))[0], qr/^[0-9a-f]{8}-/, 'database other has a key of its own');
+write_keys("#1 orders = $counting\n");
+like((call('orders', '#1'))[1], qr/ERROR:  42704: key "orders" does not exist/, 'a line that begins with # is a comment even if a database has this name');
 write_keys("postgres orders = $counting\nother orders = $keys[1]\n");
 isnt((call('orders', 'other'))[0], $public_id{$counting}, 'a name has another key in another database');
+
+# A superuser can delete the row of the database in pg_database, which then has no name.
+($status, $out, $err) = $node->psql('postgres', "BEGIN; DELETE FROM pg_database WHERE datname = 'postgres'; SELECT public.uuidv7_encrypt('$id', 'orders')");
+is($out, '', 'a database without a name has no keys');
+like($err, qr/ERROR:  key "orders" does not exist/, 'the error says so');
 
 # --- vectors --------------------------------------------------------------------
 
@@ -329,6 +346,14 @@ write_keys("postgres orders = $counting\n");
 reload($session);
 is((ask($session, "BEGIN; SAVEPOINT s; SELECT public.uuidv7_encrypt('$id', 'orders'); ROLLBACK TO s; SELECT 1/0; ROLLBACK; SELECT public.uuidv7_encrypt('$id', 'orders')"))[0],
 	"$public_id{$counting}\n$public_id{$counting}", 'keys remain after a rollback of the transaction that has read them');
+
+# A cancel request that arrives before the keys are loaded stops the loading.  The signal
+# arrives at once, since the session sends it to itself.
+write_keys("postgres orders = $keys[0]\n");
+reload($session);
+like((ask($session, "SELECT pg_cancel_backend(pg_backend_pid()), public.uuidv7_encrypt('$id', 'orders')"))[1], qr/ERROR:  canceling statement due to user request/, 'a call can be canceled');
+write_keys("postgres orders = $counting\n");
+is((ask($session, $encrypt))[0], "$public_id{$counting}\n$public_id{$counting}", 'the canceled call has not loaded keys, so the next call does');
 
 $node->append_conf('postgresql.conf', "uuid9562.key_file = ''");
 reload($session);

@@ -8,7 +8,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $folder = PostgreSQL::Test::Utils::tempdir();
-PostgreSQL::Test::Utils::append_to_file("$folder/keys", join '', map { "$_ orders = " . '0123456789abcdef' x 4 . "\n" } qw(shop restored));
+PostgreSQL::Test::Utils::append_to_file("$folder/keys", join '', map { "$_ orders = " . '0123456789abcdef' x 4 . "\n$_ parts = " . 'fedcba9876543210' x 4 . "\n" } qw(shop restored));
 chmod 0600, "$folder/keys";
 
 my $node = PostgreSQL::Test::Cluster->new('public_ids');
@@ -16,6 +16,7 @@ $node->init;
 $node->append_conf('postgresql.conf', "uuid9562.key_file = '$folder/keys'");
 $node->start;
 $node->safe_psql('postgres', 'CREATE ROLE owner LOGIN; CREATE ROLE web LOGIN; CREATE DATABASE shop OWNER owner');
+my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
 
 # Run SQL as a role; return its output and errors.
 sub as
@@ -49,7 +50,7 @@ like($err, qr/ERROR:  42501: permission denied for language c/, 'the owner of a 
 
 # --- a web role, by view and by look-up -----------------------------------------
 
-($out, $err) = as('postgres', 'GRANT EXECUTE ON FUNCTION public.uuidv7_encrypt(uuid, text) TO web; GRANT EXECUTE ON FUNCTION public.uuidv7_decrypt(uuid, text) TO owner');
+($out, $err) = as($superuser, 'GRANT EXECUTE ON FUNCTION public.uuidv7_encrypt(uuid, text) TO web; GRANT EXECUTE ON FUNCTION public.uuidv7_decrypt(uuid, text) TO owner');
 is($err, '', 'a superuser grants encryption to the web role and decryption to the owner');
 ($out, $err) = as('owner', q{
 	CREATE VIEW public_orders AS SELECT public.uuidv7_encrypt(id, 'orders') AS public_id, item FROM orders WHERE customer = current_user;
@@ -68,7 +69,7 @@ like($err, $denied, 'the view does not let its owner encrypt');
 is(as('web', "SELECT count(*), count(DISTINCT public_id), bool_and(public.uuid_extract_version(public_id) = 4) FROM public_orders"), '10000|10000|t',
 	'the web role reads public IDs through the view');
 is(as('web', "SELECT f.item FROM (SELECT * FROM public_orders WHERE item = 'item 77') AS v, find_order(v.public_id) AS f"), 'item 77', 'the web role finds a row by its public ID');
-my $secret = as('postgres', "SELECT public.uuidv7_encrypt(id, 'orders') FROM orders WHERE item = 'secret'");
+my $secret = as($superuser, "SELECT public.uuidv7_encrypt(id, 'orders') FROM orders WHERE item = 'secret'");
 like($secret, qr/^\w{8}-/, 'another customer has an order');
 is(as('web', "SELECT count(*) FROM find_order('$secret')"), '0', 'the look-up does not return the order of another customer');
 foreach my $statement ('SELECT id FROM orders', "SELECT public.uuidv7_decrypt(public_id, 'orders') FROM public_orders",
@@ -78,11 +79,13 @@ foreach my $statement ('SELECT id FROM orders', "SELECT public.uuidv7_decrypt(pu
 	like($err, qr/ERROR:  42501: permission denied for (?:table|function)/, "the web role may not: $statement");
 }
 
+like(as('web', "SELECT public.uuidv7_encrypt('01a2027b-d9c0-771c-9de0-6b9bb85af70d', 'parts')"), qr/^\w{8}-/, 'EXECUTE covers every key of the database');
+
 # the plans of the look-up and of the view
 my $generic = "SET plan_cache_mode = force_generic_plan; PREPARE p(uuid) AS %s; EXPLAIN (COSTS OFF) EXECUTE p('$secret')";
-like(as('postgres', sprintf $generic, q{SELECT item FROM orders WHERE id = public.uuidv7_decrypt($1, 'orders')}),
+like(as($superuser, sprintf $generic, q{SELECT item FROM orders WHERE id = public.uuidv7_decrypt($1, 'orders')}),
 	qr/^Index Scan using orders_pkey on orders\n  Index Cond: \(id = (?:public\.)?uuidv7_decrypt\(\$1, 'orders'::text\)\)$/, 'the look-up uses the primary key');
-like(as('postgres', sprintf $generic, 'SELECT item FROM public_orders WHERE public_id = $1'), qr/^Seq Scan on orders/, 'a condition on the view does not use the primary key');
+like(as($superuser, sprintf $generic, 'SELECT item FROM public_orders WHERE public_id = $1'), qr/^Seq Scan on orders/, 'a condition on the view does not use the primary key');
 
 # --- dump and restore -----------------------------------------------------------
 
@@ -91,11 +94,19 @@ $node->safe_psql('postgres', 'CREATE DATABASE restored OWNER owner');
 $node->command_ok([ 'pg_restore', '--exit-on-error', '-d', 'restored', "$folder/dump" ], 'pg_restore succeeds');
 my $rights = q{SELECT r, p, has_function_privilege(r, 'public.' || p || '(uuid, text)', 'EXECUTE')
 	FROM unnest('{public,web,owner}'::text[]) AS r, unnest('{uuidv7_encrypt,uuidv7_decrypt}'::text[]) AS p ORDER BY 1, 2};
-is(as('postgres', $rights), "owner|uuidv7_decrypt|t\nowner|uuidv7_encrypt|f\npublic|uuidv7_decrypt|f\npublic|uuidv7_encrypt|f\nweb|uuidv7_decrypt|f\nweb|uuidv7_encrypt|t",
+is(as($superuser, $rights), "owner|uuidv7_decrypt|t\nowner|uuidv7_encrypt|f\npublic|uuidv7_decrypt|f\npublic|uuidv7_encrypt|f\nweb|uuidv7_decrypt|f\nweb|uuidv7_encrypt|t",
 	'each role has its privileges');
-is(as('postgres', $rights, 'restored'), as('postgres', $rights), 'a dump and restore keeps the privileges');
+is(as($superuser, $rights, 'restored'), as($superuser, $rights), 'a dump and restore keeps the privileges');
 my $ids = 'SELECT md5(string_agg(public_id::text, $$ $$ ORDER BY item)) FROM public_orders';
 is(as('web', $ids, 'restored'), as('web', $ids), 'a dump and restore keeps the public IDs if the new database has the same key');
+
+# --- default privileges -----------------------------------------------------------
+
+$node->safe_psql('postgres', 'CREATE DATABASE granted');
+($out, $err) = as($superuser, 'ALTER DEFAULT PRIVILEGES GRANT EXECUTE ON FUNCTIONS TO web; CREATE EXTENSION uuid9562', 'granted');
+is($err, '', 'a superuser creates the extension with default privileges for the web role');
+is(as($superuser, $rights, 'granted'), "owner|uuidv7_decrypt|f\nowner|uuidv7_encrypt|f\npublic|uuidv7_decrypt|f\npublic|uuidv7_encrypt|f\nweb|uuidv7_decrypt|t\nweb|uuidv7_encrypt|t",
+	'default privileges of the superuser include the functions');
 
 $node->stop;
 done_testing();

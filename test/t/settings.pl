@@ -42,9 +42,31 @@ like($err, qr/permission denied to set parameter "uuid9562.node_id"/, 'the owner
 $node->safe_psql('shop', 'SELECT public.nil_uuid(); ALTER DATABASE shop SET uuid9562.node_id = 10', extra_params => [ '-U', 'importer' ]);
 is($node->safe_psql('shop', "$id_of_v8; RESET uuid9562.node_id; $id_of_v8"), "10\n10", 'the owner of a database can set the node ID after the library is loaded');
 
+# settings of the server, for a role that is not a superuser, before the library is loaded
+sub show
+{
+	my ($options, $name) = @_;
+	local $ENV{PGOPTIONS} = $options;
+
+	return $node->psql('postgres', "SELECT public.nil_uuid() IS NULL; SHOW $name", extra_params => [ '-U', 'importer' ]);
+}
+$node->append_conf('postgresql.conf', "uuid9562.max_ahead = 7\nuuid9562.key_file = '/path'");
+$node->reload;
+$node->poll_query_until('postgres', q{SELECT current_setting('uuid9562.max_ahead', true) = '7'});
+is((show('', 'uuid9562.max_ahead'))[1], "f\n7s", 'a session has the value of the server');
+is((show('-c uuid9562.max_ahead=99999', 'uuid9562.max_ahead'))[1], "f\n1min", 'without preloading, a connection option replaces the value of the server by the default');
+is($node->safe_psql('postgres', 'SHOW uuid9562.key_file', extra_params => [ '-U', 'importer' ]), '/path', 'without preloading, any user can read the path of the key file');
+
 # with the library preloaded, every SET is checked at once
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\nuuid9562.v7_method = 'counter'");
 $node->restart;
+foreach my $setting ('max_ahead=99999', 'key_file=')
+{
+	($status, $out, $err) = show("-c uuid9562.$setting", 'uuid9562.max_ahead');
+	like($err, qr/FATAL:  parameter "uuid9562.\w+" cannot be changed now/, "with preloading, the connection option uuid9562.$setting is refused");
+}
+($status, $out, $err) = $node->psql('postgres', 'SHOW uuid9562.key_file', extra_params => [ '-U', 'importer' ]);
+like($err, qr/ERROR:  (?:must be superuser|permission denied).* to examine "uuid9562.key_file"/, 'with preloading, only superusers and members of pg_read_all_settings can read the path of the key file');
 is($node->safe_psql('postgres', 'SHOW uuid9562.v7_method'), 'counter', 'postgresql.conf sets the method if the library is preloaded');
 ($status, $out, $err) = $node->psql('postgres', "SET uuid9562.mac_address = 'zz'");
 isnt($status, 0, 'a bad value is refused if the library is preloaded');

@@ -46,6 +46,33 @@ ok(!-e $mark, 'session generators create no file');
 is(state_of(), $before, 'session generators create no shared memory and write no WAL');
 like($before, qr/^0\|/, 'there is no shared memory');
 
+# --- another version of the library --------------------------------------------------
+
+# Build another version of the library from edited files, and return its path.  Rename a
+# function of it that the installed library would call, since PostgreSQL 15 hides no function.
+sub build_other
+{
+	my (%changes) = @_;
+	my $copy = PostgreSQL::Test::Utils::tempdir() . '/uuid9562';
+
+	system_or_bail('cp', '-a', "$FindBin::Bin/../uuid9562", $copy);
+	system_or_bail('make', '-s', '-C', $copy, 'with_llvm=no', 'clean');
+	system_or_bail('perl', '-pi', '-e', $changes{$_}, "$copy/src/$_") foreach sort keys %changes;
+	system_or_bail('make', '-s', '-C', $copy, 'with_llvm=no', 'COPT=-Duuid9562_ordered_init=other_init', 'uuid9562.so');
+	return "$copy/uuid9562";
+}
+my $other_layout = 's/\bSHARED_LAYOUT\b/(SHARED_LAYOUT + 1)/g';
+my $layout_error = qr/uuid9562 shared memory has layout \d+ instead of \d+\n.*DETAIL:  Another version of the library created it\.\n.*HINT:  Restart the server\./;
+
+# Of two libraries, only one can define the settings.
+my $other = build_other('uuid9562.c' => 's/^\tuuid9562_define_settings.*//', 'ordered/shared_memory.c' => $other_layout);
+$node->stop;
+$node->append_conf('postgresql.conf', "shared_preload_libraries = '$other, uuid9562'");
+ok(!$node->start(fail_ok => 1), 'a server does not start if it preloads two versions of the library');
+like(slurp_file($node->logfile), qr/FATAL:  $layout_error/, 'the server log reports another layout');
+$node->append_conf('postgresql.conf', "shared_preload_libraries = ''");
+$world->start;
+
 # --- without preloading -------------------------------------------------------------
 
 if ($version < 17)
@@ -104,24 +131,19 @@ $session->quit;
 # --- a library that was replaced ----------------------------------------------------
 
 # A session loads another version of the library instead of the installed one.
-my $source = "$FindBin::Bin/../uuid9562";
 my %other = (
-	layout => [ 's/\bSHARED_LAYOUT\b/(SHARED_LAYOUT + 1)/g', qr/ERROR:  55000: uuid9562 shared memory has layout \d+ instead of \d+\nDETAIL:  Another version of the library created it\.\nHINT:  Restart the server\./ ],
+	layout => [ $other_layout, qr/ERROR:  55000: $layout_error/ ],
 	size => [ 's/return add_size\(offsetof/return 8192 + add_size(offsetof/', qr/ERROR:  XX000: requested DSM segment size does not match.*?\nHINT:  If the library was updated, restart the server\.\nCONTEXT:  while attaching to uuid9562 shared memory/ ]);
 foreach my $what (sort keys %other)
 {
 	my ($change, $error) = @{ $other{$what} };
-	my $copy = PostgreSQL::Test::Utils::tempdir() . '/uuid9562';
+	my $library = build_other('ordered/shared_memory.c' => $change);
 	my @functions = qw(uuidv4 uuidv7 uuidv7_ordered uuidv7_horizon);
-
-	system_or_bail('cp', '-a', $source, $copy);
-	system_or_bail('perl', '-pi', '-e', $change, "$copy/src/instance/shared_memory.c");
-	system_or_bail('make', '-s', '-C', $copy, 'with_llvm=no', 'uuid9562.so');
 	my $value = sql('SELECT public.uuidv7_ordered()');
 	{
-		local $ENV{PGOPTIONS} = "-c session_preload_libraries=$copy/uuid9562";
+		local $ENV{PGOPTIONS} = "-c session_preload_libraries=$library";
 
-		sql('DROP SCHEMA IF EXISTS other CASCADE; CREATE SCHEMA other', map { "CREATE FUNCTION other.$_() RETURNS uuid LANGUAGE c VOLATILE AS '$copy/uuid9562', 'uuid9562_$_'" } @functions);
+		sql('DROP SCHEMA IF EXISTS other CASCADE; CREATE SCHEMA other', map { "CREATE FUNCTION other.$_() RETURNS uuid LANGUAGE c VOLATILE AS '$library', 'uuid9562_$_'" } @functions);
 		try('SELECT other.uuidv4() IS NOT NULL', 'SELECT other.uuidv7() IS NOT NULL');
 		is("$out$err", "t\nt", "a session with a library of another $what connects and generates");
 		try('SELECT other.uuidv7_ordered()', 'SELECT other.uuidv7_ordered()', 'SELECT other.uuidv7_horizon()', 'SELECT other.uuidv7() IS NOT NULL');

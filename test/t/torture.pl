@@ -18,6 +18,7 @@ use IPC::Run ();
 use List::Util qw(shuffle);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use Reader;
 use Test::More;
 use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC sleep);
 use World;
@@ -52,7 +53,6 @@ $node->append_conf('postgresql.conf', "shared_preload_libraries = '$library'\n")
 $node->stop;
 $world->start;
 $node->safe_psql('postgres', q{
-	CREATE TABLE events (id uuid PRIMARY KEY DEFAULT public.uuidv7_ordered(), n int);
 	CREATE FUNCTION insert_with_exceptions(count int) RETURNS void LANGUAGE plpgsql AS $$
 	BEGIN
 		FOR i IN 1 .. count LOOP
@@ -65,8 +65,9 @@ $node->safe_psql('postgres', q{
 				NULL;
 			END;
 		END LOOP;
-	END$$;
-	INSERT INTO events DEFAULT VALUES});
+	END$$});
+my @names = ('primary outside', 'primary inside', 'standby outside', 'standby inside');
+Reader::prepare($node, @names);
 $node->backup('standby');
 my $standby = PostgreSQL::Test::Cluster->new('torture_standby');
 $standby->init_from_backup($node, 'standby', has_streaming => 1);
@@ -105,12 +106,9 @@ require POSIX;
 # Run statements in a new connection.  Return their output, or undef if they fail.
 sub ask_of
 {
-	my ($server, @statements) = @_;
-	my $printed = '';
+	my ($printed, $errors) = Reader::run(@_);
 
-	IPC::Run::run([ 'psql', '-XAtqd', $server->connstr('postgres'), '-v', 'ON_ERROR_STOP=1', map { ('-c', $_) } @statements ],
-		'<', \undef, '>', \$printed, '2>>', "$dir/errors") or return;
-	chomp $printed;
+	append_to_file("$dir/errors", $errors) if $errors ne '';
 	return $printed;
 }
 
@@ -171,38 +169,12 @@ keep_calling(100 + $_, \&write_rows) foreach 1 .. 4;
 
 # --- readers ------------------------------------------------------------------
 
-my %last = map { $_ => '00000000-0000-0000-0000-000000000000' } 'primary', 'standby';
-
-# Read a page.  Return its number of rows, or undef if the read fails.
-sub read_page
+# Readers on the primary and on the standby, with positions outside and inside the database.
+my @readers = map { Reader->new($_, $dir, primary => sub { $node }, standby => sub { $standby }) } @names;
+foreach my $number (0 .. $#readers)
 {
-	my ($where) = @_;
-	my $page;
-
-	if ($where eq 'primary')
-	{
-		$page = ask_of($node, "SELECT id FROM events WHERE id > '$last{$where}' AND id < public.uuidv7_horizon() ORDER BY id LIMIT 5000");
-	}
-	else
-	{
-		my $target = ask_of($node, 'SELECT public.uuidv7_horizon(), lsn FROM public.uuid_replay_target()') or return;
-		my ($horizon, $lsn) = split /\|/, $target;
-		until ((ask_of($standby, "SELECT pg_last_wal_replay_lsn() >= '$lsn'") || '') eq 't')
-		{
-			return if clock_gettime(CLOCK_MONOTONIC) > $end + 60;
-			sleep 0.02;
-		}
-		$page = ask_of($standby, "SELECT id FROM events WHERE id > '$last{$where}' AND id < '$horizon' ORDER BY id LIMIT 5000");
-	}
-	return unless defined $page;
-	my @ids = split /\n/, $page;
-	return 0 unless @ids;
-	append_to_file("$dir/read.$where", "$page\n");
-	$last{$where} = $ids[-1];
-	return scalar @ids;
+	keep_calling(200 + $number, sub { $readers[$number]->read_page });
 }
-keep_calling(200, sub { read_page('primary') });
-keep_calling(201, sub { read_page('standby') });
 
 # Try to compute a horizon with the snapshot of a logical slot on the standby, which is an
 # error.
@@ -309,19 +281,14 @@ note "$all IDs in $seconds seconds";
 # --- the rows -----------------------------------------------------------------
 
 $world->turn('normal');
-my $rows = ask('SELECT count(*) FROM events');
-my %rows = map { $_ => 1 } split /\n/, ask('SELECT id FROM events');
-foreach my $where (sort keys %last)
+my @rows = split /\n/, ask('SELECT id FROM events');
+foreach my $reader (@readers)
 {
-	my %times;
-
-	$last{$where} = (split /\n/, slurp_file("$dir/read.$where"))[-1];
-	$end = clock_gettime(CLOCK_MONOTONIC);
-	1 while read_page($where) // die "no page is read on the $where";
-	$times{$_}++ foreach split /\n/, slurp_file("$dir/read.$where");
-	is(scalar(grep { !$times{$_} } keys %rows), 0, "a reader on the $where misses none of $rows rows");
-	is(scalar(grep { $_ > 1 } values %times), 0, "a reader on the $where gets no row twice");
-	is(scalar(grep { !$rows{$_} } keys %times), 0, "a reader on the $where gets no row that was not committed");
+	$reader->read_to_end;
+	my ($missed, $twice, $others) = $reader->compare(@rows);
+	is($missed, 0, "$reader->{name}: the reader misses none of " . @rows . ' rows');
+	is($twice, 0, "$reader->{name}: the reader gets no row twice");
+	is($others, 0, "$reader->{name}: the reader gets no row that was not committed");
 }
 if ($major >= 16)
 {

@@ -6,6 +6,7 @@ use warnings;
 
 use FindBin;
 use lib $FindBin::Bin;
+use File::Copy qw(copy);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Shop;
@@ -16,7 +17,7 @@ plan skip_all => 'no earlier PostgreSQL with the extension is on this machine' u
 
 my $bindir = qx(pg_config --bindir);
 chomp $bindir;
-my $conf = "timezone = 'UTC'\nshared_preload_libraries = 'uuid9562'\n";
+my $conf = "timezone = 'UTC'\nshared_preload_libraries = 'uuid9562'\nuuid9562.max_ahead = 1d\n";
 # Since PostgreSQL 17, the array type of a domain is a member of the extension too, so leave
 # it out.
 my $members = q{SELECT string_agg(identity, E'\n' ORDER BY identity COLLATE "C") FROM pg_depend, pg_identify_object(classid, objid, 0)
@@ -28,16 +29,44 @@ my $default = q{SELECT pronamespace::regnamespace || '.' || proname FROM pg_attr
 	JOIN pg_proc ON pg_proc.oid = refobjid
 	WHERE adrelid = 'unqualified'::regclass};
 
+# Return an old and a new server, initialized with checksums, since the default differs.
+sub two_servers
+{
+	my ($name, $prefix) = @_;
+	my @servers = (PostgreSQL::Test::Cluster->new("old$name", install_path => $prefix), PostgreSQL::Test::Cluster->new("new$name"));
+
+	$_->init(extra => ['--data-checksums']) foreach @servers;
+	$_->append_conf('postgresql.conf', $conf) foreach @servers;
+	$servers[0]->start;
+	return @servers;
+}
+
+# Run pg_upgrade, and return whether it succeeds.  Use a temporary working directory, since
+# pg_upgrade leaves a script there.
+sub pg_upgrade
+{
+	my ($old, $new, $prefix) = @_;
+
+	chdir PostgreSQL::Test::Utils::tempdir() or die $!;
+	return run_log([ 'pg_upgrade', '--no-sync', '--link', '--old-datadir', $old->data_dir, '--new-datadir', $new->data_dir,
+		'--old-bindir', "$prefix/bin", '--new-bindir', $bindir, '--socketdir', $new->host,
+		'--old-port', $old->port, '--new-port', $new->port ]);
+}
+
 foreach my $prefix (@from)
 {
-	my $old = PostgreSQL::Test::Cluster->new('old', install_path => $prefix);
-	my $new = PostgreSQL::Test::Cluster->new('new');
+	# a minor version can write dumps that an older release of the next version cannot read
+	my ($old, $new) = two_servers('_plain', $prefix);
 	my $how = 'from ' . (split /\./, $old->pg_version)[0];
+	$old->safe_psql('postgres', 'CREATE TABLE plain (n int); CREATE TABLE parts (n int) PARTITION BY RANGE (n)');
+	$old->stop;
+	unless (pg_upgrade($old, $new, $prefix))
+	{
+	  SKIP: { skip "pg_upgrade $how cannot upgrade tables without the extension either", 1 }
+		next;
+	}
 
-	# initialize both with checksums, since the default differs between versions
-	$_->init(extra => ['--data-checksums']) foreach $old, $new;
-	$_->append_conf('postgresql.conf', $conf) foreach $old, $new;
-	$old->start;
+	($old, $new) = two_servers('', $prefix);
 	Shop::create($old, 'shop');
 	$old->safe_psql('shop', q{
 		SET search_path = public, pg_catalog;
@@ -47,20 +76,30 @@ foreach my $prefix (@from)
 		INSERT INTO unqualified DEFAULT VALUES;
 		CREATE TABLE ordered (id uuid DEFAULT uuidv7_ordered());
 		-- an ID ahead of the clock of the new server
-		INSERT INTO ordered VALUES (public.uuidv7_at(clock_timestamp() + '50 s'));
+		INSERT INTO ordered VALUES (public.uuidv7_at(clock_timestamp() + '1 h'));
+		CREATE TABLE outbox (id uuid DEFAULT public.uuidv7_ordered(), n int);
+		SELECT public.uuid_generator_advance(public.uuidv7_at(clock_timestamp() + '30 min'));
+		INSERT INTO outbox (n) VALUES (1), (2);
 		INSERT INTO customers DEFAULT VALUES;
 		REFRESH MATERIALIZED VIEW months});
 	my $answers = Shop::answers($old, 'shop');
 	my $made_of = $old->safe_psql('shop', $members);
+	my $position = $old->safe_psql('shop', 'SELECT public.uuidv7_position(id, NULL) FROM outbox WHERE id < public.uuidv7_horizon() AND n = 1');
 	$old->stop;
 
-	# use a temporary working directory, since pg_upgrade leaves a script there
-	chdir PostgreSQL::Test::Utils::tempdir() or die $!;
-	$new->command_ok(
-		[ 'pg_upgrade', '--no-sync', '--link', '--old-datadir', $old->data_dir, '--new-datadir', $new->data_dir,
-			'--old-bindir', "$prefix/bin", '--new-bindir', $bindir, '--socketdir', $new->host,
-			'--old-port', $old->port, '--new-port', $new->port ],
-		"$how: pg_upgrade succeeds");
+	ok(pg_upgrade($old, $new, $prefix), "$how: pg_upgrade succeeds");
+
+	# with the generator state, as the manual says
+	copy($old->data_dir . '/global/9562', $new->data_dir . '/global/9562') or die $!;
+	$new->start;
+	is($new->safe_psql('shop', "INSERT INTO outbox (n) VALUES (3); SELECT n FROM outbox WHERE id > public.uuidv7_after('$position') AND id < public.uuidv7_horizon() ORDER BY id"),
+		"2\n3", "$how: with the copied generator state, a reader continues");
+	$new->restart;
+	is($new->safe_psql('shop', 'INSERT INTO outbox (n) VALUES (4); SELECT string_agg(n::text, $$ $$ ORDER BY id) FROM outbox'), '1 2 3 4', "$how: with the copied generator state, IDs stay in order");
+	$new->stop;
+	unlink $new->data_dir . '/global/9562' or die $!;
+
+	# without it
 	$new->start;
 	is(Shop::answers($new, 'shop'), $answers, "$how: the queries return the same results");
 	is($new->safe_psql('shop', $members), $made_of, "$how: the extension has the same members");

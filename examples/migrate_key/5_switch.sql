@@ -1,0 +1,42 @@
+-- Step 5 of the migration of a key to v7: give the new columns the names of the old ones.
+--
+--	psql -v table=orders -v views=views.sql -f 5_switch.sql
+--
+-- The old columns stay, under names that begin with "old_".  Views refer to the old columns until they
+-- are replaced, so the transaction also executes the file "views" of step 4.  If a view returns the key
+-- and the type changes, write DROP VIEW above its CREATE VIEW, and grant its privileges again.
+\ir plan.sql
+\if :switched
+	\echo 'The table has been switched.'
+	\quit
+\endif
+
+BEGIN;
+SET LOCAL lock_timeout = '500ms';
+SELECT format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', "table")
+FROM (SELECT 1 AS n, "table" FROM parent UNION SELECT 2, "table" FROM reference) AS part ORDER BY n, "table"
+\gexec
+SELECT unnest(ARRAY[
+	format('DROP TRIGGER %I ON %s', 'fill_' || name || '_' || new, "table"),
+	format('ALTER TABLE %s DROP CONSTRAINT %I', "table", foreign_key),
+	CASE WHEN not_null THEN format('ALTER TABLE %s ALTER COLUMN %s DROP NOT NULL, ALTER COLUMN %I SET NOT NULL', "table", "column", new) END,
+	format('ALTER TABLE %s DROP CONSTRAINT %I', "table", new || '_filled'),
+	format('ALTER TABLE %s RENAME COLUMN %s TO %I', "table", "column", old),
+	format('ALTER TABLE %s RENAME COLUMN %I TO %s', "table", new, "column"),
+	format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', "table", new || '_fkey', foreign_key)])
+FROM reference
+\gexec
+SELECT unnest(ARRAY[
+	format('DROP TRIGGER %I ON %s', 'fill_' || name || '_' || new, "table"),
+	format('ALTER TABLE %s DROP CONSTRAINT %I', "table", primary_key),
+	format('ALTER TABLE %s RENAME COLUMN %s TO %I', "table", "column", old),
+	format('ALTER TABLE %s RENAME COLUMN %I TO %s', "table", new, "column"),
+	format('ALTER TABLE %s ADD CONSTRAINT %I PRIMARY KEY USING INDEX %I', "table", primary_key, name || '_' || new),
+	format('ALTER TABLE %s DROP CONSTRAINT %I', "table", new || '_filled')])
+FROM parent
+\gexec
+\if :{?views}
+	\i :views
+\endif
+COMMIT;
+\echo 'Step 5 is done.'

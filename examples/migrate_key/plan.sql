@@ -1,0 +1,56 @@
+-- Check the variables, and list the foreign keys that reference the key.  The other scripts include
+-- this file.
+\set ON_ERROR_STOP on
+\set QUIET on
+SET client_min_messages = warning;
+\if :{?table} \else
+	DO $$BEGIN RAISE 'the variable "table" is missing: psql -v table=orders'; END$$;
+\endif
+\if :{?key} \else
+	\set key id
+\endif
+
+-- The table and its key.  During the migration, the new column has the prefix "new_".  The switch
+-- gives the old column the prefix "old_".
+DROP TABLE IF EXISTS pg_temp.parent, pg_temp.reference;
+CREATE TEMPORARY TABLE parent AS
+SELECT c.oid, format('%I.%I', n.nspname, c.relname) AS "table", n.nspname AS schema, c.relname AS name,
+       format('%I', a.attname) AS "column", 'new_' || a.attname AS new, 'old_' || a.attname AS old, p.conname AS primary_key
+FROM pg_class AS c
+JOIN pg_namespace AS n ON n.oid = c.relnamespace
+JOIN pg_constraint AS p ON p.conrelid = c.oid AND p.contype = 'p'
+JOIN pg_attribute AS a ON a.attrelid = c.oid AND p.conkey = ARRAY[a.attnum]
+WHERE c.oid = :'table'::regclass AND a.attname = :'key' AND c.relkind = 'r';
+
+-- The referencing columns.  The foreign keys of the new columns are no part of the plan.
+CREATE TEMPORARY TABLE reference AS
+SELECT c.oid, format('%I.%I', n.nspname, c.relname) AS "table", n.nspname AS schema, c.relname AS name,
+       format('%I', a.attname) AS "column", 'new_' || a.attname AS new, 'old_' || a.attname AS old, f.conname AS foreign_key,
+       a.attnotnull AS not_null,
+       concat(CASE f.confdeltype WHEN 'r' THEN ' ON DELETE RESTRICT' WHEN 'c' THEN ' ON DELETE CASCADE'
+              WHEN 'n' THEN ' ON DELETE SET NULL' WHEN 'd' THEN ' ON DELETE SET DEFAULT' END,
+              CASE f.confupdtype WHEN 'r' THEN ' ON UPDATE RESTRICT' WHEN 'c' THEN ' ON UPDATE CASCADE'
+              WHEN 'n' THEN ' ON UPDATE SET NULL' WHEN 'd' THEN ' ON UPDATE SET DEFAULT' END) AS actions,
+       c.relkind <> 'r' OR f.condeferrable OR c.oid = parent.oid OR cardinality(f.conkey) > 1 OR r.attname <> :'key'
+       OR EXISTS (SELECT FROM pg_constraint AS u WHERE u.conrelid = c.oid AND u.contype IN ('p', 'u', 'x') AND a.attnum = ANY (u.conkey))
+           AS unsupported
+FROM parent
+JOIN pg_constraint AS f ON f.confrelid = parent.oid AND f.contype = 'f'
+JOIN pg_attribute AS r ON r.attrelid = f.confrelid AND r.attnum = f.confkey[1] AND r.attname <> parent.new
+JOIN pg_class AS c ON c.oid = f.conrelid
+JOIN pg_namespace AS n ON n.oid = c.relnamespace
+JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = f.conkey[1];
+
+SELECT NOT EXISTS (SELECT FROM parent) AS no_key,
+       EXISTS (SELECT FROM reference WHERE unsupported) AS unsupported,
+       EXISTS (SELECT FROM pg_attribute AS a JOIN parent ON a.attrelid = parent.oid AND a.attname = parent.old AND NOT a.attisdropped) AS switched
+\gset
+\if :no_key
+	DO $$BEGIN RAISE 'the table is partitioned, or "key" is not its primary key'; END$$;
+\endif
+\if :unsupported
+	SELECT "table", foreign_key FROM reference WHERE unsupported;
+	DO $$BEGIN RAISE 'these foreign keys cannot be migrated by the scripts' USING
+		DETAIL = 'A foreign key must have one column, and must not be deferrable, on a partitioned table, on the table itself, '
+				 'or on a column of a unique constraint.'; END$$;
+\endif

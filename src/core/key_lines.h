@@ -1,0 +1,89 @@
+/*
+ * key_lines.h
+ *		The lines of a key file.
+ *
+ * A line is empty, a comment that begins with "#", or "database key_name = " followed by the
+ * 64 hexadecimal digits of a key.  Lines are split from their end, since the name of a
+ * database can contain spaces and equals signs.
+ */
+#ifndef UUID9562_CORE_KEY_LINES_H
+#define UUID9562_CORE_KEY_LINES_H
+
+#include "text.h"
+
+#define UUID_KEY_BYTES	32
+
+/* The rest of a file.  The bytes must be writable: lines are split in place. */
+typedef struct UuidKeyLines
+{
+	char	   *next;			/* the next line */
+	char	   *end;
+	int			number;			/* of the line read last, from 1 */
+	char	   *database;		/* names in that line */
+	char	   *name;
+} UuidKeyLines;
+
+typedef enum UuidKeyLine
+{
+	UUID_KEY_LINE_NONE,			/* there are no more keys */
+	UUID_KEY_LINE_VALID,
+	UUID_KEY_LINE_INVALID,
+} UuidKeyLine;
+
+/* Begin to read the lines of a file.  Return NULL, or the reason why the file is invalid. */
+static inline const char *
+uuid_key_lines_begin(UuidKeyLines *lines, char *bytes, size_t length)
+{
+	lines->next = bytes;
+	lines->end = bytes + length;
+	lines->number = 0;
+	lines->database = lines->name = NULL;
+	if (length == 0 || bytes[length - 1] != '\n')
+		return "it does not end with a newline";
+	/* the mark would become part of a database's name, and so hide a key */
+	if (strncmp(bytes, "\xef\xbb\xbf", 3) == 0)
+		return "it begins with a byte order mark";
+	return NULL;
+}
+
+#define UUID_KEY_DIGITS	"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+
+/* Split "database key_name = digits".  The name of the database is then at the start of the line. */
+static inline bool
+uuid_key_line_split(char *line, char **name, uint8_t *key)
+{
+	char	   *equals = strrchr(line, '=');
+
+	if (equals == NULL || equals == line || memcmp(equals - 1, " = ", 3) != 0 ||
+		!uuid_text_read(UUID_KEY_DIGITS, equals + 2, key))
+		return false;
+	equals[-1] = '\0';
+	*name = strrchr(line, ' ');
+	if (*name == NULL || *name + 1 == equals - 1 || *line == ' ' || (*name)[-1] == ' ')
+		return false;
+	*(*name)++ = '\0';
+	return true;
+}
+
+/* Read the next line that has a key, and split it in place. */
+static inline UuidKeyLine
+uuid_key_lines_next(UuidKeyLines *lines, uint8_t *key)
+{
+	while (lines->next < lines->end)
+	{
+		char	   *line = lines->next;
+		char	   *newline = memchr(line, '\n', (size_t) (lines->end - line));
+
+		lines->next = newline + 1;
+		lines->number++;
+		*newline = '\0';
+		if (*line == '#' || line == newline)
+			continue;
+		lines->database = line;
+		/* a line with a byte 0 is invalid */
+		return line + strlen(line) == newline && uuid_key_line_split(line, &lines->name, key) ? UUID_KEY_LINE_VALID : UUID_KEY_LINE_INVALID;
+	}
+	return UUID_KEY_LINE_NONE;
+}
+
+#endif							/* UUID9562_CORE_KEY_LINES_H */

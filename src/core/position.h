@@ -1,0 +1,236 @@
+/*
+ * position.h
+ *		Positions of incremental readers, and the branches that they refer to.
+ *
+ * A branch is what a server generates between two starts of its generators.  All values of
+ * a branch are greater than its start.  The floor of a branch is the least start of all later
+ * branches.  So each row at or below the floor is from the branch or an earlier one.
+ *
+ * A position consists of the last ID that a reader has read on each of the last branches that
+ * it has visited.  An entry says: the reader has read all rows up to this ID that this branch
+ * and the branches before it have.  This stays true for ever.  On a server that knows the
+ * branch, the reader can therefore continue after the entry's ID or the floor, whichever is
+ * less, even if the server left the branch earlier than the reader, as after a failover.
+ * A branch that died with its server does no harm, because an older entry serves.
+ */
+#ifndef UUID9562_CORE_POSITION_H
+#define UUID9562_CORE_POSITION_H
+
+#include "generator.h"
+#include "kind.h"
+
+/* --- branches ---------------------------------------------------------------- */
+
+#ifndef UUID_BRANCH_MAX
+#define UUID_BRANCH_MAX		199 /* these fit in a page of 8 kB */
+#endif
+
+typedef struct UuidBranch
+{
+	uint64_t	name;			/* random bits, not 0 */
+	uint64_t	targets;		/* number of replay targets handed out */
+	uint64_t	floor[UUID_ORDERED_COUNT];	/* UUID_NO_TIME if there is no
+											 * later branch */
+} UuidBranch;
+
+/* The last branches on which a position or a target was handed out, oldest first */
+typedef struct UuidBranches
+{
+	uint64_t	count;
+	UuidBranch	branches[UUID_BRANCH_MAX];
+} UuidBranches;
+
+/* Return the branch with a name, or NULL. */
+static inline UuidBranch *
+uuid_branches_find(UuidBranches *all, uint64_t name)
+{
+	for (uint64_t i = all->count; i > 0; i--)
+	{
+		if (all->branches[i - 1].name == name)
+			return &all->branches[i - 1];
+	}
+	return NULL;
+}
+
+/* Add the current branch, and remove the oldest one if there is no room. */
+static inline UuidBranch *
+uuid_branches_add(UuidBranches *all, uint64_t name)
+{
+	UuidBranch	branch = {name, 0, {UUID_NO_TIME, UUID_NO_TIME, UUID_NO_TIME}};
+
+	if (all->count == UUID_BRANCH_MAX)
+		memmove(&all->branches[0], &all->branches[1], --all->count * sizeof(UuidBranch));
+	all->branches[all->count] = branch;
+	return &all->branches[all->count++];
+}
+
+/* Lower the floors to the start of a new branch.  Return whether a floor has changed. */
+static inline bool
+uuid_branches_lower(UuidBranches *all, const uint64_t *start)
+{
+	bool		lowered = false;
+
+	for (uint64_t i = 0; i < all->count; i++)
+	{
+		for (int j = 0; j < UUID_ORDERED_COUNT; j++)
+		{
+			lowered |= start[j] < all->branches[i].floor[j];
+			if (start[j] < all->branches[i].floor[j])
+				all->branches[i].floor[j] = start[j];
+		}
+	}
+	return lowered;
+}
+
+/* --- text -------------------------------------------------------------------- */
+
+/*
+ * The text of a position or replay target consists of a name, a colon, and bytes as hexadecimal
+ * digits: a format number, 64-bit words in network byte order, and a checksum, since an edited
+ * or truncated position could skip rows.
+ */
+#define UUID_SEALED_FORMAT		1
+#define UUID_SEALED_WORDS_MAX	24
+#define UUID_SEALED_NAME_MAX	32
+#define UUID_SEALED_TEXT_MAX	(UUID_SEALED_NAME_MAX + 1 + 2 * (1 + 8 * UUID_SEALED_WORDS_MAX + 4))
+
+typedef struct UuidSealed
+{
+	int			count;
+	uint64_t	words[UUID_SEALED_WORDS_MAX];
+} UuidSealed;
+
+/* Return the FNV-1a checksum of characters. */
+static inline uint32_t
+uuid_sealed_checksum(const char *string, size_t length)
+{
+	uint32_t	sum = 2166136261;
+
+	for (size_t i = 0; i < length; i++)
+		sum = (sum ^ (uint8_t) string[i]) * 16777619;
+	return sum;
+}
+
+/* Write the low bits of a number as hexadecimal digits, and return their end. */
+static inline char *
+uuid_sealed_write_number(char *string, uint64_t number, int digits)
+{
+	for (int i = digits - 1; i >= 0; i--, number >>= 4)
+		string[i] = "0123456789abcdef"[number & 15];
+	return string + digits;
+}
+
+/* Read 16 hexadecimal digits.  The result is arbitrary if there are other characters. */
+static inline uint64_t
+uuid_sealed_read_word(const char *string)
+{
+	uint64_t	word = 0;
+
+	for (int i = 0; i < 16; i++)
+		word = word << 4 | ((uint64_t) (string[i] <= '9' ? string[i] - '0' : string[i] - 'a' + 10) & 15);
+	return word;
+}
+
+/* Write words as text, terminated by NUL.  Return the length of the text. */
+static inline size_t
+uuid_sealed_write(const char *name, const UuidSealed *sealed, char *string)
+{
+	char	   *end = string + strlen(name);
+
+	memcpy(string, name, end - string);
+	*end++ = ':';
+	end = uuid_sealed_write_number(end, UUID_SEALED_FORMAT, 2);
+	for (int i = 0; i < sealed->count; i++)
+		end = uuid_sealed_write_number(end, sealed->words[i], 16);
+	end = uuid_sealed_write_number(end, uuid_sealed_checksum(string, end - string), 8);
+	*end = '\0';
+	return end - string;
+}
+
+/*
+ * Read a text that uuid_sealed_write() wrote with the given name.  Return false for all others:
+ * those that are not what it writes for the words that have been read.
+ */
+static inline bool
+uuid_sealed_read(const char *name, const char *string, size_t length, UuidSealed *sealed)
+{
+	const size_t before = strlen(name) + 1 + 2;
+	char		written[UUID_SEALED_TEXT_MAX + 1];
+
+	if (length < before + 8 || length > before + 16 * UUID_SEALED_WORDS_MAX + 8)
+		return false;
+	sealed->count = (int) ((length - before - 8) / 16);
+	for (int i = 0; i < sealed->count; i++)
+		sealed->words[i] = uuid_sealed_read_word(string + before + 16 * i);
+	return uuid_sealed_write(name, sealed, written) == length && memcmp(written, string, length) == 0;
+}
+
+/* --- positions --------------------------------------------------------------- */
+
+/*
+ * The name in the text of a position is that of the kind.  Each entry has three words: the name
+ * of a branch, and bytes 0-7 and 8-15 of the last ID on it.  The entry of the branch that was
+ * visited last comes first.
+ */
+#define UUID_POSITION_WORDS		3
+#define UUID_POSITION_ENTRIES	(UUID_SEALED_WORDS_MAX / UUID_POSITION_WORDS)
+
+/* Set the last ID on a branch.  Forget the branch that was visited longest ago if there is no room. */
+static inline void
+uuid_position_advance(UuidSealed *position, uint64_t branch, const uint8_t *id)
+{
+	int			i = 0;
+
+	while (i < position->count && position->words[i] != branch)
+		i += UUID_POSITION_WORDS;
+	if (i == UUID_SEALED_WORDS_MAX)
+		i -= UUID_POSITION_WORDS;
+	else if (i == position->count)
+		position->count += UUID_POSITION_WORDS;
+	memmove(&position->words[UUID_POSITION_WORDS], &position->words[0], i * sizeof(uint64_t));
+	position->words[0] = branch;
+	position->words[1] = uuid_layout_load64(id);
+	position->words[2] = uuid_layout_load64(id + 8);
+}
+
+/*
+ * Find the ID after which a reader continues: the greatest ID of the entries whose branch
+ * is known, each limited by the floor of its branch.  Return false if no branch is known.
+ */
+static inline bool
+uuid_position_after(const UuidSealed *position, UuidBranches *known, const UuidKind *kind, uint8_t *after)
+{
+	bool		found = false;
+
+	for (int i = 0; i < position->count; i += UUID_POSITION_WORDS)
+	{
+		const UuidBranch *branch = uuid_branches_find(known, position->words[i]);
+		uint8_t		id[UUID_BYTES];
+		uint8_t		floor[UUID_BYTES];
+
+		if (branch == NULL)
+			continue;
+		uuid_layout_store64(id, position->words[i + 1]);
+		uuid_layout_store64(id + 8, position->words[i + 2]);
+		if (branch->floor[kind->number] != UUID_NO_TIME)
+		{
+			uuid_layout_pack(floor, kind->version, uuid_generator_from(branch->floor[kind->number]));
+			if (memcmp(floor, id, UUID_BYTES) < 0)
+				memcpy(id, floor, UUID_BYTES);
+		}
+		if (!found || memcmp(id, after, UUID_BYTES) > 0)
+			memcpy(after, id, UUID_BYTES);
+		found = true;
+	}
+	return found;
+}
+
+/* Read a position of a kind.  Return false for other texts. */
+static inline bool
+uuid_position_read(UuidSealed *position, const UuidKind *kind, const char *string, size_t length)
+{
+	return uuid_sealed_read(kind->name, string, length, position) &&
+		position->count > 0 && position->count % UUID_POSITION_WORDS == 0;
+}
+
+#endif							/* UUID9562_CORE_POSITION_H */

@@ -1,0 +1,214 @@
+/*
+ * high_water_mark.c
+ *		The reserved ranges and the branches of the ordered generators, on disk and in
+ *		WAL (RFC 9562, 6.3, stable storage).
+ *
+ * The mark is one page, in a file like that of a table but without an entry in the system
+ * catalogs.  Each change is written to WAL as a full-page image.  So the page is also on
+ * standbys, and survives crash recovery, restoring a backup and pg_rewind; none of these
+ * needs the library.  The WAL record is flushed before a value of the new range is generated.
+ * So a server that has a row with such a value also has this WAL record.
+ *
+ * If there is no file, no ordered value has been generated.  If the file has no valid page,
+ * it is corrupted or has another format, and uuid9562_read_mark() raises an error.  Crashes
+ * and full disks leave no such file: the file gets its name when a first page, which reserves
+ * nothing, is flushed, and WAL is written only then, so replay needs no new space.
+ *
+ * Callers that change the mark hold mark_lock.
+ */
+#include "ordered/shared_state.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "access/xlog.h"
+#include "access/xloginsert.h"
+#include "catalog/pg_tablespace_d.h"
+#include "common/file_utils.h"
+#include "miscadmin.h"
+#include "port/pg_crc32c.h"
+#include "storage/bufmgr.h"
+#include "storage/bufpage.h"
+#include "storage/fd.h"
+#include "storage/smgr.h"
+
+/* The file is in tablespace pg_global.  PostgreSQL releases use no OID from 8000 to 9999. */
+#define MARK_FOLDER		"global"
+#define MARK_PATH		MARK_FOLDER "/9562"
+/* The name of the new file.  Programs such as pg_basebackup skip names with this prefix. */
+#define NEW_PATH		MARK_FOLDER "/" PG_TEMP_FILE_PREFIX ".9562"
+
+static const RelFileLocator mark_locator = {GLOBALTABLESPACE_OID, InvalidOid, 9562};
+
+/* The content of the page after its header, in the byte order of the machine. */
+typedef struct MarkRecord
+{
+	uint32		magic;
+	uint32		format;
+	pg_crc32c	crc;			/* of the mark */
+	uint32		length;			/* of the mark, without unused branches */
+	HighWaterMark mark;
+} MarkRecord;
+
+#define MARK_MAGIC		0x55554944	/* "UUID" in ASCII */
+#define MARK_FORMAT		4
+
+StaticAssertDecl(MAXALIGN(SizeOfPageHeaderData) + MAXALIGN(sizeof(MarkRecord)) <= BLCKSZ,
+				 "the high-water mark fits in a page");
+
+static uint32
+length_of(const HighWaterMark *mark)
+{
+	return offsetof(HighWaterMark, branches.branches) + mark->branches.count * sizeof(UuidBranch);
+}
+
+static pg_crc32c
+checksum(const MarkRecord *record)
+{
+	pg_crc32c	crc;
+
+	INIT_CRC32C(crc);
+	COMP_CRC32C(crc, &record->mark, record->length);
+	FIN_CRC32C(crc);
+	return crc;
+}
+
+static bool
+is_valid(const MarkRecord *record)
+{
+	return record->magic == MARK_MAGIC && record->format == MARK_FORMAT &&
+		record->length <= sizeof(HighWaterMark) && EQ_CRC32C(record->crc, checksum(record)) &&
+		record->mark.branches.count <= UUID_BRANCH_MAX && record->length == length_of(&record->mark);
+}
+
+static int
+advise_reset(void)
+{
+	return errhint("A superuser can call uuid_generator_reset() to restart the generators at the current time "
+				   "and uuid_generator_advance() to continue after the greatest existing UUID.");
+}
+
+void
+uuid9562_report_corruption(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("file \"%s\" does not contain valid generator state", MARK_PATH),
+			 errdetail("The file is corrupted or was written by another version of uuid9562."),
+			 advise_reset()));
+}
+
+/* Error context callback: add a hint if PostgreSQL finds that the page is corrupted. */
+static void
+add_hint(void *arg)
+{
+	if (geterrcode() == ERRCODE_DATA_CORRUPTED)
+		advise_reset();
+}
+
+/*
+ * Read the mark, which is all zeros if there is no file.  Raise an error if the page is not
+ * valid, or with repair, treat it as missing.  During recovery, also treat an empty page as
+ * missing, since recovery creates the file before it restores the page.
+ */
+void
+uuid9562_read_mark(HighWaterMark *mark, bool repair)
+{
+	SMgrRelation storage = smgropen(mark_locator, INVALID_PROC_NUMBER);
+	ErrorContextCallback context = {error_context_stack, add_hint, NULL};
+	const MarkRecord *record;
+	Buffer		buffer;
+	bool		missing = true;
+	bool		valid = false;
+
+	memset(mark, 0, sizeof(HighWaterMark));
+	if (!smgrexists(storage, MAIN_FORKNUM))
+		return;
+	if (smgrnblocks(storage, MAIN_FORKNUM) > 0)
+	{
+		error_context_stack = &context;
+		buffer = ReadBufferWithoutRelcache(mark_locator, MAIN_FORKNUM, 0,
+										   repair ? RBM_ZERO_ON_ERROR : RBM_NORMAL, NULL, true);
+		error_context_stack = context.previous;
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		missing = PageIsNew(BufferGetPage(buffer));
+		record = (const MarkRecord *) PageGetContents(BufferGetPage(buffer));
+		valid = is_valid(record);
+		if (valid)
+			memcpy(mark, &record->mark, record->length);
+		UnlockReleaseBuffer(buffer);
+	}
+	if (!valid && !repair && !(missing && RecoveryInProgress()))
+		uuid9562_report_corruption();
+}
+
+static void
+fill_page(Page page, const HighWaterMark *mark)
+{
+	MarkRecord *record = (MarkRecord *) PageGetContents(page);
+
+	PageInit(page, BLCKSZ, 0);
+	record->magic = MARK_MAGIC;
+	record->format = MARK_FORMAT;
+	record->length = length_of(mark);
+	memcpy(&record->mark, mark, record->length);
+	record->crc = checksum(record);
+	((PageHeader) page)->pd_lower += MAXALIGN(offsetof(MarkRecord, mark) + record->length);
+}
+
+/* Create the file, with a mark that reserves nothing.  An error leaves no file. */
+static void
+create_file(void)
+{
+	static const HighWaterMark none;
+	PGIOAlignedBlock page;
+	int			fd;
+
+	fill_page(page.data, &none);
+	PageSetChecksum(page.data, 0);
+	fd = OpenTransientFile(NEW_PATH, O_WRONLY | O_CREAT | O_TRUNC | PG_BINARY);
+	if (fd < 0)
+		ereport(ERROR, (errcode_for_file_access(), errmsg("could not create file \"%s\": %m", NEW_PATH)));
+	errno = ENOSPC;				/* if a short write does not set it */
+	if (write(fd, page.data, BLCKSZ) != BLCKSZ || CloseTransientFile(fd) != 0)
+	{
+		int			reason = errno;
+
+		unlink(NEW_PATH);
+		errno = reason;
+		ereport(ERROR, (errcode_for_file_access(), errmsg("could not write file \"%s\": %m", NEW_PATH)));
+	}
+	(void) durable_rename(NEW_PATH, MARK_PATH, ERROR);	/* flushes the page too */
+}
+
+/*
+ * Replace the mark, and create the file if necessary.  Flush the WAL record of the
+ * change, and return its end.
+ */
+XLogRecPtr
+uuid9562_write_mark(const HighWaterMark *mark)
+{
+	SMgrRelation storage = smgropen(mark_locator, INVALID_PROC_NUMBER);
+	Buffer		buffer;
+	XLogRecPtr	lsn;
+
+	if (!smgrexists(storage, MAIN_FORKNUM))
+		create_file();
+	else if (smgrnblocks(storage, MAIN_FORKNUM) == 0)
+	{
+		/* repair a truncated file in place: processes can have it open */
+		PGIOAlignedBlock empty = {{0}};
+
+		smgrextend(storage, MAIN_FORKNUM, 0, empty.data, false);
+	}
+	buffer = ReadBufferWithoutRelcache(mark_locator, MAIN_FORKNUM, 0, RBM_ZERO_AND_LOCK, NULL, true);
+
+	START_CRIT_SECTION();
+	fill_page(BufferGetPage(buffer), mark);
+	MarkBufferDirty(buffer);
+	lsn = log_newpage_buffer(buffer, true);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buffer);
+	XLogFlush(lsn);
+	return lsn;
+}

@@ -1,0 +1,312 @@
+/*
+ * horizon.c
+ *		The ID below which no further values can become visible:
+ *		uuidv6_horizon(), uuidv7_horizon() and uuidv8_node_horizon().
+ *
+ * Suppose that a transaction inserts a row with an ordered value that it has generated.
+ * If the value is below the horizon and the transaction ever commits, the calling
+ * statement's snapshot already sees the row.
+ *
+ * The slot of a process contains a history of its finished transactions, and the smallest
+ * value of its transaction in progress.  A transaction in progress holds the horizon at
+ * its smallest value.  So does a finished transaction that the snapshot sees as in
+ * progress.  If none does, the horizon is just above the generator's last value.
+ *
+ * Proof.  Suppose that transaction T generates a value and commits, and that the snapshot
+ * does not see T as finished.  The reader first reads the generator's last value L.  If
+ * T's value is greater than L, it is not below the horizon.  Otherwise T's smallest value
+ * was in T's slot before L was read, because values are recorded, and L is read, under
+ * the generator's lock (1).  Then the reader reads the slot.  If T's value is not in the
+ * slot any more, T is already in the history (2), which is read after the slot (3).  The
+ * history is in the order in which transactions finished.  So the reader starts at the
+ * newest entry, and can stop at the first entry that the snapshot sees as finished (4).
+ * If the history changes while the reader reads it, the reader reads it again (5).
+ *
+ * PREPARE TRANSACTION copies T's smallest value to the history in the slot of the prepared
+ * transaction, and then clears the slot of the process (2).  The reader reads the slots of
+ * prepared transactions last, so it finds the value in one of the two slots (6).  The
+ * slot of a prepared transaction is not reused before the transaction has finished.
+ *
+ * After a crash, a generator continues from the high-water mark, which is in WAL and is
+ * greater than all earlier values and horizons.  A later horizon can still be smaller, since
+ * merged entries of a history have smaller values than necessary.
+ *
+ * test/schedules runs this code under every schedule with few preemptions, on a memory that
+ * reorders loads and stores.  It also checks that each of (1) to (6) and each barrier of the
+ * slots is necessary: without it, a schedule exists in which a row is missed.
+ */
+#include "ordered/shared_state.h"
+
+#include "access/parallel.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "miscadmin.h"
+#include "utils/snapmgr.h"
+
+#include "runtime/runtime.h"
+#include "value/value.h"
+
+/* Return the statement's snapshot.  Raise an error if it cannot be used in this process. */
+static Snapshot
+statement_snapshot(const char *function)
+{
+	Snapshot	snapshot = ActiveSnapshotSet() ? GetActiveSnapshot() : NULL;
+
+	if (snapshot == NULL || snapshot->snapshot_type != SNAPSHOT_MVCC)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot execute %s() without an active snapshot", function)));
+	if (RecoveryInProgress() || snapshot->takenDuringRecovery)
+		ereport(ERROR,
+				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+				 errmsg("cannot execute %s() during recovery", function),
+				 errdetail("Only the primary knows which transactions are in progress."),
+				 errhint("Execute it on the primary or, after promotion, in a new transaction.")));
+	if (IsParallelWorker())
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+				 errmsg("cannot execute %s() in a parallel worker", function),
+				 errhint("Mark functions that call it PARALLEL RESTRICTED.")));
+	return snapshot;
+}
+
+/*
+ * Return the cache entry of the statement's snapshot.  If it is new, first capture the current
+ * branch.  If a reset came after a horizon and before the branch of its positions, a position
+ * could skip values of the new branch, which can be below this horizon.
+ */
+CachedHorizon *
+uuid9562_snapshot_state(const char *function)
+{
+	CachedHorizon *cached = uuid9562_cached_horizon(statement_snapshot(function));
+
+	if (cached->branch == 0)
+	{
+		uuid9562_refuse_citus(function);
+		uuid9562_prepare_generators();
+		cached->branch = pg_atomic_read_u64(&uuid9562_shared->branch);
+		pg_read_barrier();
+	}
+	return cached;
+}
+
+/* A snapshot, with full transaction IDs (which include the epoch). */
+typedef struct FullSnapshot
+{
+	Snapshot	snapshot;
+	FullTransactionId next;		/* next transaction ID to be assigned */
+	uint64		xmin;
+	uint64		xmax;
+} FullSnapshot;
+
+static FullSnapshot
+full_snapshot(Snapshot snapshot)
+{
+	FullTransactionId next = ReadNextFullTransactionId();
+	FullSnapshot full = {snapshot, next, full_xid(snapshot->xmin, next), full_xid(snapshot->xmax, next)};
+
+	return full;
+}
+
+/* Check whether the snapshot sees a top-level transaction as finished. */
+static bool
+snapshot_sees(const FullSnapshot *full, uint64 xid)
+{
+	if (xid < full->xmin)
+		return true;
+	if (xid >= full->xmax)
+		return false;
+	for (uint32 i = 0; i < full->snapshot->xcnt; i++)
+	{
+		if (full->snapshot->xip[i] == (TransactionId) xid)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Raise an error if the snapshot sees a transaction with unknown values as in progress;
+ * see transaction_slot.c.
+ */
+static void
+check_known(const UuidKind *kind, const FullSnapshot *full)
+{
+	const uint64 first_known_xid = uuid9562_shared->first_known_xid;
+	bool		known = full->xmax >= first_known_xid;
+
+	for (uint32 i = 0; i < full->snapshot->xcnt; i++)
+		known &= full_xid(full->snapshot->xip[i], full->next) >= first_known_xid;
+	if (!known)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("could not determine %s_horizon() because of an old transaction", kind->name),
+				 errdetail("The transaction was prepared, or the snapshot was taken, before the first use of an ordered function since startup or promotion."),
+				 errhint("Finish the transactions listed in pg_prepared_xacts with COMMIT PREPARED or ROLLBACK PREPARED, "
+						 "and retry in a new transaction.")));
+}
+
+/*
+ * Return the smallest value of the entries in a history whose transactions the snapshot
+ * sees as in progress (4).  If another process changes the history at the same time, the
+ * caller ignores the result.  Even then the counts do not exceed the size of the array.
+ */
+static uint64
+smallest_in_history(const volatile UuidHistory *history, const UuidKind *kind, const FullSnapshot *full)
+{
+	uint64		smallest = UUID_NO_TIME;
+
+	for (int level = 0; level < UUID_HISTORY_LEVELS; level++)
+	{
+		for (int i = history->count[level] - 1; i >= 0; i--)
+		{
+			const volatile UuidHistoryEntry *entry = &history->entries[level][i];
+
+			if (snapshot_sees(full, entry->xid))
+				return smallest;
+			smallest = Min(smallest, entry->first[kind->number]);
+		}
+	}
+	return smallest;
+}
+
+/*
+ * Return the smallest value of the entries in a slot's history whose transactions the
+ * snapshot sees as in progress.  If the changecount is odd or changes, another process is
+ * changing the history at the same time, so read the history again (5).
+ */
+static uint64
+smallest_finished(TransactionSlot *slot, const UuidKind *kind, const FullSnapshot *full)
+{
+	for (;;)
+	{
+		uint64		changecount = pg_atomic_read_u64(&slot->changecount);
+		uint64		smallest = UUID_NO_TIME;
+
+		pg_read_barrier();
+		if (changecount != 0 && changecount % 2 == 0)
+			smallest = smallest_in_history(&slot->history, kind, full);
+		pg_read_barrier();
+		if (changecount % 2 == 0 && pg_atomic_read_u64(&slot->changecount) == changecount)
+			return smallest;
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/*
+ * Find the smallest value of all transactions that are in progress, or that the snapshot
+ * sees as in progress.  Return its time, or UUID_NO_TIME if there is none.
+ * Set *holder to the number of the slot that has the value.
+ */
+static uint64
+smallest_unfinished(const UuidKind *kind, const FullSnapshot *full, int *holder)
+{
+	uint64		smallest = UUID_NO_TIME;
+
+	/* (6): the slots of prepared transactions come last, as their PGPROCs do */
+	for (int i = 0; i < slot_count(); i++)
+	{
+		TransactionSlot *slot = &uuid9562_shared->slots[i].slot;
+		uint64		first = pg_atomic_read_u64(&slot->first[kind->number]);
+
+		/* (3), (6): reads after a read barrier, so after the slot's value */
+		uint64		finished = smallest_finished(slot, kind, full);
+
+		first = Min(first, finished);
+		if (first < smallest)
+		{
+			smallest = first;
+			*holder = i;
+		}
+	}
+	return smallest;
+}
+
+/*
+ * Return a time that is greater than the time of every value since the last reset, and
+ * make the generator continue at that time or later.  The generator skips the rest of its
+ * current tick.  So the horizon can be the smallest UUID of the next tick, which does not
+ * show random bits of a generated value.
+ */
+static uint64
+close_tick(const UuidKind *kind)
+{
+	OrderedGenerator *generator = generator_of(kind);
+	UuidPayload previous;
+
+	SpinLockAcquire(&generator->lock);
+	previous = generator->previous;
+	if (previous.time != 0 && previous.time < UUID_TIME_MAX)
+		generator->previous.tail = UUID_TAIL_MAX;
+	SpinLockRelease(&generator->lock);
+
+	if (previous.time == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("%s_ordered() has not generated any value on this server", kind->name),
+				 errhint("Make %s_ordered() the default of the column, and call it once before reading.", kind->name)));
+	if (previous.time == UUID_TIME_MAX)
+		uuid9562_time_exhausted(kind, "Check the system clock of the server, then call uuid_generator_reset() as a superuser.");
+	return previous.time + 1;
+}
+
+static UuidPayload
+compute_horizon(const UuidKind *kind, Snapshot snapshot)
+{
+	FullSnapshot full = full_snapshot(snapshot);
+	UuidPayload horizon = {0, 0};
+	uint64		smallest;
+	int			holder;
+
+	check_known(kind, &full);
+	/* (1): read the last value before the slots */
+	horizon.time = close_tick(kind);
+	smallest = smallest_unfinished(kind, &full, &holder);
+	horizon.time = Min(horizon.time, smallest);
+	return horizon;
+}
+
+/* Return the horizon of a kind for the snapshot of a cache entry. */
+UuidPayload
+uuid9562_horizon(const UuidKind *kind, CachedHorizon *cached)
+{
+	const int	i = kind->number;
+
+	if (!cached->known[i])
+	{
+		cached->horizon[i] = compute_horizon(kind, GetActiveSnapshot());
+		cached->known[i] = true;
+	}
+	return cached->horizon[i];
+}
+
+/*
+ * uuidv6_horizon() returns uuid
+ * uuidv7_horizon() returns uuid
+ * uuidv8_node_horizon() returns uuid
+ *
+ * Return a UUID below which no further values of the kind's _ordered() function can become
+ * visible to later statements.  Raise an error if the horizon cannot be known.
+ */
+static Datum
+uuid_horizon(FunctionCallInfo fcinfo, const UuidKind *kind, const char *function)
+{
+	return uuid_datum(kind->version, uuid9562_horizon(kind, uuid9562_snapshot_state(function)));
+}
+
+SQL_FUNCTION(uuid9562_uuidv6_horizon, uuid_horizon, UUID_V6, "uuidv6_horizon")
+SQL_FUNCTION(uuid9562_uuidv7_horizon, uuid_horizon, UUID_V7, "uuidv7_horizon")
+SQL_FUNCTION(uuid9562_uuidv8_node_horizon, uuid_horizon, UUID_V8_NODE, "uuidv8_node_horizon")
+
+/*
+ * Return the number of the slot that holds back the horizon of a kind, or -1 if there
+ * is none.  Set *time to the time of the slot's value.
+ */
+int
+uuid9562_find_holder(const UuidKind *kind, uint64 *time)
+{
+	FullSnapshot full = full_snapshot(GetActiveSnapshot());
+	int			holder = -1;
+
+	*time = smallest_unfinished(kind, &full, &holder);
+	return holder;
+}

@@ -1,0 +1,139 @@
+/*
+ * transaction_slot.c
+ *		The smallest ordered value of each transaction, in shared memory.
+ *
+ * Each process and each prepared transaction has a slot.  A reader computes a horizon from
+ * all slots.  horizon.c proves that this is correct; (1) to (6) are steps of the proof.
+ *
+ * The slots cover all values generated since the first use of an ordered function after
+ * startup or promotion.  A transaction with an earlier value has finished or is prepared,
+ * and its ID is before first_known_xid.  Transactions that can still generate a value have
+ * first_known_xid, a later ID, or no ID yet.  If a snapshot sees a transaction with an
+ * earlier ID as in progress, the transaction's values are unknown, and so is the horizon.
+ */
+#include "ordered/shared_state.h"
+
+#include "access/xact.h"
+#include "utils/resowner.h"
+
+TransactionSlot *uuid9562_own_slot;
+
+/*
+ * Add a transaction to a history.  Concurrent readers retry if the changecount is
+ * odd or has changed, as with PgBackendStatus (5).
+ */
+static void
+add_to_history(TransactionSlot *slot, UuidHistoryEntry entry)
+{
+	uint64		changecount = pg_atomic_read_u64(&slot->changecount);
+
+	pg_atomic_write_u64(&slot->changecount, changecount + 1);
+	pg_write_barrier();
+	uuid_history_add(&slot->history, entry);
+	pg_write_barrier();
+	pg_atomic_write_u64(&slot->changecount, changecount + 2);
+}
+
+/*
+ * Move the values of a finished or prepared transaction from the slot of this process to a
+ * history, which is NULL if the transaction has no rows that can become visible.
+ */
+static void
+finish_transaction(TransactionSlot *history)
+{
+	TransactionSlot *slot = uuid9562_own_slot;
+	UuidHistoryEntry entry;
+	bool		generated = false;
+
+	if (slot == NULL)
+		return;					/* uuid9562_take_slot() failed between its
+								 * callbacks */
+	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
+	{
+		entry.first[i] = pg_atomic_read_u64(&slot->first[i]);
+		generated |= entry.first[i] != UUID_NO_TIME;
+	}
+	if (!generated)
+		return;
+
+	entry.xid = U64FromFullTransactionId(GetTopFullTransactionIdIfAny());
+	if (history != NULL)
+		add_to_history(history, entry);
+
+	/* (2): this is after the last write barrier of add_to_history() */
+	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
+		pg_atomic_write_u64(&slot->first[i], UUID_NO_TIME);
+}
+
+/*
+ * Transaction callback: finish a transaction that aborted or was prepared.
+ *
+ * PostgreSQL has already removed the transaction from the PGPROC of this process.  New
+ * snapshots see a prepared transaction as in progress, and so need its history.
+ */
+static void
+abort_or_prepare(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_ABORT)
+		finish_transaction(NULL);
+	else if (event == XACT_EVENT_PREPARE)
+	{
+		const PGPROC *proc = two_phase_proc(GetTopFullTransactionIdIfAny());
+
+		Assert(GetNumberFromPGProc(proc) >= FIRST_PREPARED_XACT_PROC_NUMBER);
+		finish_transaction(slot_of(proc));
+	}
+}
+
+/*
+ * Resource release callback: finish a transaction that committed.
+ *
+ * PostgreSQL calls it after the transaction callbacks.  These can commit rows with values of
+ * this transaction elsewhere, as Citus does on its workers, so the slot must hold the horizon
+ * until all of them have returned.  A resource release callback cannot distinguish COMMIT
+ * from PREPARE, but PREPARE and ABORT have cleared the slot before.
+ *
+ * New snapshots see the transaction as finished, and older ones as in progress, so that they
+ * need its history.  A transaction without a transaction ID has no rows.  PostgreSQL also
+ * releases owners other than a transaction's as top-level, such as that of a WAL sender,
+ * while a transaction is in progress.
+ */
+static void
+commit(ResourceReleasePhase phase, bool is_commit, bool is_top_level, void *arg)
+{
+	if (phase != RESOURCE_RELEASE_BEFORE_LOCKS || !is_commit || !is_top_level || IsTransactionState())
+		return;
+	finish_transaction(FullTransactionIdIsValid(GetTopFullTransactionIdIfAny()) ? uuid9562_own_slot : NULL);
+}
+
+/* Start to use the slot of this process, before its first ordered value. */
+void
+uuid9562_take_slot(void)
+{
+	RegisterXactCallback(abort_or_prepare, NULL);
+	RegisterResourceReleaseCallback(commit, NULL);
+	uuid9562_own_slot = slot_of(MyProc);
+}
+
+/*
+ * Return first_known_xid: the smallest ID of the transactions in progress that are not
+ * prepared.  If there is no such transaction, return the next ID to be assigned.
+ *
+ * The next ID is read first, under XidGenLock.  PostgreSQL stores an ID in the PGPROC
+ * of its transaction before it releases that lock, so no transaction is missed.
+ */
+uint64
+uuid9562_find_first_known_xid(void)
+{
+	FullTransactionId next = ReadNextFullTransactionId();
+	uint64		first = U64FromFullTransactionId(next);
+
+	for (int i = 0; i < FIRST_PREPARED_XACT_PROC_NUMBER; i++)
+	{
+		TransactionId xid = ((const volatile PGPROC *) GetPGProcByNumber(i))->xid;
+
+		if (TransactionIdIsNormal(xid) && TransactionIdPrecedes(xid, XidFromFullTransactionId(next)))
+			first = Min(first, full_xid(xid, next));
+	}
+	return first;
+}

@@ -1,0 +1,289 @@
+/*
+ * is_version_support.c
+ *		Planner support of uuid_is_v6, uuid_is_v7 and uuid_is_v8.
+ *
+ * The support functions estimate how many rows of a table have the version; see
+ * selectivity.c.  They also provide an index condition.  If a CHECK constraint excludes
+ * other versions, or if the query has the same condition twice, the index condition "id IS
+ * NOT NULL" replaces the call, and an index scan does not have to check the version of each
+ * row.
+ *
+ * An estimate evaluates every bound of the table's conditions.  A query with many periods
+ * has as many calls of uuid_is_v7, so the estimate is remembered: otherwise, the time for
+ * planning would grow with the square of the number of periods.
+ */
+#include "period/period.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/supportnodes.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+/*
+ * The estimate of a call, in the memory context of the table's RelOptInfo.  It is valid as
+ * long as the table has the same conditions.
+ */
+typedef struct Estimate
+{
+	RelOptInfo *rel;
+	int			conditions;		/* their number, since they are only added */
+	Oid			funcid;
+	List	   *args;
+	double		selectivity;
+	MemoryContextCallback forget;
+} Estimate;
+
+static Estimate *last_estimate = NULL;
+
+static void
+forget_estimate(void *estimate)
+{
+	if (last_estimate == estimate)
+		last_estimate = NULL;
+}
+
+/* Remember an estimate until the planner frees the memory of the table's RelOptInfo. */
+static void
+remember_estimate(RelOptInfo *rel, Oid funcid, List *args, double selectivity)
+{
+	MemoryContext context = GetMemoryChunkContext(rel);
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	Estimate   *estimate = palloc0(sizeof(Estimate));
+
+	estimate->rel = rel;
+	estimate->conditions = list_length(rel->baserestrictinfo);
+	estimate->funcid = funcid;
+	estimate->args = copyObject(args);
+	estimate->selectivity = selectivity;
+	estimate->forget.func = forget_estimate;
+	estimate->forget.arg = estimate;
+	MemoryContextRegisterResetCallback(context, &estimate->forget);
+	last_estimate = estimate;
+	MemoryContextSwitchTo(caller);
+}
+
+/* Check whether the last estimate is one of the same call, under the same conditions. */
+static bool
+is_remembered(const RelOptInfo *rel, Oid funcid, List *args)
+{
+	return last_estimate != NULL && last_estimate->rel == rel &&
+		last_estimate->conditions == list_length(rel->baserestrictinfo) &&
+		last_estimate->funcid == funcid && equal(last_estimate->args, args);
+}
+
+/*
+ * Several periods, or a view and its query, can make the same call a condition more than
+ * once.  Count it once: set the selectivity of all others to 1.  Count the call that is
+ * being estimated, or the first one if that call is a part of another condition.
+ */
+static void
+count_once(const RelOptInfo *rel, Oid funcid, List *args, double selectivity)
+{
+	RestrictInfo *counted = NULL;
+	List	   *same = NIL;
+	ListCell   *cell;
+
+	foreach(cell, rel->baserestrictinfo)
+	{
+		RestrictInfo *condition = lfirst_node(RestrictInfo, cell);
+		FuncExpr   *call = (FuncExpr *) condition->clause;
+
+		if (!IsA(call, FuncExpr) || call->funcid != funcid || !equal(call->args, args))
+			continue;
+		same = lappend(same, condition);
+		if (counted == NULL || call->args == args)
+			counted = condition;
+	}
+	foreach(cell, same)
+	{
+		RestrictInfo *condition = lfirst_node(RestrictInfo, cell);
+
+		if (condition->norm_selec < 0)
+			condition->norm_selec = condition == counted ? selectivity : 1;
+	}
+}
+
+/*
+ * Return the selectivity of a call.  Estimate in a temporary memory context, since the
+ * planner frees its own memory only at the end, and a table can have many partitions and
+ * many conditions.
+ */
+static double
+version_selectivity(PlannerInfo *root, Oid funcid, List *args, const UuidKind *kind)
+{
+	VariableStatData variable;
+	double		selectivity = UNKNOWN_SHARE;
+
+	examine_variable(root, linitial(args), 0, &variable);
+	if (variable.rel != NULL && IS_SIMPLE_REL(variable.rel))
+	{
+		if (is_remembered(variable.rel, funcid, args))
+			selectivity = last_estimate->selectivity;
+		else
+		{
+			MemoryContext temporary = AllocSetContextCreate(CurrentMemoryContext, "uuid9562 row estimate", ALLOCSET_SMALL_SIZES);
+			MemoryContext caller = MemoryContextSwitchTo(temporary);
+
+			selectivity = uuid9562_version_share(root, &variable, linitial(args), kind);
+			count_once(variable.rel, funcid, args, selectivity);
+			MemoryContextSwitchTo(caller);
+			MemoryContextDelete(temporary);
+			remember_estimate(variable.rel, funcid, args, selectivity);
+		}
+	}
+	ReleaseVariableStats(variable);
+	return selectivity;
+}
+
+/*
+ * Check whether all rows that this transaction can see satisfy a CHECK constraint.
+ *
+ * ALTER TABLE checks only the rows that are visible when it adds or validates the
+ * constraint.  An older snapshot can see rows that were deleted before.  It counts
+ * the transaction that last changed the row of pg_constraint as running.  So that
+ * transaction must be older than TransactionXmin, as for an index with indcheckxmin.
+ * Otherwise, mark the plan as transient, so that it is made again with a later snapshot.
+ *
+ * A cached plan must also be made again if a transaction imports an older snapshot with
+ * SET TRANSACTION SNAPSHOT, so mark it as transient while any snapshot is older.  Ask for no
+ * particular table: for a temporary one, PostgreSQL ignores the snapshots of other sessions.
+ *
+ * The relation cache can be newer than this transaction's knowledge of pg_constraint or
+ * older, so read whether the constraint is valid from the same row.
+ */
+static bool
+holds_for_all_snapshots(PlannerInfo *root, Oid table, const char *constraint)
+{
+	Oid			oid = get_relation_constraint_oid(table, constraint, true);
+	HeapTuple	row = SearchSysCache1(CONSTROID, ObjectIdGetDatum(oid));
+	bool		holds = false;
+
+	if (!HeapTupleIsValid(row))
+		return false;
+	if (((Form_pg_constraint) GETSTRUCT(row))->convalidated)
+	{
+		TransactionId changed = HeapTupleHeaderGetXmin(row->t_data);
+
+		holds = TransactionIdPrecedes(changed, TransactionXmin);
+		if (TransactionIdIsNormal(changed) &&
+			(!holds || !GlobalVisCheckRemovableXid(NULL, changed)))
+			root->glob->transientPlan = true;
+	}
+	ReleaseSysCache(row);
+	return holds;
+}
+
+/*
+ * Check whether a CHECK constraint guarantees that a call returns true or NULL for each
+ * row of the table or partition.  If ALTER TABLE drops the constraint, plans that rely on
+ * it become invalid.
+ */
+static bool
+is_checked(PlannerInfo *root, Index relid, FuncExpr *call)
+{
+	RangeTblEntry *table = planner_rt_fetch(relid, root);
+	Relation	relation;
+	TupleConstr *constraints;
+	bool		found = false;
+
+	if (table->relkind != RELKIND_RELATION)
+		return false;
+
+	relation = table_open(table->relid, NoLock);
+	constraints = relation->rd_att->constr;
+	if (constraints != NULL && constraints->num_check > 0)
+	{
+		FuncExpr   *checked = copyObject(call);
+		char	   *mark = psprintf(":funcid %u ", call->funcid);
+
+		/* in a constraint, the varno of its table is 1 */
+		ChangeVarNodes((Node *) checked, relid, 1, 0);
+
+		for (int i = 0; i < constraints->num_check && !found; i++)
+		{
+			ConstrCheck *check = &constraints->check[i];
+
+			/* parse only a constraint that calls the function */
+			found = check->ccvalid && strstr(check->ccbin, mark) != NULL &&
+				list_member(make_ands_implicit(stringToNode(check->ccbin)), checked) &&
+				holds_for_all_snapshots(root, table->relid, check->ccname);
+		}
+	}
+	table_close(relation, NoLock);
+	return found;
+}
+
+/*
+ * Check whether a call repeats a condition of the table, as with several periods.  Since
+ * each scan checks the first one, the others need not be checked again.  This also keeps
+ * planning fast: create_indexscan_plan() compares every filter with every index condition.
+ */
+static bool
+is_repeated(const RelOptInfo *rel, const FuncExpr *call)
+{
+	ListCell   *cell;
+
+	foreach(cell, rel->baserestrictinfo)
+	{
+		const Expr *condition = lfirst_node(RestrictInfo, cell)->clause;
+
+		if (equal(condition, call))
+			return condition != (const Expr *) call;
+	}
+	return false;
+}
+
+/* Return "id IS NOT NULL", or NIL if the scan must check the version. */
+static List *
+version_as_index_condition(SupportRequestIndexCondition *request)
+{
+	FuncExpr   *call = (FuncExpr *) request->node;
+	NullTest   *not_null;
+
+	if (!IsA(call, FuncExpr) ||
+		request->opfamily != uuid9562_btree_family() ||
+		!(is_repeated(request->index->rel, call) || is_checked(request->root, request->index->rel->relid, call)))
+		return NIL;
+
+	not_null = makeNode(NullTest);
+	not_null->arg = copyObject((Expr *) linitial(call->args));
+	not_null->nulltesttype = IS_NOT_NULL;
+	not_null->location = -1;
+	request->lossy = false;
+	return list_make1(not_null);
+}
+
+static Datum
+is_version_support(FunctionCallInfo fcinfo, const UuidKind *kind)
+{
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+
+	CHECK_FOR_INTERRUPTS();
+	if (IsA(request, SupportRequestSelectivity))
+	{
+		SupportRequestSelectivity *selectivity = (SupportRequestSelectivity *) request;
+
+		if (selectivity->is_join)
+			PG_RETURN_POINTER(NULL);
+		selectivity->selectivity = version_selectivity(selectivity->root, selectivity->funcid, selectivity->args, kind);
+		PG_RETURN_POINTER(request);
+	}
+	if (IsA(request, SupportRequestIndexCondition))
+		PG_RETURN_POINTER(version_as_index_condition((SupportRequestIndexCondition *) request));
+	PG_RETURN_POINTER(NULL);
+}
+
+SQL_FUNCTION(uuid9562_uuid_is_v6_support, is_version_support, UUID_V6)
+SQL_FUNCTION(uuid9562_uuid_is_v7_support, is_version_support, UUID_V7)
+SQL_FUNCTION(uuid9562_uuid_is_v8_support, is_version_support, UUID_V8_NODE)

@@ -1,0 +1,201 @@
+/*
+ * period.c
+ *		The _within functions, and the smallest and the greatest UUID in a period.
+ *
+ * The functions exist for the kinds that sort by time: v6, v7 (RFC 9562, 5.6 and 5.7),
+ * and v8 with a node ID, whose time field is that of v7.  The timestamp of a UUID is the
+ * result of uuidv6_timestamp(), uuidv7_timestamp() or uuidv8_node_timestamp().  It is a
+ * whole microsecond for v6, and a whole millisecond for the other kinds.
+ *
+ * An ID is within a period if it has the kind's version and its timestamp is in the
+ * period.  A period can extend beyond the times that the time field can hold.
+ */
+#include "period/period.h"
+
+/*
+ * Return the first microsecond that a lower bound includes, counted from 1970-01-01.
+ * Timestamps are whole microseconds, so an exclusive bound is equivalent to the next
+ * microsecond as an inclusive bound.  No time field can hold "infinity" or "-infinity".
+ */
+static int64
+first_micros(TimestampTz lower, bool inclusive)
+{
+	int64		first = timestamptz_to_unix_micros(lower);
+
+	return inclusive || first == PG_INT64_MAX ? first : first + 1;
+}
+
+/* Return the last microsecond that an upper bound includes, counted from 1970-01-01. */
+static int64
+last_micros(TimestampTz upper, bool inclusive)
+{
+	/* no overflow, since the conversion never returns the smallest int64 */
+	return timestamptz_to_unix_micros(upper) - (inclusive ? 0 : 1);
+}
+
+/*
+ * Set *lowest and *highest to the smallest and the greatest time field whose timestamp
+ * is in a period.  If no timestamp of the kind is in the period, return false and set nothing.
+ */
+static bool
+period_span(const UuidKind *kind, TypeCacheEntry *typcache, const RangeType *period,
+			uint64_t *lowest, uint64_t *highest)
+{
+	RangeBound	lower;
+	RangeBound	upper;
+	bool		empty;
+	int64		first = PG_INT64_MIN;
+	int64		last = PG_INT64_MAX;
+
+	range_deserialize(typcache, period, &lower, &upper, &empty);
+	if (empty)
+		return false;
+	if (!lower.infinite)
+		first = first_micros(DatumGetTimestampTz(lower.val), lower.inclusive);
+	if (!upper.infinite)
+		last = last_micros(DatumGetTimestampTz(upper.val), upper.inclusive);
+	return uuid_clock_span(kind->clock, first, last, lowest, highest);
+}
+
+/*
+ * Return the smallest and the greatest UUID in a period.  For a period that contains
+ * no UUID of the kind, return the greatest UUID of the kind as the lower bound and the
+ * smallest as the upper bound, so that no UUID matches.  Even these bounds must be UUIDs of
+ * the kind, since TimescaleDB extracts the time of any constant that is compared with the
+ * partitioning column.
+ */
+UuidBounds
+uuid9562_period_bounds(const UuidKind *kind, TypeCacheEntry *typcache, const RangeType *period)
+{
+	UuidBounds	bounds;
+	UuidPayload lower = {UUID_TIME_MAX, UUID_TAIL_MAX};
+	UuidPayload upper = {0, 0};
+
+	if (period_span(kind, typcache, period, &lower.time, &upper.time))
+	{
+		lower.tail = 0;
+		upper.tail = UUID_TAIL_MAX;
+	}
+	uuid_layout_pack(bounds.lower.data, kind->version, lower);
+	uuid_layout_pack(bounds.upper.data, kind->version, upper);
+	/* both are true for a period that contains no UUID of the kind */
+	bounds.has_lower = lower.time > 0;
+	bounds.has_upper = upper.time < UUID_TIME_MAX;
+	return bounds;
+}
+
+/*
+ * uuidv7_within(id uuid, period tstzrange) returns boolean
+ *
+ * Return true if the ID has the kind's version and its timestamp is in the period, and
+ * false for any other ID.  The operators <@ and @> are implemented here too.  id_number,
+ * 0 or 1, is the position of the ID in the arguments.
+ */
+static Datum
+is_within(FunctionCallInfo fcinfo, const UuidKind *kind, int id_number)
+{
+	const pg_uuid_t *id = PG_GETARG_UUID_P(id_number);
+	const RangeType *period = PG_GETARG_RANGE_P(1 - id_number);
+	uint64_t	lowest;
+	uint64_t	highest;
+	uint64		time;
+
+	if (uuid_layout_version(id->data) != kind->version ||
+		!period_span(kind, range_get_typcache(fcinfo, RangeTypeGetOid(period)), period, &lowest, &highest))
+		PG_RETURN_BOOL(false);
+	time = uuid_layout_unpack(id->data, kind->version).time;
+	PG_RETURN_BOOL(time >= lowest && time <= highest);
+}
+
+SQL_FUNCTION(uuid9562_uuidv6_within, is_within, UUID_V6, 0)
+SQL_FUNCTION(uuid9562_uuidv7_within, is_within, UUID_V7, 0)
+SQL_FUNCTION(uuid9562_uuidv8_node_within, is_within, UUID_V8_NODE, 0)
+SQL_FUNCTION(uuid9562_uuidv7_contained_by_period, is_within, UUID_V7, 0)
+SQL_FUNCTION(uuid9562_period_contains_uuidv7, is_within, UUID_V7, 1)
+
+/*
+ * uuid_is_v7(uuid) returns boolean; the same for v6 and v8
+ *
+ * Check whether the UUID has the version.  Period conditions need this check, since
+ * UUIDs of other versions can be between the bounds.
+ */
+static Datum
+is_version(FunctionCallInfo fcinfo, const UuidKind *kind)
+{
+	PG_RETURN_BOOL(uuid_layout_version(PG_GETARG_UUID_P(0)->data) == kind->version);
+}
+
+SQL_FUNCTION(uuid9562_uuid_is_v6, is_version, UUID_V6)
+SQL_FUNCTION(uuid9562_uuid_is_v7, is_version, UUID_V7)
+SQL_FUNCTION(uuid9562_uuid_is_v8, is_version, UUID_V8_NODE)
+
+/*
+ * uuidv7_lower_bound(period tstzrange) returns uuid
+ * uuidv7_upper_bound(period tstzrange) returns uuid
+ *
+ * Return the smallest or the greatest UUID in the period, as uuid9562_period_bounds().
+ */
+static Datum
+period_bound(FunctionCallInfo fcinfo, const UuidKind *kind, bool is_lower)
+{
+	RangeType  *period = PG_GETARG_RANGE_P(0);
+	UuidBounds	bounds = uuid9562_period_bounds(kind, range_get_typcache(fcinfo, RangeTypeGetOid(period)), period);
+
+	return return_copy(is_lower ? bounds.lower : bounds.upper);
+}
+
+SQL_FUNCTION(uuid9562_uuidv6_lower_bound_tstzrange, period_bound, UUID_V6, true)
+SQL_FUNCTION(uuid9562_uuidv6_upper_bound_tstzrange, period_bound, UUID_V6, false)
+SQL_FUNCTION(uuid9562_uuidv7_lower_bound_tstzrange, period_bound, UUID_V7, true)
+SQL_FUNCTION(uuid9562_uuidv7_upper_bound_tstzrange, period_bound, UUID_V7, false)
+SQL_FUNCTION(uuid9562_uuidv8_node_lower_bound_tstzrange, period_bound, UUID_V8_NODE, true)
+SQL_FUNCTION(uuid9562_uuidv8_node_upper_bound_tstzrange, period_bound, UUID_V8_NODE, false)
+
+/*
+ * As a lower bound, return the smallest UUID of the kind whose timestamp is the given time
+ * or later.  As an upper bound, return the greatest one whose timestamp is that time or
+ * earlier.  If the bound is exclusive, exclude the time itself.  If there is no such UUID,
+ * return a lower bound greater than every UUID of the kind, or an upper bound less than
+ * every UUID of the kind.  This result does not have the variant of RFC 9562 (4.1).
+ */
+pg_uuid_t
+uuid9562_side_bound(const UuidKind *kind, bool is_lower, TimestampTz time, bool inclusive)
+{
+	int64		first = is_lower ? first_micros(time, inclusive) : PG_INT64_MIN;
+	int64		last = is_lower ? PG_INT64_MAX : last_micros(time, inclusive);
+	uint64_t	lowest = UUID_TIME_MAX;
+	uint64_t	highest = 0;
+	bool		found = uuid_clock_span(kind->clock, first, last, &lowest, &highest);
+	UuidPayload payload = {is_lower ? lowest : highest, is_lower ? 0 : UUID_TAIL_MAX};
+	pg_uuid_t	bound;
+
+	uuid_layout_pack(bound.data, kind->version, payload);
+	if (!found)
+		memset(bound.data + UUID_LEN / 2, is_lower ? 0xff : 0, UUID_LEN / 2);
+	return bound;
+}
+
+/*
+ * uuidv7_lower_bound(bound timestamptz, inclusive boolean) returns uuid
+ * uuidv7_upper_bound(bound timestamptz, inclusive boolean) returns uuid
+ *
+ * If the bound is NULL, the side is unbounded, as in tstzrange(), and the result excludes no
+ * UUID of the kind.  The bound can be infinite, or a time that the time field cannot hold.
+ */
+static Datum
+side_bound(FunctionCallInfo fcinfo, const UuidKind *kind, bool is_lower)
+{
+	TimestampTz none = is_lower ? DT_NOBEGIN : DT_NOEND;
+	TimestampTz time = PG_ARGISNULL(0) ? none : PG_GETARG_TIMESTAMPTZ(0);
+
+	if (PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	return return_copy(uuid9562_side_bound(kind, is_lower, time, PG_GETARG_BOOL(1)));
+}
+
+SQL_FUNCTION(uuid9562_uuidv6_lower_bound_timestamptz, side_bound, UUID_V6, true)
+SQL_FUNCTION(uuid9562_uuidv6_upper_bound_timestamptz, side_bound, UUID_V6, false)
+SQL_FUNCTION(uuid9562_uuidv7_lower_bound_timestamptz, side_bound, UUID_V7, true)
+SQL_FUNCTION(uuid9562_uuidv7_upper_bound_timestamptz, side_bound, UUID_V7, false)
+SQL_FUNCTION(uuid9562_uuidv8_node_lower_bound_timestamptz, side_bound, UUID_V8_NODE, true)
+SQL_FUNCTION(uuid9562_uuidv8_node_upper_bound_timestamptz, side_bound, UUID_V8_NODE, false)

@@ -1,0 +1,231 @@
+/*
+ * within_support.c
+ *		Planner support of the _within functions and of the operators <@ and @>.
+ *
+ * The planner itself cannot use an index for "id <@ period".  But it can use an index
+ * for comparisons of a column with a value.  It also prunes partitions and matches partial
+ * indexes and constraints by comparisons.  So this file rewrites the condition to
+ *
+ *		uuid_is_v7(id) AND id >= lower bound AND id <= upper bound
+ *
+ * with the comparison operators of PostgreSQL.  uuid_is_v7 makes the condition exact,
+ * since UUIDs of other versions can be between the bounds.  See bounds.c for the bounds.
+ *
+ * The result for a NULL period is NULL.  So if the period may be NULL, the first
+ * condition is "uuid_is_v7(id) OR period IS NULL".  Without "period IS NULL", the result
+ * for a v4 ID and a NULL period would be false.
+ *
+ * If a call is not rewritten, the planner later requests index conditions for it.  The
+ * support function returns the comparisons, and the executor rechecks the call.
+ *
+ * In a SupportRequestSimplify, the PlannerInfo may be that of an outer query: up to
+ * PostgreSQL 18, convert_EXISTS_to_ANY simplifies the WHERE clause of a sublink with
+ * the parent's PlannerInfo.  So the rewrite does not look up a varno in a range table.
+ */
+#include "period/period.h"
+
+#include "access/stratnum.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/supportnodes.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+
+/* Return the ID and the period of a call, which can have them in either order. */
+static WithinCall
+within_call(PlannerInfo *root, Oid funcid, List *args, const UuidKind *kind)
+{
+	WithinCall	call = {root, funcid, kind, linitial(args), lsecond(args), NIL};
+
+	if (exprType(call.id) != UUIDOID)
+	{
+		call.id = lsecond(args);
+		call.period = linitial(args);
+	}
+	/* the period can be of a domain, or cast to one: make it a tstzrange */
+	while (IsA(call.period, RelabelType) && exprType(call.period) != TSTZRANGEOID)
+		call.period = (Node *) ((RelabelType *) call.period)->arg;
+	if (exprType(call.period) != TSTZRANGEOID)
+		call.period = applyRelabelType(call.period, TSTZRANGEOID, -1, InvalidOid,
+									   COERCE_IMPLICIT_CAST, -1, false);
+	return call;
+}
+
+static bool
+is_supported_by(Oid funcid, void *support)
+{
+	return get_func_support(funcid) == *(Oid *) support;
+}
+
+static bool
+has_call_supported_by(Node *node, void *support)
+{
+	if (node == NULL)
+		return false;
+	return check_functions_in_node(node, is_supported_by, support) ||
+		expression_tree_walker(node, has_call_supported_by, support);
+}
+
+/* Return the expressions by which a query groups, if the rewrite could affect them. */
+static List *
+grouped_expressions(Query *query)
+{
+	ListCell   *cell;
+
+	if (!HAVE_RTE_GROUP)
+		return get_sortgrouplist_exprs(query->groupClause, query->targetList);
+	foreach(cell, query->groupingSets == NIL ? NIL : query->rtable)
+	{
+		if (rte_group_exprs(lfirst_node(RangeTblEntry, cell)) != NIL)
+			return rte_group_exprs(lfirst_node(RangeTblEntry, cell));
+	}
+	return NIL;
+}
+
+/*
+ * Check by the type of a grouped expression whether the rewrite could affect it.  The
+ * rewrite can remove a period (tstzrange).  It also creates conditions (boolean) and bounds
+ * (uuid), which must not be equal to a grouped expression if there are grouping sets.
+ */
+static bool
+is_like_rewritten(const Query *query, const Node *expression)
+{
+	Oid			type = getBaseType(exprType(expression));
+
+	return !IsA(expression, Var) &&
+		(type == TSTZRANGEOID || (query->groupingSets != NIL && (type == BOOLOID || type == UUIDOID)));
+}
+
+/*
+ * Check whether rewriting a call could change what the query groups by.
+ *
+ * PostgreSQL recognizes a grouped expression by its tree.  It replaces each equal tree by
+ * the grouped value, which is NULL in grouping sets without the expression.  So the
+ * rewrite must not destroy the tree of a grouped expression, nor create an equal tree.
+ *
+ * A grouped call prevents the rewrite: when PostgreSQL simplifies a NOT above the
+ * comparisons, it could change their tree, and the trees of two different calls could
+ * become equal.  is_like_rewritten() finds the other expressions that prevent it.
+ *
+ * Since PostgreSQL 18, GROUP BY without grouping sets never prevents the rewrite:
+ *
+ * - The rewrite destroys no tree.  The parser replaces grouped expressions in the select
+ *	 list and in HAVING by Vars of the RTE_GROUP.  subquery_planner() simplifies the grouped expressions once, and only then
+ *	 replaces these Vars by copies of the result.  It simplifies a copy again only in a HAVING
+ *	 clause that it moves to WHERE, where nothing has been grouped yet.
+ * - An equal tree does no harm.  Without grouping sets, no grouped value is NULL unless the
+ *	 expression is NULL, so equal trees have equal values for all rows of a group.  The
+ *	 same holds if PostgreSQL evaluates a condition from the columns of one row of the group.
+ *
+ * PostgreSQL may simplify the WHERE clause of a sublink with the parent's PlannerInfo (see
+ * the file header).  It then simplifies the clause again with the sublink's PlannerInfo.
+ * So the rewrite still happens if the parent's grouping prevents it the first time.
+ */
+static bool
+meets_grouping(PlannerInfo *root, Oid funcid)
+{
+	Oid			support = get_func_support(funcid);
+	ListCell   *cell;
+
+	/* a standalone expression, such as a default, has no query */
+	if (root == NULL || root->parse == NULL || root->parse->groupClause == NIL)
+		return false;
+	foreach(cell, grouped_expressions(root->parse))
+	{
+		if (has_call_supported_by(lfirst(cell), &support) || is_like_rewritten(root->parse, lfirst(cell)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Check whether an expression costs too much to be evaluated several times.  The limit is
+ * that of PostgreSQL's inline_function() for an argument that its function uses twice.
+ */
+static bool
+is_expensive(Node *expression)
+{
+	QualCost	cost;
+
+	cost_qual_eval_node(&cost, expression, NULL);
+	return cost.startup + cost.per_tuple > 10 * cpu_operator_cost;
+}
+
+/*
+ * Rewrite "id is within period", or "period contains id", to comparisons with bounds.
+ * Return NULL to leave the call as it is.
+ */
+static Node *
+rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
+{
+	WithinCall	call = within_call(request->root, request->fcall->funcid, request->fcall->args, kind);
+	Expr	   *condition;
+
+	/*
+	 * The ID occurs in every condition, so each evaluation must give the same
+	 * value, at a low cost. If the ID has no column of this query, no index
+	 * can be used.
+	 */
+	if (contain_volatile_functions(call.id) || expression_returns_set(call.id) ||
+		contain_subplans(call.id) || !contain_var_clause(call.id) || !uuid9562_is_small(call.id) ||
+		is_expensive(call.id) || !uuid9562_may_execute(&call, call.funcid) ||
+		meets_grouping(request->root, call.funcid) ||
+		!uuid9562_make_comparisons(&call))
+		return NULL;
+
+	condition = uuid9562_make_call(&call, psprintf("uuid_is_v%d", kind->version), BOOLOID, list_make1(call.id));
+	if (condition == NULL)
+		return NULL;
+	if (!uuid9562_is_never_null(call.period))
+	{
+		NullTest   *is_null = makeNode(NullTest);
+
+		is_null->arg = (Expr *) copyObject(call.period);
+		is_null->nulltesttype = IS_NULL;
+		is_null->location = -1;
+		condition = make_orclause(list_make2(condition, is_null));
+	}
+
+	/* put the version condition first: selectivity.c relies on that */
+	return (Node *) make_ands_explicit(lcons(condition, call.comparisons));
+}
+
+/*
+ * For a call that is not rewritten, return the comparisons with the bounds as conditions
+ * of an index on the ID.  Return NIL if the period can differ between rows of the scan.
+ * The executor rechecks the call.
+ */
+static List *
+within_as_index_condition(SupportRequestIndexCondition *request, const UuidKind *kind)
+{
+	List	   *args = is_opclause(request->node) ? ((OpExpr *) request->node)->args : ((FuncExpr *) request->node)->args;
+	WithinCall	call = within_call(request->root, request->funcid, args, kind);
+
+	if (list_nth(args, request->indexarg) != call.id ||
+		!op_in_opfamily(uuid9562_operator(BTGreaterEqualStrategyNumber), request->opfamily) ||
+		!is_pseudo_constant_for_index(request->root, call.period, request->index) ||
+		!uuid9562_make_comparisons(&call))
+		return NIL;
+	request->lossy = true;
+	return call.comparisons;
+}
+
+static Datum
+within_support(FunctionCallInfo fcinfo, const UuidKind *kind)
+{
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+
+	CHECK_FOR_INTERRUPTS();
+	if (IsA(request, SupportRequestSimplify))
+		PG_RETURN_POINTER(rewrite_within((SupportRequestSimplify *) request, kind));
+	if (IsA(request, SupportRequestIndexCondition))
+		PG_RETURN_POINTER(within_as_index_condition((SupportRequestIndexCondition *) request, kind));
+	PG_RETURN_POINTER(NULL);
+}
+
+/* uuidv7_within_support also supports the functions of the operators <@ and @>. */
+SQL_FUNCTION(uuid9562_uuidv6_within_support, within_support, UUID_V6)
+SQL_FUNCTION(uuid9562_uuidv7_within_support, within_support, UUID_V7)
+SQL_FUNCTION(uuid9562_uuidv8_node_within_support, within_support, UUID_V8_NODE)

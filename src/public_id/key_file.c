@@ -1,0 +1,290 @@
+/*
+ * key_file.c
+ *		The file with the keys of public IDs.
+ *
+ * A session loads the key file at the first use of a key, and again at the first
+ * use after a reload of the configuration.  The session keeps only the keys of its own
+ * database, as contexts of OpenSSL.  OpenSSL erases a key when its context is freed.  No
+ * result, message or log line contains a part of a key.
+ */
+#include "public_id/key_file.h"
+
+#ifdef USE_OPENSSL
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <openssl/evp.h>
+
+#include "access/parallel.h"
+#include "commands/dbcommands.h"
+#include "miscadmin.h"
+#include "storage/fd.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "core/key_lines.h"
+#include "settings.h"
+
+#define MAX_BYTES		(1024 * 1024)
+
+typedef struct Key
+{
+	struct Key *next;
+	char	   *name;
+	EVP_CIPHER_CTX *aes;
+	MemoryContextCallback free_aes;
+} Key;
+
+/* The contents of the key file.  They are erased after the keys are loaded. */
+typedef struct Contents
+{
+	size_t		length;
+	uint8		key[UUID_KEY_BYTES];	/* of the current line */
+	char		bytes[MAX_BYTES + 1];
+} Contents;
+
+static MemoryContext keys_context;	/* NULL before the first load_keys() */
+static Key *keys;
+static TimestampTz keys_reload_time;	/* PgReloadTime at last load_keys() */
+
+/* --- reading -------------------------------------------------------------------- */
+
+/*
+ * Check the rules that PostgreSQL has for the private keys of TLS.  Check the open file and
+ * not its path, since another file can take the path after the check.
+ */
+static bool
+is_private(int fd)
+{
+	struct stat file;
+
+	if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode))
+		return false;
+#ifdef WIN32
+	return true;				/* Windows has no such permissions */
+#else
+	if (file.st_uid == geteuid())
+		return (file.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+	return file.st_uid == 0 && (file.st_mode & (S_IWGRP | S_IXGRP | S_IRWXO)) == 0;
+#endif
+}
+
+/* Read an open key file.  Return NULL, or the reason why it cannot be used. */
+static const char *
+read_contents(int fd, Contents *contents)
+{
+	ssize_t		count;
+
+	if (!is_private(fd))
+		return "it is not a regular file that only the database user or root can access";
+	while ((count = read(fd, contents->bytes + contents->length, sizeof(contents->bytes) - contents->length)) > 0)
+		contents->length += count;
+	if (count < 0)
+		return "it cannot be read";
+	if (contents->length > MAX_BYTES)
+		return "it is larger than 1 MB";
+	return NULL;
+}
+
+/* Read the key file.  Return NULL, or the reason why it cannot be used. */
+static const char *
+read_file(Contents *contents)
+{
+	char		path[PATH_MAX];
+	char		data_directory[PATH_MAX];
+	const char *reason;
+	int			fd;
+
+	/* resolve symbolic links before comparing the paths */
+	if (realpath(uuid9562_key_file, path) == NULL || realpath(DataDir, data_directory) == NULL)
+		return strerror(errno);
+	canonicalize_path(path);
+	canonicalize_path(data_directory);
+	if (path_is_prefix_of_path(data_directory, path))
+		return "it is inside the data directory";
+
+	/* O_NONBLOCK: do not wait for a writer if the file is a FIFO */
+	fd = OpenTransientFile(path, O_RDONLY | O_NONBLOCK | PG_BINARY);
+	if (fd < 0)
+		return strerror(errno);
+	reason = read_contents(fd, contents);
+	CloseTransientFile(fd);
+	return reason;
+}
+
+/* --- listing -------------------------------------------------------------------- */
+
+/* Return the key with the given name, or NULL if there is none. */
+static Key *
+find_in(Key *list, const char *name, size_t length)
+{
+	while (list != NULL && (strncmp(list->name, name, length) != 0 || list->name[length] != '\0'))
+		list = list->next;
+	return list;
+}
+
+static void
+free_aes(void *aes)
+{
+	EVP_CIPHER_CTX_free(aes);
+}
+
+/* Return a new key, in the current memory context. */
+static Key *
+new_key(const char *name, const uint8 *bytes)
+{
+	Key		   *key = palloc(sizeof(Key));
+
+	key->name = pstrdup(name);
+	key->aes = EVP_CIPHER_CTX_new();
+	key->free_aes.func = free_aes;
+	key->free_aes.arg = key->aes;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &key->free_aes);
+	if (key->aes == NULL || EVP_EncryptInit_ex(key->aes, EVP_aes_256_ecb(), NULL, bytes, NULL) != 1 ||
+		EVP_CIPHER_CTX_set_padding(key->aes, 0) != 1)
+		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not initialize AES-256")));
+	return key;
+}
+
+/* Add this database's keys to a list.  Return NULL, or the reason why the file is invalid. */
+static const char *
+parse_file(Contents *contents, Key **list)
+{
+	const char *database = get_database_name(MyDatabaseId);
+	UuidKeyLines lines;
+	UuidKeyLine found;
+	const char *reason = uuid_key_lines_begin(&lines, contents->bytes, contents->length);
+
+	if (reason != NULL)
+		return reason;
+	while ((found = uuid_key_lines_next(&lines, contents->key)) != UUID_KEY_LINE_NONE)
+	{
+		Key		   *key;
+
+		CHECK_FOR_INTERRUPTS();
+		if (found == UUID_KEY_LINE_INVALID)
+			return psprintf("syntax error in line %d", lines.number);
+		if (database == NULL || strcmp(lines.database, database) != 0)
+			continue;
+		if (find_in(*list, lines.name, strlen(lines.name)) != NULL)
+			return psprintf("duplicate key name in line %d", lines.number);
+		key = new_key(lines.name, contents->key);
+		key->next = *list;
+		*list = key;
+	}
+	return NULL;
+}
+
+/*
+ * Make a list of this database's keys in the key file.  Return NULL, or the reason why the
+ * file cannot be used.
+ */
+static const char *
+list_keys(Key **list)
+{
+	Contents   *contents = palloc(sizeof(Contents));
+	const char *reason = NULL;
+
+	contents->length = 0;
+	PG_TRY();
+	{
+		reason = read_file(contents);
+		if (reason == NULL)
+			reason = parse_file(contents, list);
+	}
+	PG_FINALLY();
+	{
+		explicit_bzero(contents, offsetof(Contents, bytes) + contents->length);
+	}
+	PG_END_TRY();
+	pfree(contents);
+	return reason;
+}
+
+/* --- keeping -------------------------------------------------------------------- */
+
+/* Keep a list of keys, and free the previous list.  The list is in the context. */
+static void
+replace_keys(MemoryContext context, Key *list)
+{
+	MemoryContextSetParent(context, TopMemoryContext);
+	if (keys_context != NULL)
+		MemoryContextDelete(keys_context);
+	keys_context = context;
+	keys = list;
+}
+
+/* Report why the key file cannot be used: in the log, or as an error. */
+static void
+report_failure(int level, const char *reason)
+{
+	ereport(level,
+			(errcode(ERRCODE_CONFIG_FILE_ERROR),
+			 errmsg("could not load key file \"%s\": %s", uuid9562_key_file, reason),
+			 level == LOG ? errdetail("This session continues to use the keys that it loaded before.") : 0,
+			 errhint("Write each key as \"database key_name = \" and 64 hexadecimal digits, end each line with a newline, "
+					 "and let only root and the operating system user of the server access the file.")));
+}
+
+/*
+ * Load the keys of this session.  A session that has keys keeps them if that fails, since
+ * it would otherwise fail because somebody edits the file.
+ */
+static void
+load_keys(void)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext context = AllocSetContextCreate(caller, "uuid9562 keys", ALLOCSET_DEFAULT_SIZES);
+	const char *reason = NULL;
+	Key		   *list = NULL;
+
+	if (IsParallelWorker())
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+				 errmsg("cannot use keys of public IDs in a parallel worker"),
+				 errhint("Mark functions that call uuidv7_encrypt() or uuidv7_decrypt() PARALLEL RESTRICTED.")));
+	MemoryContextSwitchTo(context);
+	if (uuid9562_key_file[0] != '\0')
+		reason = list_keys(&list);
+	MemoryContextSwitchTo(caller);
+
+	if (reason == NULL)
+		replace_keys(context, list);
+	else
+		report_failure(keys == NULL ? ERROR : LOG, reason);
+	keys_reload_time = PgReloadTime;
+}
+
+/* Return the OpenSSL context of a key of this database.  Raise an error if the key does not exist. */
+void *
+uuid9562_find_key(const text *name)
+{
+	Key		   *key;
+
+	if (unlikely(keys_context == NULL || keys_reload_time != PgReloadTime))
+		load_keys();
+	key = find_in(keys, VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name));
+	if (unlikely(key == NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("key \"%s\" does not exist", text_to_cstring(name)),
+				 uuid9562_key_file[0] == '\0' ? errdetail("Parameter \"uuid9562.key_file\" is not set.") :
+				 errdetail("This session has not loaded this key for the current database."),
+				 uuid9562_key_file[0] == '\0' ? errhint("Set it to the absolute path of a key file, and reload the configuration.") :
+				 errhint("Add the key to the file that \"uuid9562.key_file\" names, and reload the configuration.  "
+						 "If the file has the key, see the server log.")));
+	return key->aes;
+}
+#else
+/* Raise an error, since this build has no AES. */
+void *
+uuid9562_find_key(const text *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("public IDs are not supported by this build"),
+			 errdetail("Public IDs require a PostgreSQL server that is built with OpenSSL.")));
+}
+#endif

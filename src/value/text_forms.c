@@ -1,0 +1,154 @@
+/*
+ * text_forms.c
+ *		Conversion of UUIDs to and from text: URN, base32hex, ULID, base58, base62,
+ *		base64url and TypeID.
+ *
+ * A text argument can have any encoding of a server, and any length.  All valid texts
+ * consist of a few ASCII characters.
+ */
+#include "value/value.h"
+
+#include "mb/pg_wchar.h"
+
+#include "core/text.h"
+
+PG_FUNCTION_INFO_V1(uuid9562_uuid_encode);
+PG_FUNCTION_INFO_V1(uuid9562_uuid_decode);
+PG_FUNCTION_INFO_V1(uuid9562_uuid_to_typeid);
+PG_FUNCTION_INFO_V1(uuid9562_uuid_from_typeid);
+
+/* Bytes of a text that a message shows, or less if this would cut a character */
+#define SHOWN_BYTES		100
+
+/* More bytes than the longest valid text has, and than SHOWN_BYTES with another character */
+#define FETCHED_BYTES	128
+
+/* Arguments for a text: of a function of the core, and of errmsg() with "%.*s" */
+#define BYTES(given)	VARDATA_ANY(given), VARSIZE_ANY_EXHDR(given)
+#define SHOWN(given)	pg_mbcliplen(BYTES(given), SHOWN_BYTES), VARDATA_ANY(given)
+
+/* Return a text argument.  If it is toasted, return only its first bytes. */
+static text *
+get_text(FunctionCallInfo fcinfo, int n)
+{
+	struct varlena *given = (struct varlena *) PG_GETARG_POINTER(n);
+
+	if (unlikely(VARATT_IS_COMPRESSED(given) || VARATT_IS_EXTERNAL(given)))
+		given = pg_detoast_datum_slice(given, 0, FETCHED_BYTES);
+	return (text *) given;
+}
+
+static const UuidTextForm *
+get_form(FunctionCallInfo fcinfo)
+{
+	text	   *name = get_text(fcinfo, 1);
+	const UuidTextForm *form = uuid_text_form_find(BYTES(name));
+
+	if (unlikely(form == NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unrecognized UUID format: \"%.*s\"", SHOWN(name)),
+				 errhint("Valid formats are \"urn\", \"base32hex\", \"ulid\", \"base58\", \"base62\", and \"base64url\". For TypeIDs, use uuid_to_typeid() and uuid_from_typeid().")));
+	return form;
+}
+
+static text *
+get_prefix(FunctionCallInfo fcinfo)
+{
+	text	   *prefix = get_text(fcinfo, 1);
+
+	if (unlikely(!uuid_typeid_prefix_is_valid(BYTES(prefix))))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid TypeID prefix: \"%.*s\"", SHOWN(prefix)),
+				 errdetail("A prefix has at most %d characters \"a\" to \"z\" and \"_\", and neither begins nor ends with \"_\".",
+						   UUID_TYPEID_PREFIX_MAX)));
+	return prefix;
+}
+
+/*
+ * uuid_encode(id uuid, format text) returns text
+ *
+ * Convert a UUID to text in a format, whose name is not case-sensitive.
+ */
+Datum
+uuid9562_uuid_encode(PG_FUNCTION_ARGS)
+{
+	const UuidTextForm *form = get_form(fcinfo);
+	text	   *result = (text *) palloc(VARHDRSZ + form->length);
+
+	SET_VARSIZE(result, VARHDRSZ + form->length);
+	uuid_text_form_write(form, PG_GETARG_UUID_P(0)->data, VARDATA(result));
+	PG_RETURN_TEXT_P(result);
+}
+
+/*
+ * uuid_decode(text, format text) returns uuid
+ *
+ * Convert text in a format to a UUID.
+ */
+Datum
+uuid9562_uuid_decode(PG_FUNCTION_ARGS)
+{
+	const UuidTextForm *form = get_form(fcinfo);
+	text	   *given = get_text(fcinfo, 0);
+	pg_uuid_t  *uuid = new_uuid();
+
+	if (unlikely(!uuid_text_form_read(form, BYTES(given), uuid->data)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("invalid input syntax for %s-encoded UUID: \"%.*s\"", form->name, SHOWN(given)),
+				 errdetail("%s", form->expected)));
+	PG_RETURN_UUID_P(uuid);
+}
+
+/*
+ * uuid_to_typeid(id uuid, prefix text) returns text
+ *
+ * Convert a UUID to a TypeID (version 0.3 of its specification).
+ */
+Datum
+uuid9562_uuid_to_typeid(PG_FUNCTION_ARGS)
+{
+	text	   *prefix = get_prefix(fcinfo);
+	int			length = VARSIZE_ANY_EXHDR(prefix);
+	int			before = length + (length > 0);
+	text	   *result = (text *) palloc(VARHDRSZ + before + UUID_TYPEID_SUFFIX_LENGTH);
+
+	SET_VARSIZE(result, VARHDRSZ + before + UUID_TYPEID_SUFFIX_LENGTH);
+	memcpy(VARDATA(result), VARDATA_ANY(prefix), length);
+	if (length > 0)
+		VARDATA(result)[length] = '_';
+	uuid_text_form_write(&uuid_typeid_suffix, PG_GETARG_UUID_P(0)->data, VARDATA(result) + before);
+	PG_RETURN_TEXT_P(result);
+}
+
+/*
+ * uuid_from_typeid(typeid text, prefix text) returns uuid
+ *
+ * Convert a TypeID with the given prefix to a UUID.  Another prefix is an error, since the
+ * ID then belongs to another table.
+ */
+Datum
+uuid9562_uuid_from_typeid(PG_FUNCTION_ARGS)
+{
+	text	   *prefix = get_prefix(fcinfo);
+	int			prefix_length = VARSIZE_ANY_EXHDR(prefix);
+	text	   *typeid = get_text(fcinfo, 0);
+	pg_uuid_t  *uuid = new_uuid();
+	size_t		length;
+
+	if (unlikely(!uuid_typeid_read(BYTES(typeid), &length, uuid->data)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("invalid input syntax for TypeID: \"%.*s\"", SHOWN(typeid)),
+				 errdetail("A TypeID with this prefix looks like \"%.*s%s01fwhe4ydgfk1shh6w1g60eecf\", in lower case; "
+						   "the greatest suffix is \"7zzzzzzzzzzzzzzzzzzzzzzzzz\".",
+						   SHOWN(prefix), prefix_length > 0 ? "_" : "")));
+	if (unlikely((int) length != prefix_length || memcmp(VARDATA_ANY(typeid), VARDATA_ANY(prefix), length) != 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("TypeID has prefix \"%.*s\" instead of \"%.*s\"",
+						(int) length, VARDATA_ANY(typeid), SHOWN(prefix))));
+	PG_RETURN_UUID_P(uuid);
+}

@@ -1,0 +1,500 @@
+/*
+ * Tests of positions: their text, and random histories of three servers that crash, are
+ * copied and restored, reset, and have clocks apart, while a reader continues on any of them.
+ *
+ * If all rules hold, the reader misses no row.  For each broken rule, some history must
+ * miss one.
+ */
+#define UUID_BRANCH_MAX 16
+
+#include "support.h"
+
+#include "position.h"
+
+/* --- text -------------------------------------------------------------------- */
+
+static UuidSealed
+random_position(int count)
+{
+	UuidSealed	position = {0};
+
+	for (int i = 0; i < count; i++)
+	{
+		uint8_t		id[UUID_BYTES];
+
+		uuid_layout_store64(id, test_bits());
+		uuid_layout_store64(id + 8, test_bits());
+		uuid_position_advance(&position, test_bits(), id);
+	}
+	return position;
+}
+
+static void
+text_is_read_back(void **state)
+{
+	char		text[UUID_SEALED_TEXT_MAX + 1];
+
+	(void) state;
+	for (int count = 1; count <= UUID_POSITION_ENTRIES + 2; count++)
+	{
+		UuidSealed	position = random_position(count);
+		UuidSealed	back;
+		size_t		length = uuid_sealed_write(UUID_V8_NODE->name, &position, text);
+
+		assert_int_equal(length, strlen(text));
+		assert_true(length <= 12 + 10 + 48 * UUID_POSITION_ENTRIES);
+		assert_true(uuid_position_read(&back, UUID_V8_NODE, text, length));
+		assert_int_equal(back.count, UUID_POSITION_WORDS * (count < UUID_POSITION_ENTRIES ? count : UUID_POSITION_ENTRIES));
+		assert_int_equal(back.count, position.count);
+		assert_memory_equal(back.words, position.words, position.count * sizeof(uint64_t));
+		assert_false(uuid_position_read(&back, UUID_V7, text, length));
+	}
+}
+
+/* The checksum finds each changed character, and each shorter text. */
+static void
+changed_text_is_refused(void **state)
+{
+	char		text[UUID_SEALED_TEXT_MAX + 1];
+	UuidSealed	position = random_position(3);
+	UuidSealed	back;
+	size_t		length = uuid_sealed_write(UUID_V7->name, &position, text);
+
+	(void) state;
+	for (size_t i = 0; i < length; i++)
+	{
+		char		original = text[i];
+
+		assert_false(uuid_position_read(&back, UUID_V7, text, i));
+		for (int c = 0; c < 256; c++)
+		{
+			text[i] = (char) c;
+			assert_true(uuid_position_read(&back, UUID_V7, text, length) == (text[i] == original));
+		}
+		text[i] = original;
+	}
+	assert_false(uuid_position_read(&back, UUID_V7, "uuidv7:01811c9dc5", 17));
+}
+
+/* A full list of branches forgets the oldest one. */
+static void
+oldest_branch_is_forgotten(void **state)
+{
+	UuidBranches all = {0};
+
+	(void) state;
+	for (uint64_t name = 1; name <= UUID_BRANCH_MAX + 1; name++)
+		assert_int_equal(uuid_branches_add(&all, name)->name, name);
+	assert_int_equal(all.count, UUID_BRANCH_MAX);
+	assert_null(uuid_branches_find(&all, 1));
+	assert_int_equal(uuid_branches_find(&all, 2)->name, 2);
+	assert_int_equal(uuid_branches_find(&all, UUID_BRANCH_MAX + 1)->name, UUID_BRANCH_MAX + 1);
+}
+
+/* --- histories ----------------------------------------------------------------- */
+
+typedef enum Rule
+{
+	NO_RULE,
+	STARTUP_BEGINS_A_BRANCH,
+	FLOORS_ARE_LOWERED,
+	FLOOR_LIMITS_AN_ENTRY,
+	RESET_STARTS_AT_THE_CLOCK,
+	GENERATOR_IS_AT_THE_START,
+	BRANCH_BEFORE_HORIZON,
+	UNKNOWN_ENTRY_IS_IGNORED,
+	TARGET_HAS_A_NUMBER,
+	TARGET_HAS_A_BRANCH,
+	RULES
+} Rule;
+
+static const char *const rule_names[RULES] = {
+	[NO_RULE] = "none",
+	[STARTUP_BEGINS_A_BRANCH] = "a startup begins a branch",
+	[FLOORS_ARE_LOWERED] = "a new branch lowers the floors of the others",
+	[FLOOR_LIMITS_AN_ENTRY] = "a floor limits the ID of an entry",
+	[RESET_STARTS_AT_THE_CLOCK] = "the start of a reset is the clock",
+	[GENERATOR_IS_AT_THE_START] = "the generator continues at the start of its branch",
+	[BRANCH_BEFORE_HORIZON] = "the branch is captured before the horizon",
+	[UNKNOWN_ENTRY_IS_IGNORED] = "an entry of an unknown branch does not count",
+	[TARGET_HAS_A_NUMBER] = "each replay target has a number",
+	[TARGET_HAS_A_BRANCH] = "a replay target names its branch",
+};
+
+enum
+{
+	SERVERS = 3,
+	COPIES = 3,					/* backups and standbys */
+	ROWS = 100,
+	RESERVED = 20,				/* ticks */
+	EVENTS = 60,
+	HISTORIES = 5000
+};
+
+/* What a server stores.  A row is the time of its ID, which is 0 until the row is committed. */
+typedef struct Stored
+{
+	uint64_t	reserved;
+	UuidBranches branches;
+	uint64_t	rows[ROWS];		/* by number, which no other row has */
+} Stored;
+
+typedef struct Server
+{
+	Stored		stored;
+	uint64_t	branch;			/* 0 until the first use after startup */
+	uint64_t	previous;		/* time of the last value */
+	uint64_t	clock;
+	int			slow;			/* number of a row in progress, or 0 */
+	uint64_t	slow_id;
+} Server;
+
+typedef struct World
+{
+	Rule		broken;
+	Server		servers[SERVERS];
+	Stored		copies[COPIES];
+	int			next_row;
+	uint64_t	next_branch;
+	UuidSealed	position;
+	bool		seen[ROWS];
+	int			missed;
+	int			twice;
+	int			read;
+	int			refused;
+} World;
+
+static void
+id_at(uint64_t time, uint8_t *id)
+{
+	UuidPayload payload = {time, 1};
+
+	uuid_layout_pack(id, 7, payload);
+}
+
+static void
+begin_branch(World *world, Server *server, uint64_t start)
+{
+	const uint64_t starts[UUID_ORDERED_COUNT] = {start, start, start};
+
+	if (world->broken != FLOORS_ARE_LOWERED)
+		uuid_branches_lower(&server->stored.branches, starts);
+	server->branch = ++world->next_branch;
+}
+
+/* Begin a branch at the first use after startup. */
+static void
+use(World *world, Server *server)
+{
+	uint64_t	count = server->stored.branches.count;
+
+	if (server->branch != 0)
+		return;
+	if (world->broken != GENERATOR_IS_AT_THE_START)
+		server->previous = server->stored.reserved;
+	if (world->broken == STARTUP_BEGINS_A_BRANCH && count > 0)
+		server->branch = server->stored.branches.branches[count - 1].name;
+	else
+		begin_branch(world, server, server->stored.reserved);
+}
+
+static void
+restart(Server *server)
+{
+	server->branch = 0;
+	server->previous = 0;
+	server->slow = 0;
+}
+
+static void
+reset(World *world, Server *server)
+{
+	use(world, server);
+	if (!uuid_branches_find(&server->stored.branches, server->branch))
+		uuid_branches_add(&server->stored.branches, server->branch);
+	begin_branch(world, server, world->broken == RESET_STARTS_AT_THE_CLOCK ? server->stored.reserved : server->clock);
+	server->stored.reserved = server->clock;
+	server->previous = server->clock;
+}
+
+static uint64_t
+generate(World *world, Server *server)
+{
+	use(world, server);
+	server->previous = server->clock > server->previous ? server->clock : server->previous + 1;
+	if (server->previous >= server->stored.reserved)
+		server->stored.reserved = server->previous + RESERVED;
+	return server->previous;
+}
+
+static void
+insert(World *world, Server *server)
+{
+	if (world->next_row >= ROWS)
+		return;
+	server->stored.rows[world->next_row++] = generate(world, server);
+}
+
+/* Begin a slow transaction, or end it. */
+static void
+be_slow(World *world, Server *server)
+{
+	if (server->slow != 0)
+	{
+		server->stored.rows[server->slow] = server->slow_id;
+		server->slow = 0;
+	}
+	else if (world->next_row < ROWS)
+	{
+		server->slow_id = generate(world, server);
+		server->slow = world->next_row++;
+	}
+}
+
+static uint64_t
+horizon_of(World *world, Server *server)
+{
+	use(world, server);
+	return server->slow != 0 && server->slow_id <= server->previous ? server->slow_id : server->previous + 1;
+}
+
+static bool
+find_after(const World *world, const Server *server, uint8_t *after)
+{
+	UuidSealed	position = world->position;
+	UuidBranches known = server->stored.branches;
+
+	memset(after, 0, UUID_BYTES);
+	for (uint64_t i = 0; i < known.count && world->broken == FLOOR_LIMITS_AN_ENTRY; i++)
+		known.branches[i].floor[UUID_V7->number] = UUID_NO_TIME;
+	/* continue an unknown branch at its nearest known ancestor */
+	for (int i = position.count - UUID_POSITION_WORDS; i > 0 && world->broken == UNKNOWN_ENTRY_IS_IGNORED; i -= UUID_POSITION_WORDS)
+	{
+		if (!uuid_branches_find(&known, position.words[i - UUID_POSITION_WORDS]))
+			position.words[i - UUID_POSITION_WORDS] = position.words[i];
+	}
+	return position.count == 0 || uuid_position_after(&position, &known, UUID_V7, after);
+}
+
+/* Read the rows of a server or standby after an ID and below a horizon, in order. */
+static uint64_t
+read_rows(World *world, const Stored *stored, const uint8_t *after, uint64_t horizon, int limit)
+{
+	uint64_t	last = 0;
+
+	for (uint64_t time = 1; time < horizon && limit > 0; time++)
+	{
+		uint8_t		id[UUID_BYTES];
+
+		id_at(time, id);
+		for (int row = 1; row < world->next_row && memcmp(id, after, UUID_BYTES) > 0; row++)
+		{
+			if (stored->rows[row] != time)
+				continue;
+			world->twice += world->seen[row];
+			world->seen[row] = true;
+			world->read++;
+			last = time;
+			limit--;
+		}
+	}
+	return last;
+}
+
+/* Count the rows of a server that the reader has passed and not seen. */
+static void
+count_missed(World *world, const Stored *stored, uint64_t time)
+{
+	for (int row = 1; row < world->next_row; row++)
+		world->missed += stored->rows[row] != 0 && stored->rows[row] <= time && !world->seen[row];
+}
+
+/* Return whether a standby shows the rows that a server showed when it handed out a target. */
+static bool
+has_replayed(const World *world, Stored *standby, const UuidBranch *target)
+{
+	const UuidBranch *branch = uuid_branches_find(&standby->branches, target->name);
+
+	if (world->broken == TARGET_HAS_A_BRANCH && standby->branches.count > 0)
+		branch = &standby->branches.branches[standby->branches.count - 1];
+	return branch != NULL && branch->targets >= target->targets;
+}
+
+/* Read a page on a server, or with a standby, all rows below the server's horizon there. */
+static void
+read_page(World *world, Server *server, Stored *standby, bool resets)
+{
+	const Stored snapshot = server->stored;
+	uint64_t	horizon = horizon_of(world, server);
+	uint64_t	captured = server->branch;
+	uint64_t	last;
+	UuidBranch *branch;
+	uint8_t		after[UUID_BYTES];
+	uint8_t		id[UUID_BYTES];
+
+	if (resets)
+	{
+		reset(world, server);
+		if (world->broken == BRANCH_BEFORE_HORIZON)
+			captured = server->branch;
+		else if (test_bits() % 2)
+			horizon = horizon_of(world, server);
+	}
+	branch = uuid_branches_find(&server->stored.branches, captured);
+	if (branch == NULL)
+		branch = uuid_branches_add(&server->stored.branches, captured);
+	if (!find_after(world, server, after))
+	{
+		world->refused++;
+		world->position.count = 0;
+		return;
+	}
+	if (standby != NULL)
+	{
+		if (world->broken != TARGET_HAS_A_NUMBER)
+			branch->targets++;
+		/* the standby replays WAL of this server, or of another one, or none */
+		if (test_bits() % 4 != 0)
+			*standby = test_bits() % 2 ? server->stored : world->servers[test_bits() % SERVERS].stored;
+		if (!has_replayed(world, standby, branch))
+			return;
+		read_rows(world, standby, after, horizon, ROWS);
+		last = horizon - 1;
+	}
+	else
+		last = read_rows(world, &snapshot, after, horizon, 1 + test_bits() % 20);
+	if (last == 0)
+		return;
+	id_at(last, id);
+	uuid_position_advance(&world->position, captured, id);
+	count_missed(world, &snapshot, last);
+}
+
+/* Let something happen.  A reader that sees only restarts stays on one server. */
+static void
+happen(World *world, bool only_restarts)
+{
+	Server	   *server = &world->servers[only_restarts ? 0 : test_bits() % SERVERS];
+	Stored	   *copy = &world->copies[test_bits() % COPIES];
+
+	server->clock += test_bits() % 3;
+	switch (test_bits() % (only_restarts ? 8 : 13))
+	{
+		case 0:
+		case 1:
+		case 2:
+			insert(world, server);
+			break;
+		case 3:
+			be_slow(world, server);
+			break;
+		case 4:
+			restart(server);
+			break;
+		case 5:
+			server->clock = 100 + test_bits() % 60;
+			break;
+		case 6:
+		case 7:
+			read_page(world, server, NULL, false);
+			break;
+		case 8:
+			read_page(world, server, test_bits() % 2 ? copy : NULL, test_bits() % 4 == 0);
+			break;
+		case 9:
+			reset(world, server);
+			break;
+		case 10:
+			/* a standby follows, or a backup is taken */
+			*copy = server->stored;
+			break;
+		case 11:
+			/* a promotion, restore, rewind or clone */
+			server->stored = *copy;
+			restart(server);
+			break;
+		case 12:
+			read_page(world, server, copy, false);
+			break;
+	}
+}
+
+/* Run random histories, and add up their counts. */
+static World
+run_histories(Rule broken, bool only_restarts, int count)
+{
+	World		all = {0};
+
+	for (int i = 0; i < count && (broken == NO_RULE || all.missed == 0); i++)
+	{
+		World		world = {0};
+
+		world.broken = broken;
+		world.next_row = 1;
+		for (int j = 0; j < SERVERS; j++)
+			world.servers[j].clock = 100 + test_bits() % 60;
+		/* all servers and copies begin as copies of one server, which the reader knows */
+		insert(&world, &world.servers[0]);
+		read_page(&world, &world.servers[0], NULL, false);
+		for (int j = 0; j < SERVERS; j++)
+			world.servers[j].stored = world.servers[0].stored;
+		for (int j = 0; j < COPIES; j++)
+			world.copies[j] = world.servers[0].stored;
+		for (int j = 0; j < EVENTS; j++)
+			happen(&world, only_restarts);
+		all.missed += world.missed;
+		all.twice += world.twice;
+		all.read += world.read;
+		all.refused += world.refused;
+	}
+	return all;
+}
+
+static void
+no_history_misses_a_row(void **state)
+{
+	World		all = run_histories(NO_RULE, false, HISTORIES);
+
+	(void) state;
+	printf("# %d rows read, %d of them again, %d readers began again\n", all.read, all.twice, all.refused);
+	assert_int_equal(all.missed, 0);
+	assert_true(all.read > HISTORIES);
+}
+
+static void
+restarts_deliver_no_row_twice(void **state)
+{
+	World		all = run_histories(NO_RULE, true, HISTORIES);
+
+	(void) state;
+	assert_int_equal(all.missed, 0);
+	assert_int_equal(all.twice, 0);
+	assert_int_equal(all.refused, 0);
+	assert_true(all.read > HISTORIES);
+}
+
+static void
+each_broken_rule_misses_a_row(void **state)
+{
+	(void) state;
+	for (Rule rule = NO_RULE + 1; rule < RULES; rule++)
+	{
+		if (run_histories(rule, false, HISTORIES).missed == 0)
+			fail_msg("no history misses a row without the rule: %s", rule_names[rule]);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(text_is_read_back),
+		cmocka_unit_test(changed_text_is_refused),
+		cmocka_unit_test(oldest_branch_is_forgotten),
+		cmocka_unit_test(no_history_misses_a_row),
+		cmocka_unit_test(restarts_deliver_no_row_twice),
+		cmocka_unit_test(each_broken_rule_misses_a_row),
+	};
+
+	return run_core_tests(tests);
+}

@@ -1,0 +1,34 @@
+# Another preloaded library with shared memory of its own: both libraries get their memory,
+# whichever is loaded first.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use Neighbours;
+use PostgreSQL::Test::Cluster;
+use Test::More;
+
+my $reason = why_not('pg_stat_statements', 'pg_stat_statements');
+plan skip_all => $reason if $reason;
+
+my $node = PostgreSQL::Test::Cluster->new('pg_stat_statements');
+$node->init;
+# more memory than PostgreSQL has to spare
+$node->append_conf('postgresql.conf', 'pg_stat_statements.max = 100000');
+my $id = '';
+foreach my $libraries ('pg_stat_statements, uuid9562', 'uuid9562, pg_stat_statements')
+{
+	$node->append_conf('postgresql.conf', "shared_preload_libraries = '$libraries'");
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION uuid9562; CREATE EXTENSION pg_stat_statements') if $id eq '';
+	my $next = $node->safe_psql('postgres', 'SELECT public.uuidv7_ordered()');
+	cmp_ok($next, 'gt', $id, "$libraries: an ordered value is greater than the last one");
+	$id = $next;
+	cmp_ok($node->safe_psql('postgres', 'SELECT public.uuidv7_horizon()'), 'gt', $id, "$libraries: the horizon is above that value");
+	is($node->safe_psql('postgres', q{SELECT calls FROM pg_stat_statements WHERE query = 'SELECT public.uuidv7_ordered()'}),
+		$libraries =~ /^pg/ ? 1 : 2, "$libraries: pg_stat_statements counts the statement");
+	is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_shmem_allocations WHERE name IN ('uuid9562', 'pg_stat_statements')}), '2', "$libraries: both have shared memory");
+	$node->stop;
+}
+done_testing();

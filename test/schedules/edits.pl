@@ -1,0 +1,306 @@
+# Check that the programs of this folder find errors: apply each edit below to a copy of the
+# code, build the program, and check that a schedule of the named scenario fails.  An edit whose
+# text the code does not contain exactly once is an error, so that no edit is lost.
+#
+#	make edittest
+#	perl test/schedules/edits.pl [PART OF A DESCRIPTION]
+use strict;
+use warnings FATAL => 'all';
+
+use Cwd qw(abs_path);
+use File::Basename;
+use File::Temp qw(tempdir);
+use Test::More;
+use Time::HiRes qw(time);
+
+# Each edit has a description, the scenario that finds it, and pairs of a text in the code and its
+# replacement.
+my @horizon = (
+	[
+		'the value is recorded after the lock is released (1)', 'two writers',
+		"\t\trecord_value(kind, payload->time);\n" => '',
+		"\tSpinLockRelease(&generator->lock);\n\tif (unlikely(next" =>
+		"\tSpinLockRelease(&generator->lock);\n\tif (reserved)\n\t\trecord_value(kind, payload->time);\n\tif (unlikely(next"
+	],
+	[
+		'the last value is read after the slots (1)', 'two writers',
+		"\thorizon.time = close_tick(kind);\n" => '',
+		"\thorizon.time = Min(horizon.time, smallest);" => "\thorizon.time = Min(close_tick(kind), smallest);"
+	],
+	[
+		'the last value is read without the lock (1)', 'two writers',
+		"\tSpinLockAcquire(&generator->lock);\n\tprevious =" => "\tprevious =",
+		"\tSpinLockRelease(&generator->lock);\n\n\tif (previous" => "\tif (previous"
+	],
+	[
+		'the slot is cleared before the history has its values (2)', 'two writers',
+		"\tif (history != NULL)\n\t\tadd_to_history(history, entry);\n" => '',
+		"\t\tpg_atomic_write_u64(&slot->first[i], UUID_NO_TIME);\n" =>
+		"\t\tpg_atomic_write_u64(&slot->first[i], UUID_NO_TIME);\n\tif (history != NULL)\n\t\tadd_to_history(history, entry);\n"
+	],
+	[
+		'the history is read before the slot (3)', 'two writers',
+		"\t\tuint64\t\tfirst = pg_atomic_read_u64(&slot->first[kind->number]);\n" => '',
+		"\t\tuint64\t\tfinished = smallest_finished(slot, kind, full);\n" =>
+		"\t\tuint64\t\tfinished = smallest_finished(slot, kind, full);\n\t\tuint64\t\tfirst = pg_atomic_read_u64(&slot->first[kind->number]);\n"
+	],
+	[
+		'a history is read from its oldest entry (4)', 'a history is merged',
+		'for (int i = history->count[level] - 1; i >= 0; i--)' => 'for (int i = 0; i < history->count[level]; i++)'
+	],
+	[
+		'a history is read from its oldest level (4)', 'a history is merged',
+		'for (int level = 0; level < UUID_HISTORY_LEVELS; level++)' => 'for (int level = UUID_HISTORY_LEVELS - 1; level >= 0; level--)'
+	],
+	[
+		'a history that has changed is not read again (5)', 'under an old snapshot',
+		'if (changecount % 2 == 0 && pg_atomic_read_u64(&slot->changecount) == changecount)' => 'if (changecount % 2 == 0)'
+	],
+	[
+		'a history is read while it changes (5)', 'a history is merged',
+		'if (changecount != 0 && changecount % 2 == 0)' => 'if (changecount != 0)',
+		'if (changecount % 2 == 0 && pg_atomic_read_u64' => 'if (pg_atomic_read_u64'
+	],
+	[
+		'the slots of prepared transactions are read first (6)', 'is prepared, and committed',
+		'TransactionSlot *slot = &uuid9562_shared->slots[i].slot;' =>
+		'TransactionSlot *slot = &uuid9562_shared->slots[slot_count() - 1 - i].slot;'
+	],
+	[
+		'a prepared transaction has no history (6)', 'is prepared, and committed',
+		'finish_transaction(slot_of(proc));' => 'finish_transaction(NULL);'
+	],
+	[
+		'no write barrier after the changecount becomes odd', 'under an old snapshot',
+		"changecount + 1);\n\tpg_write_barrier();\n" => "changecount + 1);\n"
+	],
+	[
+		'no write barrier before the changecount becomes even', 'a history is merged',
+		"\tpg_write_barrier();\n\tpg_atomic_write_u64(&slot->changecount, changecount + 2);" =>
+		"\tpg_atomic_write_u64(&slot->changecount, changecount + 2);"
+	],
+	[
+		'no read barrier after the changecount', 'a history is merged',
+		"\t\tpg_read_barrier();\n\t\tif (changecount != 0" => "\t\tif (changecount != 0"
+	],
+	[
+		'no read barrier before the second reading of the changecount', 'under an old snapshot',
+		"\t\tpg_read_barrier();\n\t\tif (changecount % 2" => "\t\tif (changecount % 2"
+	],
+	[
+		'no write barrier before the mark is loaded', 'first use',
+		"\tpg_write_barrier();\n\tpg_atomic_write_u64(&uuid9562_shared->branch" => "\tpg_atomic_write_u64(&uuid9562_shared->branch",
+		"\tpg_write_barrier();\n\tuuid9562_shared->loaded" => "\tuuid9562_shared->loaded"
+	],
+	[
+		'no read barrier after the mark is loaded', 'first use',
+		"\tpg_read_barrier();\n\tif (!loaded)" => "\tif (!loaded)"
+	],
+	[
+		'the tick is not closed', 'two writers',
+		"\t\tgenerator->previous.tail = UUID_TAIL_MAX;\n" => "\t\t;\n"
+	],
+	[
+		'the smallest value is not kept', 'reset in a transaction',
+		'if (time < pg_atomic_read_u64(first))' => 'if (pg_atomic_read_u64(first) == UUID_NO_TIME)'
+	],
+	[
+		'the slot has the last value', 'two writers',
+		"\tif (time < pg_atomic_read_u64(first))\n" => ''
+	],
+	[
+		'merging keeps the greater value', 'a history is merged',
+		'if (older->first[i] < newer->first[i])' => 'if (older->first[i] > newer->first[i])'
+	],
+	[
+		'the slot of a finished process is not cleared', 'backend exits',
+		"\tif (event == XACT_EVENT_ABORT)\n" => "\tif (event == XACT_EVENT_PARALLEL_ABORT)\n"
+	],
+	[
+		'a transaction that commits is not finished', 'two writers',
+		"\tRegisterResourceReleaseCallback(commit, NULL);\n" => "\t(void) commit;\n"
+	],
+	[
+		'a transaction with an unknown ID is not refused', 'first use',
+		"\t\tknown &= full_xid" => "\t\tknown |= full_xid"
+	],
+	[
+		'a snapshot from before the first use is not refused', 'old snapshot',
+		'known = full->xmax >= first_known_xid;' => 'known = true;'
+	],
+	[
+		'the next transaction ID is read after those in progress', 'first use',
+		'first = U64FromFullTransactionId(next);' => 'first = UINT64_MAX;',
+		"\treturn first;" => "\treturn Min(first, U64FromFullTransactionId(ReadNextFullTransactionId()));",
+	],
+	[
+		'first_known_xid is the next transaction ID', 'first use',
+		'first = Min(first, full_xid(xid, next));' => 'first = Max(first, full_xid(xid, next));'
+	],
+	[
+		'prepared transactions are known', 'first use',
+		'i < FIRST_PREPARED_XACT_PROC_NUMBER; i++' => 'i < slot_count(); i++'
+	],
+	[
+		'a cached horizon is computed again', 'two writers',
+		"if (!cached->known[i])" => 'if (true)'
+	],
+	[
+		'a cached horizon is used for another snapshot', 'a cursor',
+		'if (is_for_snapshot(entry, snapshot))' => 'if (is_for_snapshot(entry, snapshot) || true)'
+	],
+	[
+		'the branch is captured after the horizon', 'positions, and a reset',
+		"\t\tcached->known[i] = true;\n" =>
+		"\t\tcached->known[i] = true;\n\t\tcached->branch = pg_atomic_read_u64(&uuid9562_shared->branch);\n"
+	],
+	[
+		'a reset publishes the branch before the generators restart', 'positions, and a reset',
+		"\t/* after a successful write, forget" => "\tpublish_branch(name);\n\t/* after a successful write, forget",
+		"\tpublish_branch(name);\n}" => '}'
+	],
+	[
+		'the first use publishes the branch before the generators advance', 'first use, with a position',
+		"\t\tuuid9562_write_mark(mark);\n" => "\t\tuuid9562_write_mark(mark);\n\tif (!uuid9562_shared->loaded)\n\t\tpublish_branch(1);\n"
+	],
+	[
+		'a reset does not lower the floors', 'positions, and a reset',
+		"\tuuid_branches_lower(&mark.branches, mark.reserved_until);\n" => ''
+	],
+	[
+		'the first use does not lower the floors', 'first use, with a position',
+		'uuid_branches_lower(&mark->branches, mark->reserved_until)' => 'false'
+	],
+	[
+		'the first use does not write the lowered floors', 'first use, with a position',
+		"\t\tuuid9562_write_mark(mark);\n" => "\t\t;\n"
+	],
+	[
+		'a reset does not record the branch', 'positions, and a reset',
+		'if (uuid9562_shared->loaded && !uuid9562_shared->recorded)' => 'if (false)'
+	],
+	[
+		'the branch of a position is not recorded', 'positions, and a reset',
+		"\twanted->lsn = uuid9562_write_mark(&mark);\n" => ""
+	],
+);
+my @reservation = (
+	[
+		'values are reserved before the mark is written', 'two sessions extend',
+		"\tuuid9562_write_mark(&mark);\n\tpg_atomic_fetch_add_u64(&uuid9562_shared->mark_writes, 1);\n" => '',
+		"set_reserved(i, mark.reserved_until[i], extend_at[i]);\n\t}\n" =>
+		"set_reserved(i, mark.reserved_until[i], extend_at[i]);\n\t}\n\tuuid9562_write_mark(&mark);\n"
+	],
+	[
+		'a value can be at the end of the reservation', 'two sessions extend',
+		'payload->time < generator->reserved_until' => 'payload->time <= generator->reserved_until'
+	],
+	[
+		'reading the mark does not advance the generators', 'two sessions extend',
+		'if (mark->reserved_until[i] > uuid9562_generator_state(kind).reserved_until)' => 'if (false)'
+	],
+	[
+		'the mark is extended without having been read', 'two sessions extend',
+		"extend_at[UUID_ORDERED_COUNT] = {0};\n\n\tload_mark(&mark);\n" => "extend_at[UUID_ORDERED_COUNT] = {0};\n\n\tmemset(&mark, 0, sizeof(mark));\n"
+	],
+	[
+		'writing the mark lowers it', 'two kinds',
+		'mark.reserved_until[i] = Max(mark.reserved_until[i], uuid_clock_later(clock, from, RESERVED_SECONDS));' =>
+		'mark.reserved_until[i] = uuid_clock_later(clock, from, RESERVED_SECONDS);'
+	],
+	[
+		'an extension ignores the clock', 'two sessions extend',
+		'if (Max(state.previous.time, wanted->payload.time) >= state.extend_at)' => 'if (state.previous.time >= state.extend_at)'
+	],
+	[
+		'the mark is written without the lock', 'two kinds',
+		"\t\tLWLockAcquire(lock, LW_EXCLUSIVE);\n\telse if (!LWLockConditionalAcquire(lock, LW_EXCLUSIVE))\n\t\treturn;\n" => "\t\t;\n"
+	],
+	[
+		'a generator is advanced before the mark is written', 'advanced, and a horizon',
+		"\textend(wanted->kind, wanted->payload);\n\tadvance(wanted->kind, wanted->payload);\n" =>
+		"\tadvance(wanted->kind, wanted->payload);\n\textend(wanted->kind, wanted->payload);\n"
+	],
+	[
+		'advancing does not extend the reservation', 'advanced, and a horizon',
+		"\textend(wanted->kind, wanted->payload);\n\tadvance(wanted->kind, wanted->payload);\n" =>
+		"\tload(NULL);\n\tadvance(wanted->kind, wanted->payload);\n"
+	],
+	[
+		'a reset keeps the reservation', 'the generators are reset',
+		"\t\tset_reserved(i, 0, 0);\n" => "\t\t;\n"
+	],
+	[
+		'a failed write keeps the lock', 'a write fails',
+		"\t\tLWLockRelease(lock);\n\t\tPG_RE_THROW();" => "\t\tPG_RE_THROW();"
+	],
+);
+
+delete $ENV{SCHEDULES};
+my $root = abs_path(dirname(__FILE__) . '/../..');
+my $copy = tempdir(CLEANUP => 1);
+my $make = "make -s -C $copy COPT=-w" . join '', map { defined $ENV{$_} ? " $_='$ENV{$_}'" : () } qw(PG_CONFIG CC);
+
+sub content
+{
+	my ($path, $text) = @_;
+
+	open my $file, defined $text ? '>' : '<', $path or die "$path: $!";
+	return print $file $text if defined $text;
+	local $/;
+	return <$file>;
+}
+
+# Return the file that contains a text once, and the content of the file.
+sub find_file
+{
+	my $text = shift;
+	my %found;
+
+	foreach my $path (glob "$copy/src/ordered/*.[ch] $copy/src/core/transaction_history.h")
+	{
+		my $content = content($path);
+		$found{$path} = $content if index($content, $text) >= 0;
+	}
+	die scalar(keys %found) . " files contain: $text" if keys %found != 1;
+	return %found;
+}
+
+# Apply an edit, and return whether the program found it, and the output of the program.
+sub found
+{
+	my ($program, $scenario, @replacements) = @_;
+	my ($path, $content) = find_file($replacements[0]);
+	my $edited = $content;
+
+	while (my ($from, $to) = splice @replacements, 0, 2)
+	{
+		my @parts = split /\Q$from\E/, $edited, -1;
+		die "$path contains $#parts times: $from" if @parts != 2;
+		$edited = join $to, @parts;
+	}
+	content($path, $edited);
+	my $output = `$make test/schedules/$program 2>&1`;
+	die "could not build: $output" if $?;
+	$output = `cd $copy && test/schedules/$program '$scenario' 2>&1`;
+	content($path, $content);
+	return ($? != 0 && $output =~ /^not ok/m, $output);
+}
+
+system("cd '$root' && cp -R Makefile *.control src test $copy && rm -f $copy/test/schedules/*.o") == 0 or die;
+system("$make test/schedules/horizon test/schedules/reservation") == 0 or die 'could not build the programs';
+
+my $only = shift @ARGV;
+foreach my $program ('horizon', 'reservation')
+{
+	foreach my $edit ($program eq 'horizon' ? @horizon : @reservation)
+	{
+		my ($name, $scenario, @replacements) = @$edit;
+		next if defined $only && index($name, $only) < 0;
+		my $begin = time;
+		my ($found, $output) = found($program, $scenario, @replacements);
+		ok($found, "$program.c finds: $name") or diag($output);
+		note(sprintf '%.1f s with the build; %s', time - $begin, $1) if $found && $output =~ /^not ok \d+ - (.*)/m;
+	}
+}
+done_testing();

@@ -1,0 +1,70 @@
+/*
+ * explore.h
+ *		Run the real code of src/ordered under every schedule with few preemptions.
+ *
+ * Each process is a coroutine.  It can stop only at a point: before an atomic access, an access
+ * to a lock or a change of its transaction, at a write barrier, and after a read barrier.  At
+ * each point, the explorer chooses the process that continues.  After a run, it changes the last
+ * choice that has an alternative, and runs everything again, until no choice is left.  A switch
+ * from a process that could have continued is a preemption.  Most errors need one or two, so the
+ * explorer tries all schedules with at most that many, as CHESS and loom do.
+ *
+ * Weak memory is a choice too.  Other processes can see a store as late as the next write barrier
+ * or release of a lock.  A load returns any value since the last read barrier or acquisition
+ * of a lock, but none older than one that the process has seen there.  To miss a newer value is
+ * a reordering; a run has at most as many as preemptions.  So one point between two barriers
+ * covers every order of the plain accesses between them.  The compiler's -fsanitize=thread
+ * announces each plain access to memory.c; the header points.h replaces the others.
+ */
+#ifndef UUID9562_TEST_EXPLORE_H
+#define UUID9562_TEST_EXPLORE_H
+
+#include "points.h"
+
+#define MAX_PROCESSES	5
+#define NO_PROCESS		(-1)
+
+/* What to explore.  With "crashes", the server can crash once in a run, at any point. */
+typedef struct Exploration
+{
+	const char *name;
+	int			processes;
+	bool		crashes;
+	void		(*prepare) (void);	/* set up the arena, once for all runs */
+	void		(*start) (void);	/* start a run */
+	void		(*run) (int process);
+	void		(*finish) (bool crashed);	/* check the results of a run */
+} Exploration;
+
+/* explore.c */
+extern int	current_process;	/* NO_PROCESS before and after a run */
+extern int	bound;				/* preemptions, and reorderings, in a run */
+extern bool explore(const Exploration *what);
+extern void point(const char *label);
+extern void act(void);
+extern void crash_matters(void);
+extern int	choose(int count);
+extern int	choose_age(int count, bool again);
+extern void wait_until(bool (*ready) (const void *arg), const void *arg);
+pg_noreturn extern void violation(const char *format,...) pg_attribute_printf(1, 2);
+extern void trace(const char *format,...) pg_attribute_printf(1, 2);
+extern int	report(void);
+
+/* memory.c */
+extern char *shared_arena(size_t *size);
+extern void remember_arena(void);
+extern void start_memory(void);
+extern void finish_memory(void);
+extern void settle_stores(void);
+extern void synchronize(void);
+extern void publish(void);
+extern void event(const char *label);
+extern void before_load(const volatile void *address, size_t size);
+extern void before_store(volatile void *address, size_t size);
+extern void store_now(volatile void *address, uint32 value);
+
+/* server.c: save and restore the variables that each PostgreSQL process has */
+extern void leave_process(int process);
+extern void enter_process(int process);
+
+#endif							/* UUID9562_TEST_EXPLORE_H */

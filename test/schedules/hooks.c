@@ -1,0 +1,122 @@
+/*
+ * hooks.c
+ *		The functions that the compiler calls before each plain access, with
+ *		-fsanitize=thread.
+ */
+#include "explore.h"
+
+#define DEFINE_HOOKS(size) \
+	extern void __tsan_read##size(void *address); \
+	extern void __tsan_write##size(void *address); \
+	extern void __tsan_unaligned_read##size(void *address); \
+	extern void __tsan_unaligned_write##size(void *address); \
+	void __tsan_read##size(void *address) { before_load(address, size); } \
+	void __tsan_write##size(void *address) { before_store(address, size); } \
+	void __tsan_unaligned_read##size(void *address) { before_load(address, size); } \
+	void __tsan_unaligned_write##size(void *address) { before_store(address, size); }
+
+DEFINE_HOOKS(1)
+DEFINE_HOOKS(2)
+DEFINE_HOOKS(4)
+DEFINE_HOOKS(8)
+DEFINE_HOOKS(16)
+
+extern void __tsan_init(void);
+extern void __tsan_func_entry(void *address);
+extern void __tsan_func_exit(void);
+extern void __tsan_read_range(void *address, size_t size);
+extern void __tsan_write_range(void *address, size_t size);
+
+void
+__tsan_init(void)
+{
+}
+
+void
+__tsan_func_entry(void *address)
+{
+	(void) address;
+}
+
+void
+__tsan_func_exit(void)
+{
+}
+
+void
+__tsan_read_range(void *address, size_t size)
+{
+	before_load(address, size);
+}
+
+void
+__tsan_write_range(void *address, size_t size)
+{
+	before_store(address, size);
+}
+
+/*
+ * The compiler announces no access by these functions, which it also calls to assign structs.
+ * Define them here, as the library of the sanitizer does.  clang calls them by the second name.
+ */
+#undef memcpy
+#undef memmove
+#undef memset
+
+extern void *__tsan_memcpy(void *to, const void *from, size_t size);
+extern void *__tsan_memmove(void *to, const void *from, size_t size);
+extern void *__tsan_memset(void *to, int value, size_t size);
+
+void *
+memcpy(void *to, const void *from, size_t size)
+{
+	return memmove(to, from, size);
+}
+
+void *
+memmove(void *to, const void *from, size_t size)
+{
+	volatile char *target = to;
+	const volatile char *source = from;
+
+	before_store(to, size);
+	before_load(from, size);
+	if (target < source)
+	{
+		for (size_t i = 0; i < size; i++)
+			target[i] = source[i];
+	}
+	else
+	{
+		while (size-- > 0)
+			target[size] = source[size];
+	}
+	return to;
+}
+
+void *
+memset(void *to, int value, size_t size)
+{
+	before_store(to, size);
+	for (size_t i = 0; i < size; i++)
+		((volatile char *) to)[i] = (char) value;
+	return to;
+}
+
+void *
+__tsan_memcpy(void *to, const void *from, size_t size)
+{
+	return memmove(to, from, size);
+}
+
+void *
+__tsan_memmove(void *to, const void *from, size_t size)
+{
+	return memmove(to, from, size);
+}
+
+void *
+__tsan_memset(void *to, int value, size_t size)
+{
+	return memset(to, value, size);
+}

@@ -1,0 +1,502 @@
+/*
+ * horizon.c
+ *		The horizon under every schedule of a few writers and a reader; see explore.h.
+ *
+ * A row whose transaction commits, and which the reader's snapshot does not see, must not be
+ * below the horizon.  All horizons of a snapshot are the same.  When all transactions have
+ * finished, nothing holds the horizon.  No reader is refused needlessly.
+ *
+ * Resets and startups lower the next values.  Nevertheless, such a row must be greater than the
+ * ID after which a reader with a position of the snapshot continues at the end of the run.
+ */
+#include "server.h"
+
+#include <stdlib.h>
+
+#define MAX_ROWS		24
+#define MAX_HORIZONS	8
+
+/* States of the server in which a scenario starts */
+typedef enum Startup
+{
+	IN_USE,						/* ordered functions have been used */
+	WITH_PREPARED,				/* a transaction was prepared before startup */
+	WITH_POSITION,				/* a reader has read rows that a failover has
+								 * lost */
+	WITH_OLD_SNAPSHOT			/* a snapshot is from before startup */
+} Startup;
+
+/*
+ * Programs of the processes.  Each of these letters is a transaction:
+ *
+ *	c	commits after one value
+ *	d	commits after one value, which it generates after its transaction ID is assigned
+ *	C	commits after two values
+ *	m	commits after a value of each of two kinds
+ *	g	commits after two values, with a reset of the generators between them
+ *	n	commits without a value
+ *	o	commits after one value, without a transaction ID
+ *	a	aborts after one value
+ *	p	is prepared after one value
+ *	x	ends after one value because the backend exits; another backend follows
+ *
+ * k and K commit and roll back a prepared transaction, and z resets the generators.  In a
+ * reader, s takes a snapshot (S takes one from before startup), h and i compute the horizon of
+ * v7 and of v6, P computes the position of a reader that has read all rows of v7 below the
+ * horizon, b goes back to the snapshot before, as a cursor does, and w waits until two
+ * transactions have committed.
+ */
+typedef struct Scenario
+{
+	const char *name;
+	Startup		startup;
+	const char *programs[MAX_PROCESSES];
+} Scenario;
+
+typedef struct Row
+{
+	const UuidKind *kind;
+	UuidPayload value;
+	int			transaction;
+} Row;
+
+typedef struct Horizon
+{
+	const UuidKind *kind;
+	UuidPayload value;
+	const TestSnapshot *snapshot;
+} Horizon;
+
+/* A position of v7, and the rows that the reader has seen */
+typedef struct Position
+{
+	UuidSealed value;
+	const TestSnapshot *snapshot;
+} Position;
+
+static const Scenario *scenario;
+static Row	rows[MAX_ROWS];
+static int	row_count;
+static int	first_row_count;	/* rows from before the run */
+static Horizon horizons[MAX_HORIZONS];
+static int	horizon_count;
+static Position positions[MAX_HORIZONS];
+static int	position_count;
+static int	first_position_count;	/* positions from before the run */
+static TestSnapshot snapshots[MAX_HORIZONS];
+static int	snapshot_count;
+static TestSnapshot *active;
+static int	resets_begun;
+static int	resets;				/* number of resets that have ended */
+static int	resets_before_reader;	/* of these, before the reader's first
+									 * snapshot */
+
+/* --- writers --------------------------------------------------------------------- */
+
+/* Generate a value, and insert a row with it. */
+static void
+insert(void *arg)
+{
+	const UuidKind *kind = arg;
+	UuidPayload value = generate(kind);
+
+	if (row_count >= MAX_ROWS)
+		violation("too many rows");
+	rows[row_count].kind = kind;
+	rows[row_count].value = value;
+	rows[row_count].transaction = own_transaction();
+	row_count++;
+	trace("generated %llu", (unsigned long long) value.time);
+}
+
+static void
+add_row(const UuidKind *kind)
+{
+	if (!try_statement(insert, (void *) kind))
+		violation("generating a value failed");
+}
+
+static void
+reset_all(void *arg)
+{
+	(void) arg;
+	resets_begun++;
+	server.clock_reads = 0;
+	uuid9562_reset_generators();
+	resets++;
+}
+
+static void
+reset_generators(void)
+{
+	if (!try_statement(reset_all, NULL))
+		violation("resetting the generators failed");
+}
+
+/* Run the transaction of a letter up to its end. */
+static void
+write_rows(char letter)
+{
+	begin_transaction();
+	if (letter == 'd' || letter == 'n')
+		assign_xid();
+	if (letter != 'n')
+		add_row(UUID_V7);
+	if (letter == 'm')
+		add_row(UUID_V6);
+	if (letter != 'o')
+		assign_xid();
+	if (letter == 'g')
+		reset_generators();
+	if (letter == 'C' || letter == 'g')
+		add_row(UUID_V7);
+
+	if (letter == 'a')
+		abort_transaction();
+	else if (letter == 'p')
+		prepare_transaction();
+	else if (letter == 'x')
+		exit_backend();
+	else
+		commit_transaction();
+}
+
+/* --- the reader ------------------------------------------------------------------ */
+
+typedef struct Question
+{
+	const UuidKind *kind;
+	TestSnapshot *snapshot;
+	UuidPayload answer;
+} Question;
+
+static void
+ask(void *arg)
+{
+	Question   *question = arg;
+
+	question->answer = ask_horizon(question->kind, question->snapshot);
+}
+
+/* Check whether a refused snapshot sees a transaction from before startup as in progress. */
+static bool
+is_unknown(const TestSnapshot *snapshot)
+{
+	return !snapshot->used || (scenario->startup == WITH_PREPARED && snapshot->data.xcnt > 0 &&
+							   snapshot->xip[0] == (TransactionId) server.transactions[0].xid);
+}
+
+static void
+read_horizon(const UuidKind *kind)
+{
+	Question	question = {kind, active, {0, 0}};
+
+	if (try_statement(ask, &question))
+	{
+		trace("horizon %llu", (unsigned long long) question.answer.time);
+		if (horizon_count >= MAX_HORIZONS)
+			violation("too many horizons");
+		horizons[horizon_count].kind = kind;
+		horizons[horizon_count].value = question.answer;
+		horizons[horizon_count].snapshot = active;
+		horizon_count++;
+	}
+	else if (last_error != ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE)
+		violation("computing a horizon failed");
+	else if (!is_unknown(question.snapshot) && resets_begun == 0)
+		violation("a reader was refused needlessly");
+}
+
+static void
+locate(void *arg)
+{
+	Position   *position = arg;
+
+	position->value = ask_position(active);
+	position->snapshot = active;
+}
+
+static void
+compute_position(void)
+{
+	if (position_count >= MAX_HORIZONS)
+		violation("too many positions");
+	if (!try_statement(locate, &positions[position_count++]))
+		violation("computing a position failed");
+}
+
+/* Take a snapshot, or make one that was taken before startup. */
+static void
+new_snapshot(bool old)
+{
+	TestSnapshot *snapshot = &snapshots[snapshot_count];
+
+	if (snapshot_count >= MAX_HORIZONS)
+		violation("too many snapshots");
+	take_snapshot(snapshot);
+	if (snapshot_count == 0)
+		resets_before_reader = resets;
+	if (old)
+	{
+		memset(snapshot->sees, 0, sizeof(snapshot->sees));
+		snapshot->used = false;
+		snapshot->data.xcnt = 0;
+		snapshot->data.xmin = snapshot->data.xmax = (TransactionId) server.transactions[0].xid;
+	}
+	snapshot_count++;
+	active = snapshot;
+}
+
+static bool
+two_have_committed(const void *arg)
+{
+	int			committed = 0;
+
+	(void) arg;
+	for (int i = 0; i < server.transaction_count; i++)
+		committed += server.transactions[i].state == COMMITTED;
+	return committed >= 2 + (scenario->startup == IN_USE);
+}
+
+static void
+run_process(int process)
+{
+	const char *program = scenario->programs[process];
+	bool		reads = program[0] == 's' || program[0] == 'S';
+
+	if (reads)
+		begin_transaction();
+	for (; *program; program++)
+	{
+		switch (*program)
+		{
+			case 's':
+			case 'S':
+				new_snapshot(*program == 'S');
+				break;
+			case 'b':
+				active--;
+				break;
+			case 'w':
+				point("wait for two transactions");
+				wait_until(two_have_committed, NULL);
+				break;
+			case 'h':
+				read_horizon(UUID_V7);
+				break;
+			case 'i':
+				read_horizon(UUID_V6);
+				break;
+			case 'P':
+				compute_position();
+				break;
+			case 'z':
+				reset_generators();
+				break;
+			case 'k':
+			case 'K':
+				finish_prepared(*program == 'k');
+				break;
+			default:
+				write_rows(*program);
+		}
+	}
+	if (reads)
+		commit_transaction();
+}
+
+/* --- runs ------------------------------------------------------------------------ */
+
+static bool
+less(UuidPayload a, UuidPayload b)
+{
+	return a.time < b.time || (a.time == b.time && a.tail < b.tail);
+}
+
+/* Check whether a snapshot does not see a row that a later snapshot can see. */
+static bool
+can_appear(const Row *row, const TestSnapshot *snapshot)
+{
+	const Transaction *transaction = &server.transactions[row->transaction];
+
+	return !snapshot->sees[row->transaction] && transaction->state != ABORTED && transaction->xid != 0;
+}
+
+/* Check that the snapshots of horizons see all rows below, which can ever be committed. */
+static void
+check_horizons(void)
+{
+	for (int i = 0; i < horizon_count; i++)
+	{
+		const Horizon *horizon = &horizons[i];
+
+		for (int j = 0; j < i; j++)
+		{
+			if (horizons[j].snapshot == horizon->snapshot && horizons[j].kind == horizon->kind &&
+				horizons[j].value.time != horizon->value.time)
+				violation("a snapshot has two horizons");
+		}
+		for (int j = 0; j < row_count; j++)
+		{
+			if (rows[j].kind == horizon->kind && less(rows[j].value, horizon->value) &&
+				can_appear(&rows[j], horizon->snapshot) && resets_before_reader == resets)
+				violation("a row is missed: value %d of transaction %d", j, rows[j].transaction);
+		}
+	}
+}
+
+/* Check that readers with a position read all rows that its snapshot does not see. */
+static void
+check_positions(void)
+{
+	for (int i = 0; i < position_count; i++)
+	{
+		uint8		id[UUID_BYTES];
+		UuidPayload after;
+
+		if (!uuid_position_after(&positions[i].value, &server.mark.branches, UUID_V7, id))
+			violation("a position is unknown");
+		after = uuid_layout_unpack(id, UUID_V7->version);
+		for (int j = 0; j < row_count; j++)
+		{
+			if (rows[j].kind == UUID_V7 && !less(after, rows[j].value) && can_appear(&rows[j], positions[i].snapshot))
+				violation("a reader with a position misses a row: value %d of transaction %d", j, rows[j].transaction);
+		}
+	}
+}
+
+/* Check that finished transactions do not hold the horizon. */
+static void
+check_nothing_held(void)
+{
+	if (server.prepared != NO_TRANSACTION || scenario->startup == WITH_OLD_SNAPSHOT)
+		return;
+	begin_transaction();
+	new_snapshot(false);
+	horizon_count = 0;
+	read_horizon(UUID_V7);
+	for (int i = 0; i < row_count; i++)
+	{
+		if (rows[i].kind == UUID_V7 && resets == 0 && !less(rows[i].value, horizons[0].value))
+			violation("a finished transaction holds the horizon");
+	}
+}
+
+static void
+finish_run(bool crashed)
+{
+	(void) crashed;
+	check_horizons();
+	check_positions();
+	check_nothing_held();
+}
+
+/*
+ * Make a position from before startup, on a branch that the mark has.  The reader has read rows
+ * beyond the reservation in the mark, as those are that the standby lacks that was promoted.
+ */
+static void
+add_old_position(void)
+{
+	static TestSnapshot seen;
+	const uint64 name = 1;
+	uint8		id[UUID_BYTES];
+
+	uuid_layout_pack(id, UUID_V7->version, uuid_generator_from(UUID_TIME_MAX));
+	memset(&positions[0], 0, sizeof(Position));
+	uuid_position_advance(&positions[0].value, name, id);
+	seen.sees[0] = true;
+	positions[0].snapshot = &seen;
+	position_count = 1;
+	uuid_branches_add(&server.mark.branches, name);
+}
+
+/* Set up a server in the state in which the scenario starts. */
+static void
+prepare_scenario(void)
+{
+	int			processes = 0;
+
+	while (processes < MAX_PROCESSES && scenario->programs[processes] != NULL)
+		processes++;
+	create_server(processes);
+	row_count = position_count = resets = resets_begun = 0;
+	if (scenario->startup == IN_USE)
+		write_rows('m');
+	else
+	{
+		/* a row of transaction 0, with a value from before startup */
+		begin_transaction();
+		assign_xid();
+		rows[0].kind = UUID_V7;
+		rows[0].value.time = 1;
+		rows[0].value.tail = 0;
+		rows[0].transaction = 0;
+		row_count = 1;
+		commit_transaction();
+		server.mark.reserved_until[UUID_V7->number] = 1000;
+		if (scenario->startup == WITH_PREPARED)
+			restore_prepared(0);
+		if (scenario->startup == WITH_POSITION)
+			add_old_position();
+	}
+	first_row_count = row_count;
+	first_position_count = position_count;
+	remember_server();
+}
+
+static void
+start_run(void)
+{
+	start_server();
+	row_count = first_row_count;
+	position_count = first_position_count;
+	horizon_count = snapshot_count = resets = resets_begun = 0;
+}
+
+static const Scenario scenarios[] = {
+	{"two writers and a reader of two partitions", IN_USE, {"C", "Ca", "shh"}},
+	{"a history is merged", IN_USE, {"ccc", "c", "sh"}},
+	{"a history is merged, and read again", IN_USE, {"cccc", "shh"}},
+	{"a history is merged under an old snapshot", IN_USE, {"ccc", "swh"}},
+	{"three writers", IN_USE, {"c", "d", "c", "sh"}},
+	{"transactions that abort, and without ID", IN_USE, {"ac", "oC", "sh"}},
+	{"two statements", IN_USE, {"Cc", "c", "shsh"}},
+	{"a cursor with an older snapshot", IN_USE, {"cc", "c", "sshbh"}},
+	{"two kinds", IN_USE, {"mm", "c", "shih"}},
+	{"a transaction is prepared, and committed", IN_USE, {"pc", "k", "shh"}},
+	{"a transaction is prepared, and rolled back", IN_USE, {"pc", "K", "sh"}},
+	{"the slot of a prepared transaction is used again", IN_USE, {"pp", "kk", "sh"}},
+	{"the history of prepared transactions is merged", IN_USE, {"pkpkpk", "sh"}},
+	{"a backend exits, and another one starts", IN_USE, {"xcx", "c", "sh"}},
+	{"a generator is reset in a transaction", IN_USE, {"Cg", "c", "sh"}},
+	{"a generator is reset by another process", IN_USE, {"C", "zc", "shsh"}},
+	{"first use, with a prepared transaction", WITH_PREPARED, {"c", "n", "k", "sh"}},
+	{"first use by the reader, with a prepared transaction", WITH_PREPARED, {"nc", "k", "shsh"}},
+	{"positions, and a reset", IN_USE, {"C", "zc", "sPsP"}},
+	{"positions, and a reset in a transaction", IN_USE, {"g", "c", "sP"}},
+	{"first use, with a position", WITH_POSITION, {"C", "c", "sP"}},
+	{"first use, with an old snapshot", WITH_OLD_SNAPSHOT, {"cc", "n", "Shsh"}},
+};
+
+/* Explore all scenarios, or those whose names contain the argument. */
+int
+main(int argc, char **argv)
+{
+	const char *schedules = getenv("SCHEDULES");
+	Exploration what = {NULL, 0, false, prepare_scenario, start_run, run_process, finish_run};
+
+	bound = schedules ? atoi(schedules) : bound;
+	for (size_t i = 0; i < lengthof(scenarios); i++)
+	{
+		scenario = &scenarios[i];
+		if (argc > 1 && strstr(scenario->name, argv[1]) == NULL)
+			continue;
+		what.name = scenario->name;
+		what.processes = 0;
+		while (what.processes < MAX_PROCESSES && scenario->programs[what.processes] != NULL)
+			what.processes++;
+		explore(&what);
+	}
+	return report();
+}

@@ -1,0 +1,229 @@
+/*
+ * reservation.c
+ *		The reservation of values under every schedule of a few processes, with a crash of the
+ *		server at each step; see explore.h.
+ *
+ * A value that a function returns is below the mark on disk.  It is greater than each value that
+ * was returned before the call began, not below a horizon that was, and no other value is equal,
+ * also after a crash.  A reset between the two calls is the only exception.
+ *
+ * What follows a crash depends only on the mark on disk and on what the functions have
+ * returned.  So a crash is tried once after each change of these.
+ */
+#include "server.h"
+
+#include <stdlib.h>
+
+#define MAX_RESULTS		32
+#define MAX_RESETS		4
+#define NEVER			INT_MAX
+
+/*
+ * Programs of the processes: g and v generate a value of v7 and of v6, A advances the generator
+ * of v7 by ten seconds, z resets the generators, h computes the horizon of v7, + and - set the
+ * clock to the next and to the previous second.  So many writes of the mark as given may fail.
+ */
+typedef struct Scenario
+{
+	const char *name;
+	int			write_failures;
+	const char *programs[MAX_PROCESSES];
+} Scenario;
+
+/* What a function returned, or to which value it advanced a generator */
+typedef struct Result
+{
+	char		letter;
+	const UuidKind *kind;
+	UuidPayload value;
+	int			begin;			/* when the call began and ended */
+	int			end;
+} Result;
+
+static const Scenario *scenario;
+static Result results[MAX_RESULTS];
+static int	result_count;
+static int	reset_begin[MAX_RESETS];
+static int	reset_end[MAX_RESETS];
+static int	reset_count;
+static int	time_now;			/* counts the beginnings and ends of calls */
+
+static void
+write_letter(void *arg)
+{
+	Result	   *result = arg;
+	TestSnapshot snapshot;
+
+	switch (result->letter)
+	{
+		case 'g':
+		case 'v':
+			result->value = generate(result->kind);
+			break;
+		case 'h':
+			take_snapshot(&snapshot);
+			result->value = ask_horizon(result->kind, &snapshot);
+			break;
+		case 'A':
+			result->value.time = uuid_clock_later(result->kind->clock, uuid9562_generator_state(result->kind).previous.time, 10);
+			uuid9562_advance_generator(result->kind, result->value);
+			break;
+		case 'z':
+			uuid9562_reset_generators();
+			break;
+	}
+}
+
+/* Check whether a reset ran at some moment of a period. */
+static bool
+was_reset(int begin, int end)
+{
+	for (int i = 0; i < reset_count; i++)
+	{
+		if (reset_begin[i] < end && reset_end[i] > begin)
+			return true;
+	}
+	return false;
+}
+
+/* Check a new value against the results of calls that ended before its call began. */
+static void
+check_value(const Result *value)
+{
+	for (int i = 0; i < result_count; i++)
+	{
+		const Result *earlier = &results[i];
+		bool		is_less = value->value.time < earlier->value.time ||
+			(value->value.time == earlier->value.time && value->value.tail < earlier->value.tail);
+		bool		is_equal = value->value.time == earlier->value.time && value->value.tail == earlier->value.tail;
+
+		if (earlier->kind != value->kind || was_reset(Min(earlier->begin, value->begin), value->end))
+			continue;
+		if (is_equal && earlier->letter != 'h')
+			violation("a value is returned twice");
+		if (is_less && earlier->end < value->begin)
+			violation("a value is less than an earlier value or horizon");
+	}
+	if (value->value.time >= server.mark.reserved_until[value->kind->number] && !was_reset(value->begin, value->end))
+		violation("a value is not below the mark on disk");
+}
+
+/* Run a call, and record and check its result. */
+static void
+run_call(char letter)
+{
+	Result		result = {letter, letter == 'v' ? UUID_V6 : UUID_V7, {0, 0}, 0, 0};
+	int			reset = reset_count;
+
+	begin_transaction();
+	result.begin = ++time_now;
+	if (letter == 'z')
+	{
+		reset_begin[reset_count] = result.begin;
+		reset_end[reset_count++] = NEVER;
+	}
+	if (try_statement(write_letter, &result))
+	{
+		result.end = ++time_now;
+		trace("%c returned %llu", letter, (unsigned long long) result.value.time);
+		if (letter == 'z')
+			reset_end[reset] = result.end;
+		else
+		{
+			if (letter == 'g' || letter == 'v')
+				check_value(&result);
+			results[result_count++] = result;
+		}
+		crash_matters();
+		commit_transaction();
+		return;
+	}
+	/* a horizon does not exist before the first value */
+	if (last_error != ERRCODE_DISK_FULL && letter != 'h')
+		violation("a call failed");
+	abort_transaction();
+}
+
+static void
+run_program(const char *program)
+{
+	for (; *program; program++)
+	{
+		if (*program == '+' || *program == '-')
+		{
+			server.clock_seconds += *program == '+' ? 1 : -1;
+			server.clock_reads = 0;
+		}
+		else
+			run_call(*program);
+	}
+}
+
+static void
+run_process(int process)
+{
+	run_program(scenario->programs[process]);
+}
+
+static void
+prepare_scenario(void)
+{
+	create_server(2);
+	remember_server();
+}
+
+static void
+start_run(void)
+{
+	start_server();
+	server.write_failures = scenario->write_failures;
+	result_count = reset_count = time_now = 0;
+}
+
+/* Start the server again after a crash, and generate values with an earlier clock. */
+static void
+finish_run(bool crashed)
+{
+	HighWaterMark mark = server.mark;
+
+	if (!crashed)
+		return;
+	create_server(2);
+	server.mark = mark;
+	server.clock_seconds = -10;
+	run_program("gvhgv");
+}
+
+static const Scenario scenarios[] = {
+	{"two sessions extend the reservation", 0, {"g+g", "g++g"}},
+	{"two kinds share the mark", 0, {"g+v+g", "v++gv"}},
+	{"the clock goes back", 0, {"g+g--g", "gg"}},
+	{"a generator is advanced", 0, {"gAg", "g+g"}},
+	{"a generator is advanced, and a horizon computed", 0, {"gA", "h"}},
+	{"two sessions advance a generator", 0, {"gA", "Ag"}},
+	{"the generators are reset", 0, {"gzg", "g+g"}},
+	{"the generators are reset twice", 0, {"g++zg", "zg"}},
+	{"a horizon is computed", 0, {"g+g", "hh"}},
+	{"a horizon is computed, and a generator reset", 0, {"gzg", "h"}},
+	{"a write fails", 1, {"g+g", "g++g"}},
+	{"a write fails when a generator is advanced", 1, {"gAg", "g++g"}},
+	{"a write fails when the generators are reset", 1, {"g++zg", "gg"}},
+};
+
+/* Explore all scenarios, or those whose names contain the argument. */
+int
+main(int argc, char **argv)
+{
+	const char *schedules = getenv("SCHEDULES");
+	Exploration what = {NULL, 2, true, prepare_scenario, start_run, run_process, finish_run};
+
+	bound = schedules ? atoi(schedules) : bound;
+	for (size_t i = 0; i < lengthof(scenarios); i++)
+	{
+		scenario = &scenarios[i];
+		what.name = scenario->name;
+		if (argc < 2 || strstr(scenario->name, argv[1]) != NULL)
+			explore(&what);
+	}
+	return report();
+}

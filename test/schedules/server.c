@@ -1,0 +1,259 @@
+/*
+ * server.c
+ *		The processes of a server, its locks, clock and high-water mark.
+ */
+#include "server.h"
+
+#include <stdlib.h>
+
+#include <setjmp.h>
+
+#include "storage/ipc.h"
+
+#include "runtime/runtime.h"
+
+#define MAX_LOCKS		8
+#define CLOCK_START		1000000000	/* seconds since 1970 */
+
+Server		server;
+
+static Server first_server;		/* state of the server when a run starts */
+
+/* Variables that each PostgreSQL process has */
+static struct
+{
+	TransactionSlot *own_slot;
+	sigjmp_buf *exception_stack;
+	ErrorContextCallback *error_context;
+	int			last_error;
+}			saved[MAX_PROCESSES];
+
+/* Locks that a process holds; their content in the arena is not used. */
+static const volatile void *held_locks[MAX_LOCKS];
+
+/* --- clock and random bits ---------------------------------------------------- */
+
+/* Two readings share a tick of v7, which lasts 244 ns. */
+int
+model_clock(struct timespec *now)
+{
+	now->tv_sec = CLOCK_START + server.clock_seconds;
+	now->tv_nsec = server.clock_reads++ * 122;
+	return 0;
+}
+
+/* The bits differ, since they are also the names of branches. */
+bool
+model_random(uint64 *bits)
+{
+	*bits = UINT64CONST(0x0101010101010101) + server.random_reads++;
+	return true;
+}
+
+/* --- locks ---------------------------------------------------------------------- */
+
+static bool
+is_free(const void *lock)
+{
+	for (int i = 0; i < MAX_LOCKS; i++)
+	{
+		if (held_locks[i] == lock)
+			return false;
+	}
+	return true;
+}
+
+static void
+hold(const volatile void *lock)
+{
+	int			i = 0;
+
+	while (held_locks[i] != NULL)
+		i++;
+	held_locks[i] = lock;
+}
+
+void
+model_acquire(const volatile void *lock)
+{
+	if (current_process == NO_PROCESS)
+		return;
+	point("acquire a lock");
+	wait_until(is_free, (const void *) lock);
+	hold(lock);
+	synchronize();
+}
+
+void
+model_release(const volatile void *lock)
+{
+	if (current_process == NO_PROCESS)
+		return;
+	point("release a lock");
+	publish();
+	for (int i = 0; i < MAX_LOCKS; i++)
+	{
+		if (held_locks[i] == lock)
+			held_locks[i] = NULL;
+	}
+}
+
+bool
+LWLockAcquire(LWLock *lock, LWLockMode mode)
+{
+	(void) mode;
+	model_acquire(lock);
+	return true;
+}
+
+bool
+LWLockConditionalAcquire(LWLock *lock, LWLockMode mode)
+{
+	(void) mode;
+	if (current_process == NO_PROCESS)
+		return true;
+	event("try to acquire a lock");
+	if (!is_free(lock))
+		return false;
+	hold(lock);
+	return true;
+}
+
+void
+LWLockRelease(LWLock *lock)
+{
+	model_release(lock);
+}
+
+/* --- the high-water mark ------------------------------------------------------- */
+
+void
+uuid9562_read_mark(HighWaterMark *mark, bool repair)
+{
+	(void) repair;
+	event("read the mark");
+	*mark = server.mark;
+}
+
+void
+uuid9562_report_corruption(void)
+{
+	violation("the mark has lost the current branch");
+	abort();
+}
+
+/* Write the mark.  The server can crash before and after the moment at which it is on disk. */
+XLogRecPtr
+uuid9562_write_mark(const HighWaterMark *mark)
+{
+	event("write the mark");
+	if (server.write_failures > 0 && choose(2) == 1)
+	{
+		server.write_failures--;
+		ereport(ERROR, (errcode(ERRCODE_DISK_FULL), errmsg("could not write the mark")));
+	}
+	server.mark = *mark;
+	crash_matters();
+	event("the mark is on disk");
+	return 1;
+}
+
+/* --- statements ---------------------------------------------------------------- */
+
+/* Run a statement.  Return whether it succeeded. */
+bool
+try_statement(void (*statement) (void *arg), void *arg)
+{
+	sigjmp_buf	local;
+	volatile bool succeeded = false;
+
+	last_error = 0;
+	if (sigsetjmp(local, 0) == 0)
+	{
+		PG_exception_stack = &local;
+		statement(arg);
+		succeeded = true;
+	}
+	else
+		InterruptHoldoffCount = 0;
+	PG_exception_stack = NULL;
+	error_context_stack = NULL;
+	return succeeded;
+}
+
+/* --- processes ------------------------------------------------------------------ */
+
+void
+leave_process(int process)
+{
+	saved[process].own_slot = uuid9562_own_slot;
+	saved[process].exception_stack = PG_exception_stack;
+	saved[process].error_context = error_context_stack;
+	saved[process].last_error = last_error;
+}
+
+void
+enter_process(int process)
+{
+	MyProc = &ProcGlobal->allProcs[process];
+#if PG_VERSION_NUM >= 170000
+	MyProcNumber = process;
+#endif
+	uuid9562_own_slot = saved[process].own_slot;
+	PG_exception_stack = saved[process].exception_stack;
+	error_context_stack = saved[process].error_context;
+	last_error = saved[process].last_error;
+}
+
+/* --- the server ----------------------------------------------------------------- */
+
+/*
+ * Create a server with empty shared memory.  Its PGPROCs are those of the processes and of
+ * one prepared transaction; it has none of auxiliary processes.
+ */
+void
+create_server(int processes)
+{
+	Size		size;
+	char	   *arena = shared_arena(&size);
+
+	reset_memory();
+	reset_transactions();
+	memset(arena, 0, size);
+	memset(&server, 0, sizeof(server));
+	memset(saved, 0, sizeof(saved));
+	ProcGlobal->allProcs = (PGPROC *) arena;
+	MaxBackends = processes - NUM_AUXILIARY_PROCS;
+	server.prepared = NO_TRANSACTION;
+	/* the 32-bit transaction IDs wrap around during a run */
+	server.next_xid = (UINT64CONST(3) << 32) - 3;
+	server.latest_finished = server.next_xid - 1;
+	if (shmem_request_hook == NULL)
+		uuid9562_ordered_init();
+	shmem_request_hook();
+	shmem_startup_hook();
+	enter_process(0);
+}
+
+/* Start a run with the state that remember_server() has saved. */
+void
+start_server(void)
+{
+	reset_memory();
+	server = first_server;
+	for (int i = 0; i < MAX_LOCKS; i++)
+		held_locks[i] = NULL;
+	for (int i = 0; i < MAX_PROCESSES; i++)
+	{
+		saved[i].own_slot = NULL;
+		saved[i].exception_stack = NULL;
+		saved[i].error_context = NULL;
+	}
+	reset_transactions();
+}
+
+void
+remember_server(void)
+{
+	first_server = server;
+}

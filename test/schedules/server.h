@@ -1,0 +1,86 @@
+/*
+ * server.h
+ *		What PostgreSQL does around the code under test: backends and their transactions.
+ */
+#ifndef UUID9562_TEST_SERVER_H
+#define UUID9562_TEST_SERVER_H
+
+#include "explore.h"
+
+#include "utils/snapshot.h"
+
+#include "ordered/shared_state.h"
+
+#define MAX_TRANSACTIONS	24
+#define NO_TRANSACTION		(-1)
+
+typedef enum TransactionState
+{
+	IN_PROGRESS,
+	COMMITTED,
+	ABORTED
+} TransactionState;
+
+typedef struct Transaction
+{
+	uint64		xid;			/* 0 if it has none */
+	TransactionState state;
+} Transaction;
+
+/* A snapshot, and the transactions that it sees as committed */
+typedef struct TestSnapshot
+{
+	SnapshotData data;
+	TransactionId xip[MAX_TRANSACTIONS];
+	bool		sees[MAX_TRANSACTIONS];
+	bool		used;			/* had an ordered function been used before? */
+} TestSnapshot;
+
+/* The whole state of the server except the arena */
+typedef struct Server
+{
+	uint64		next_xid;
+	uint64		latest_finished;
+	int			transaction_count;
+	Transaction transactions[MAX_TRANSACTIONS];
+	int			prepared;		/* transaction of the prepared PGPROC, or
+								 * NO_TRANSACTION */
+	bool		prepared_is_locked; /* is PREPARE still running? */
+	bool		used;			/* has an ordered function returned a value? */
+	HighWaterMark mark;			/* on disk */
+	int			write_failures; /* how many writes of the mark may still fail */
+	uint32		clock_reads;
+	uint32		random_reads;
+	int32		clock_seconds;
+} Server;
+
+extern Server server;
+
+/* server.c */
+extern void create_server(int processes);
+extern void remember_server(void);
+extern void start_server(void);
+extern bool try_statement(void (*statement) (void *arg), void *arg);
+
+/* stubs.c */
+extern int	last_error;			/* SQLSTATE of the process's last error, or 0 */
+extern void reset_memory(void);
+extern void reset_transaction_memory(void);
+
+/* transactions.c */
+extern int	begin_transaction(void);
+extern int	own_transaction(void);
+extern void assign_xid(void);
+extern void commit_transaction(void);
+extern void abort_transaction(void);
+extern void prepare_transaction(void);
+extern void restore_prepared(int number);
+extern void finish_prepared(bool commit);
+extern void exit_backend(void);
+extern void take_snapshot(TestSnapshot *snapshot);
+extern void reset_transactions(void);
+extern UuidPayload generate(const UuidKind *kind);
+extern UuidPayload ask_horizon(const UuidKind *kind, TestSnapshot *snapshot);
+extern UuidSealed ask_position(TestSnapshot *snapshot);
+
+#endif							/* UUID9562_TEST_SERVER_H */

@@ -1,0 +1,99 @@
+# The scripts in examples/event_log create and drop months, and deliver each event to each reader,
+# as a role that is not a superuser.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Sessions;
+use Test::More;
+
+my $node = use_server(PostgreSQL::Test::Cluster->new('event_log'));
+$node->init;
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\nmax_connections = 40\n");
+$node->start;
+sql('CREATE EXTENSION uuid9562', 'CREATE ROLE app LOGIN', 'GRANT CREATE ON SCHEMA public TO app');
+
+sub app { return $node->safe_psql('postgres', $_[0], extra_params => [ '-U', 'app' ]) }
+
+# Run a script of the example.  Return its output.
+sub script
+{
+	my ($name, @options) = @_;
+	my $out = '';
+
+	IPC::Run::run([ 'psql', '-X', @options, '-d', $node->connstr('postgres') . ' user=app', '-f', "$FindBin::Bin/examples/event_log/$name.sql" ], '>', \$out, '2>&1');
+	return $out;
+}
+my $months = q{SELECT string_agg(inhrelid::regclass::text, ' ' ORDER BY inhrelid::regclass::text) FROM pg_inherits WHERE inhparent = 'event'::regclass};
+
+unlike(script('schema'), qr/ERROR/, 'the tables are created');
+is(app('SELECT count(*) FROM pg_inherits WHERE inhparent = \'event\'::regclass'), '4', 'partitions exist for four months');
+my $before = app($months);
+unlike(script('maintain'), qr/ERROR/, 'the maintenance can be repeated');
+is(app($months), $before, 'a second run creates no partition');
+
+# --- readers ----------------------------------------------------------------------
+
+my $work = PostgreSQL::Test::Utils::tempdir();
+sub deliver
+{
+	my ($reader, $command) = @_;
+
+	local $ENV{DELIVER} = $command || "cat >>$work/$reader";
+	return script('read', '-v', "reader=$reader");
+}
+app(q{INSERT INTO reader VALUES ('billing'), ('search')});
+is(deliver('billing'), '', 'a reader gets an empty page without an error');
+app(q{INSERT INTO event (type, data) SELECT 'paid', json_build_object('n', n) FROM generate_series(1, 2500) AS n});
+like(deliver('billing', 'exit 1'), qr/ERROR:.*could not be delivered/, 'a failed delivery is an error');
+is(app(q{SELECT position FROM reader WHERE name = 'billing'}), '', 'a failed delivery does not advance the position');
+is(deliver('billing'), '', 'a page is delivered');
+is(scalar(split /\n/, slurp_file("$work/billing")), 1000, 'a page has 1,000 events');
+
+# writers, two readers, and two processes of one reader
+my ($script, $out) = ("$work/writers", '');
+append_to_file($script, q{
+	\set wait random(0, 20)
+	BEGIN;
+	INSERT INTO event (type, data) VALUES ('a', '{}'), ('b', '{}');
+	\sleep :wait ms
+	INSERT INTO event (type, data) VALUES ('c', '{}');
+	COMMIT;
+});
+my $pgbench = IPC::Run::start([ 'pgbench', '--no-vacuum', '--client=8', '--transactions=60', "--file=$script", $node->connstr('postgres') . ' user=app' ], '>', \$out, '2>&1');
+while ($pgbench->pumpable)
+{
+	$pgbench->pump_nb;
+	deliver($_) foreach qw(billing search);
+}
+ok($pgbench->finish, 'the writers run without an error') or diag($out);
+for my $reader (qw(billing search))
+{
+	deliver($reader) for 1 .. 6;
+	my @got = map { /"id" : "([^"]*)"/ } split /\n/, slurp_file("$work/$reader");
+	is(missed_and_twice({ table => 'event', ids => \@got }), '0 missed, 0 twice', "reader $reader gets each of " . @got . ' events once');
+	is_deeply(\@got, [ sort @got ], "reader $reader gets the events in the order of their IDs");
+}
+like(deliver('nobody'), qr/no rows returned/, 'an unknown reader is an error');
+
+# --- retention --------------------------------------------------------------------
+
+# months of three years ago, with an event in the second one
+app(q{
+	SET timezone = 'UTC';
+	SELECT format('CREATE TABLE event_%s PARTITION OF event FOR VALUES FROM (%L) TO (%L)', to_char(month, 'YYYY_MM'), uuidv7_floor(month), uuidv7_floor(month + '1 month'))
+	FROM generate_series(date_trunc('month', now()) - interval '36 months', date_trunc('month', now()) - interval '34 months', '1 month') AS month \gexec
+	INSERT INTO event (id, type, data) VALUES (uuidv7_at(date_trunc('month', now()) - interval '35 months' + interval '1 day'), 'old', '{}');
+	INSERT INTO reader VALUES ('audit')});
+my @old = split / /, app(q{SET timezone = 'UTC'; SELECT string_agg(to_char(date_trunc('month', now()) - n * interval '1 month', '"event_"YYYY_MM'), ' ' ORDER BY n DESC) FROM generate_series(34, 36) AS n});
+is(app($months), join(' ', @old, $before), 'there are old months');
+like(script('maintain', '-v', 'keep=12 months'), qr/^kept for readers: $old[1]\nkept for readers: $old[2]\n/m, 'the maintenance reports the months with events that a reader has not got');
+is(app($months), join(' ', @old[1, 2], $before), 'a month without unread events before it is dropped');
+deliver('audit') for 1 .. 6;
+unlike(script('maintain', '-v', 'keep=12 months'), qr/kept|ERROR/, 'the maintenance succeeds');
+is(app($months), $before, 'the other months are dropped when each reader has got their events');
+$node->stop;
+done_testing();

@@ -1,0 +1,225 @@
+# managed/uuid9562.sql as an extension of a superuser, in a schema where another role has
+# created operators, functions and types with the same names as PostgreSQL's: the extension
+# uses none of them, neither while it is created nor afterwards.
+#
+# managed/uuid9562.sql is installed, updated by managed/update.sql, and removed, as a role that is
+# not a superuser.
+use strict;
+use warnings;
+
+use FindBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('managed');
+$node->init;
+$node->append_conf('postgresql.conf', "timezone = 'UTC'");
+$node->start;
+$node->safe_psql('postgres', 'CREATE ROLE planter LOGIN; CREATE DATABASE clean; CREATE DATABASE planted; CREATE DATABASE owned OWNER planter');
+$node->safe_psql('planted', 'GRANT CREATE ON SCHEMA public TO planter');
+
+# Make the script of the extension as the manual does.
+my ($strip) = slurp_file("$FindBin::Bin/doc/hosted.md") =~ /`(sed .*) managed\/uuid9562.sql`/ or die 'the manual has no recipe';
+my $script = PostgreSQL::Test::Utils::tempdir() . '/script.sql';
+my $managed = slurp_file("$FindBin::Bin/managed/uuid9562.sql");
+system_or_bail('sh', '-c', "$strip '$FindBin::Bin/managed/uuid9562.sql' >'$script'");
+
+# Run the script with the search path of CREATE EXTENSION ... SCHEMA public.
+sub install
+{
+	my ($database, $role) = @_;
+
+	return $node->psql($database, "SET search_path = public, pg_temp;\n\\i $script\n", extra_params => $role ? [ '-U', $role ] : []);
+}
+
+my ($status, $out, $err) = install('clean');
+is($status, 0, 'the extension can be created in an empty schema') or diag($err);
+my $comments = q{SELECT md5(string_agg(p.oid || obj_description(p.oid, 'pg_proc'), ' ' ORDER BY p.oid)) FROM pg_proc AS p WHERE pronamespace = 'pg_catalog'::regnamespace};
+is($node->safe_psql('clean', $comments), $node->safe_psql('postgres', $comments), 'the comments of the functions of PostgreSQL have not changed');
+($status, $out, $err) = install('owned', 'planter');
+is($status, 0, 'a role that is not a superuser can create the extension') or diag($err);
+my @own = split /\n/, $node->safe_psql('clean', q{SELECT proname || '(' || oidvectortypes(proargtypes) || ')' FROM pg_proc WHERE pronamespace = 'public'::regnamespace});
+cmp_ok(scalar(@own), '>', 20, 'the extension has functions');
+
+# --- planting -------------------------------------------------------------------
+
+# Return all lists of a number of elements.
+sub lists
+{
+	my ($count, @elements) = @_;
+
+	return [] if $count == 0;
+	return map { my $list = $_; map { [ @$list, $_ ] } @elements } lists($count - 1, @elements);
+}
+
+my @types = ('smallint', 'integer', 'bigint', 'numeric', 'double precision', 'text', 'character varying', 'bytea', 'bit', 'boolean', 'uuid',
+	'timestamp without time zone', 'timestamp with time zone', 'interval', 'tstzrange', 'anyelement');
+my %arguments = (
+	1 => [ lists(1, @types) ],
+	2 => [ lists(2, @types) ],
+	3 => [ lists(3, 'text', 'character varying', 'integer', 'bigint', 'anyelement') ],
+	map { $_ => [ lists($_, 'text', 'integer', 'anyelement') ] } 4, 5);
+my %words = map { $_ => 1 } $managed =~ /\w+|[-+*\/<>=~!@#%^&|?]+/g;
+my $trap = "LANGUAGE plpgsql AS 'BEGIN RAISE ''trap''; END';\n";
+my %planted = map { $_ => 1 } @own;
+my $plants = '';
+
+foreach my $type (grep { $words{$_} } split /\n/, $node->safe_psql('clean', q{SELECT typname FROM pg_type WHERE typnamespace = 'pg_catalog'::regnamespace AND typtype IN ('b', 'r')}))
+{
+	$plants .= "CREATE DOMAIN public.\"$type\" AS pg_catalog.\"$type\" CHECK (false);\n";
+}
+# 100 stands for a variadic function
+foreach my $function (split /\n/, $node->safe_psql('clean', q{SELECT DISTINCT proname, CASE WHEN provariadic = 0 THEN pronargs ELSE 100 END FROM pg_proc WHERE prokind = 'f'}))
+{
+	my ($name, $count) = split /\|/, $function;
+
+	next unless $words{$name};
+	foreach my $arguments (map { @{ $arguments{$_} || [] } } $count == 100 ? 1 .. 5 : $count)
+	{
+		my $signature = "$name(" . join(', ', @$arguments) . ')';
+		$plants .= "CREATE FUNCTION public.\"$name\"(" . join(', ', @$arguments) . ") RETURNS boolean $trap" unless $planted{$signature}++;
+	}
+}
+my @operators = grep { $words{$_} } split /\n/, $node->safe_psql('clean', 'SELECT DISTINCT oprname FROM pg_operator');
+my $springs = 0;
+foreach my $arguments (@{ $arguments{1} }, @{ $arguments{2} })
+{
+	my ($right, $left) = reverse @$arguments;
+
+	$springs++;
+	$plants .= "CREATE FUNCTION public.spring_$springs(" . join(', ', @$arguments) . ") RETURNS boolean $trap";
+	foreach my $operator (grep { defined $left || /^[-+~@|!]/ } @operators)
+	{
+		next if !defined $left && $operator !~ /^[-+~@|!#?\/&%]+$/;
+		$plants .= "CREATE OPERATOR public.$operator (" . (defined $left ? "LEFTARG = $left, " : '') . "RIGHTARG = $right, FUNCTION = public.spring_$springs);\n";
+	}
+}
+my $plants_file = PostgreSQL::Test::Utils::tempdir() . '/plants.sql';
+PostgreSQL::Test::Utils::append_to_file($plants_file, "SET check_function_bodies = off;\n$plants");
+note(($plants =~ tr/\n//) . ' objects are planted');
+($status, $out, $err) = $node->psql('planted', "\\i $plants_file", extra_params => [ '-U', 'planter' ]);
+is($status, 0, 'a role that is not a superuser plants operators, functions and types') or diag($err);
+is($node->safe_psql('planted', q{SET search_path = pg_catalog; SELECT count(*) FROM pg_operator WHERE oprowner = 'planter'::regrole AND (oprname, oprleft, oprright) IN
+	(('*', 'bigint'::regtype, 'interval'::regtype), ('%', 'bigint'::regtype, 'integer'::regtype), ('*', 'integer'::regtype, 'interval'::regtype),
+	 ('*', 'numeric'::regtype, 'integer'::regtype))}), '4', 'the operators that captured calls of earlier scripts are planted');
+
+# --- the extension --------------------------------------------------------------
+
+($status, $out, $err) = install('planted');
+is($status, 0, 'the extension can be created beside them, and calls none of them') or diag($err);
+
+# Return the objects of the superuser that depend on an object of the other role.
+my $captured = q{
+	SET search_path = pg_catalog;
+	SELECT pg_describe_object(classid, objid, objsubid) || ' uses ' || pg_describe_object(refclassid, refobjid, refobjsubid)
+	FROM pg_depend
+	WHERE refobjid IN (SELECT oid FROM pg_proc WHERE proowner = 'planter'::regrole
+					   UNION ALL SELECT oid FROM pg_operator WHERE oprowner = 'planter'::regrole
+					   UNION ALL SELECT oid FROM pg_type WHERE typowner = 'planter'::regrole)
+		  AND objid IN (SELECT oid FROM pg_proc WHERE proowner <> 'planter'::regrole
+						UNION ALL SELECT oid FROM pg_operator WHERE oprowner <> 'planter'::regrole
+						UNION ALL SELECT oid FROM pg_type WHERE typowner <> 'planter'::regrole)
+	ORDER BY 1};
+is($node->safe_psql('planted', $captured), '', 'no function, operator or type of the extension depends on a planted one');
+
+# The search path of a function in PL/pgSQL must not have the schema, since PostgreSQL
+# parses its body at each call.
+is($node->safe_psql('planted', q{SET search_path = pg_catalog; SELECT string_agg(p.oid::regprocedure::text, ' ') FROM pg_proc AS p JOIN pg_language AS l ON l.oid = prolang
+	WHERE proowner <> 'planter'::regrole AND pronamespace = 'public'::regnamespace AND prokind = 'f'
+		  AND NOT (lanname = 'sql' AND prosqlbody IS NOT NULL) AND proconfig IS DISTINCT FROM '{"search_path=pg_catalog, pg_temp"}'}), '',
+	'each function is parsed when it is created, or sets its own search path');
+
+# Each function returns the same as without the planted objects.
+my %sample = (uuid => '01a2027b-dc23-7cc4-94d1-c5a6203e5be8', text => 'NLTHQeo13HycraoNDcWvF1', 'timestamp with time zone' => '2026-03-01 12:34:56.789012',
+	tstzrange => '(2026-01-01,2027-01-01]', uuidv7_period => '(2026-01-01,2027-01-01]');
+foreach my $function (@own)
+{
+	my ($name, $types) = $function =~ /^(\w+)\((.*)\)/;
+	my @samples = map { die "no sample of type $_" unless $sample{$_}; "'$sample{$_}'::$_" } split /, /, $types;
+	# the type uuidv7_period is in the schema public, all others are PostgreSQL's
+	my $call = "public.$name(" . join(', ', map { s/::uuidv7_period/::public.uuidv7_period/r } @samples) . ')';
+	my $volatile = "(SELECT provolatile = 'v' FROM pg_proc WHERE oid OPERATOR(pg_catalog.=) 'public.$function'::regprocedure)";
+	my @results = map {
+		my ($status, $out, $err) = $node->psql($_, "SET search_path = pg_catalog; SELECT CASE WHEN $volatile THEN pg_catalog.left($call\::text, 4) ELSE $call\::text END");
+		"$out$err";
+	} 'clean', 'planted';
+
+	unlike($results[1], qr/trap/, "$function calls no planted function");
+	is($results[1], $results[0], "$function returns the same beside planted functions");
+}
+
+# The tests above can fail.
+$node->safe_psql('planted', q{SET search_path = public, pg_temp;
+	CREATE FUNCTION careless() RETURNS boolean RETURN 1::bigint * interval '1 hour'});
+like($node->safe_psql('planted', $captured), qr/^function public.careless\(\) uses operator public.\*\(bigint,interval\)$/, 'a function with operands of other types would be captured');
+($status, $out, $err) = $node->psql('planted', 'SELECT careless()');
+like($err, qr/ERROR:  trap/, 'such a function calls the planted operator');
+
+# --- updates --------------------------------------------------------------------
+
+$node->safe_psql('postgres', 'CREATE ROLE app LOGIN; CREATE DATABASE shop OWNER app');
+
+# Run SQL as the role.  Return the output with messages.
+sub app
+{
+	my ($sql) = @_;
+	my ($status, $out, $err) = $node->psql('shop', $sql, on_error_stop => 0, extra_params => [ '-U', 'app' ]);
+
+	return join "\n", grep { length } $out, $err;
+}
+
+# Copy both files to a new folder, and change the SQL file there.  Return the folder.
+sub changed
+{
+	my ($part, $replacement) = @_;
+	my $dir = PostgreSQL::Test::Utils::tempdir();
+	my $sql = slurp_file("$FindBin::Bin/managed/uuid9562.sql");
+
+	$sql =~ s/$part/$replacement/ or die "the file has no $part";
+	append_to_file("$dir/uuid9562.sql", $sql);
+	append_to_file("$dir/update.sql", slurp_file("$FindBin::Bin/managed/update.sql"));
+	return $dir;
+}
+my $state = q{SELECT string_agg(pg_identify_object_as_address(d.refclassid, d.refobjid, 0)::text, ' ' ORDER BY d.refobjid) FROM pg_depend AS d
+	WHERE d.refobjid IN (SELECT oid FROM pg_proc WHERE pronamespace = 'uuid9562'::regnamespace) AND d.deptype = 'n'
+	AND d.objid NOT IN (SELECT oid FROM pg_proc UNION ALL SELECT oid FROM pg_operator)};
+
+# an earlier file: other comments, another body, and a function that the new file lacks
+my $earlier = changed(qr/^(COMMENT ON FUNCTION uuid_is_v7.*)$/m,
+	"COMMENT ON FUNCTION uuid_is_v7(uuid) IS 'earlier';\nCREATE FUNCTION earlier(uuid) RETURNS boolean RETURN uuid_is_v7(\$1);");
+is(app("\\i $earlier/uuid9562.sql"), '', 'the file is installed');
+app(q{ALTER DATABASE shop SET search_path = "$user", public, uuid9562});
+is(app(q{
+	CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT uuidv7_next() CHECK (uuid_is_v7(id)), item text);
+	CREATE INDEX by_time ON orders (uuidv7_timestamp(id));
+	CREATE VIEW recent AS SELECT * FROM orders WHERE id <@ tstzrange(now() - interval '1 hour', NULL);
+	INSERT INTO orders (item) VALUES ('tea')}), '', 'a default, a constraint, an index and a view use the functions');
+app(q{CREATE OR REPLACE FUNCTION uuid9562.uuidv7_ceil(timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE AS 'SELECT NULL::uuid'});
+my $used = app($state);
+
+is(app("\\i $FindBin::Bin/managed/update.sql"), 'Not in the new file, but kept: uuid9562_old.earlier(uuid)', 'the update reports a function that the new file lacks');
+is(app($state), $used, 'the same objects use the functions');
+is(app(q{SELECT obj_description('uuid_is_v7(uuid)'::regprocedure)}), 'is UUID version 7?', 'comments are updated');
+is(app(q{SELECT uuidv7_ceil('2026-01-01 00:00+00')}), '019b76da-a800-7fff-bfff-ffffffffffff', 'bodies are updated');
+is(app(q{INSERT INTO orders (item) VALUES ('coffee'); SELECT count(*) FROM recent}), '2', 'default, constraint and view work');
+like(app(q{INSERT INTO orders VALUES (gen_random_uuid())}), qr/violates check constraint/, 'the constraint rejects a v4');
+is(app("\\i $FindBin::Bin/managed/update.sql"), 'Not in the new file, but kept: uuid9562_old.earlier(uuid)', 'the update can be repeated');
+is(app($state), $used, 'the same objects use the functions after both updates');
+
+# files that cannot be updated to
+my $operator = changed(qr/^COMMENT ON OPERATOR <@ .*$/m, 'CREATE OPERATOR <<@ (LEFTARG = uuid, RIGHTARG = uuidv7_period, FUNCTION = uuidv7_contained_by_period);');
+like(app("\\i $operator/update.sql"), qr/cannot be updated in place\nDETAIL:.*operator <<@/, 'an update with a new operator is refused');
+is(app(q{INSERT INTO orders (item) VALUES ('milk'); SELECT count(*) FROM recent}), '3', 'a refused update does not disturb users of the functions');
+app('CREATE VIEW early AS SELECT uuidv7_floor(now())');
+like(app("\\i $operator/update.sql"), qr/cannot be updated in place/, 'a refused update can be repeated');
+app('DROP VIEW early; DROP SCHEMA uuid9562 CASCADE; ALTER SCHEMA uuid9562_old RENAME TO uuid9562');
+is(app($state), $used, 'a refused update can be undone');
+
+# an object that uses the schema of the new file
+app("BEGIN; ALTER SCHEMA uuid9562 RENAME TO uuid9562_old;\n\\i $FindBin::Bin/managed/uuid9562.sql\nCREATE VIEW early AS SELECT uuid9562.uuidv7_floor(now())");
+like(app("\\i $FindBin::Bin/managed/update.sql"), qr/other objects use the schema uuid9562 already\nDETAIL:.*view public.early/, 'an object that uses the new schema is not dropped');
+is(app("DROP VIEW early;\n\\i $FindBin::Bin/managed/update.sql"), 'Not in the new file, but kept: uuid9562_old.earlier(uuid)', 'then the update can be finished');
+is(app($state), $used, 'the same objects use the functions at last');
+$node->stop;
+done_testing();

@@ -1,0 +1,136 @@
+# The scripts in examples/migrate_key replace a bigint key and a v4 key under load, as a role that
+# is not a superuser, with the functions of managed/uuid9562.sql.  Each step runs twice.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Sessions;
+use Test::More;
+
+my $node = use_server(PostgreSQL::Test::Cluster->new('migrate_key'));
+$node->init;
+$node->append_conf('postgresql.conf', "max_connections = 40\nautovacuum = off\n");
+$node->start;
+sql('CREATE ROLE app LOGIN', 'GRANT CREATE ON DATABASE postgres TO app', 'GRANT CREATE ON SCHEMA public TO app',
+	'ALTER DATABASE postgres SET search_path = "$user", public, uuid9562');
+
+sub app { return $node->safe_psql('postgres', $_[0], extra_params => [ '-U', 'app' ]) }
+app("\\i $FindBin::Bin/managed/uuid9562.sql");
+
+# Run a step with variables.  Repeat it if it could not get a lock.  Return its output.
+my $work = PostgreSQL::Test::Utils::tempdir();
+chdir $work;
+sub step
+{
+	my ($step, @variables) = @_;
+	my $out = '';
+
+	for (1 .. 100)
+	{
+		$out = '';
+		IPC::Run::run([ 'psql', '-Xd', $node->connstr('postgres') . ' user=app', (map { ('-v', $_) } @variables),
+			'-f', "$FindBin::Bin/examples/migrate_key/$step.sql" ], '>', \$out, '2>&1') and last;
+		last if $out !~ /lock timeout|deadlock detected/;
+	}
+	return $out;
+}
+
+# --- a bigint key under load ------------------------------------------------------
+
+app(q{
+	CREATE TABLE "Order" (
+		"Id"       bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+		created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+		note       text);
+	CREATE TABLE line (
+		id       bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+		order_id bigint NOT NULL REFERENCES "Order" ON DELETE CASCADE,
+		item     text);
+	CREATE TABLE invoice (number int, order_id bigint REFERENCES "Order" ON DELETE SET NULL);
+	CREATE INDEX ON line (order_id);
+	CREATE INDEX ON invoice (order_id);
+	CREATE VIEW item_sold WITH (security_barrier) AS SELECT created_at, item FROM line JOIN "Order" AS o ON o."Id" = order_id;
+	INSERT INTO "Order" (created_at) SELECT '2026-03-01'::timestamptz + n / 2 * interval '1 hour' FROM generate_series(0, 39999) AS n;
+	INSERT INTO line (order_id, item) SELECT "Id", 'tea' FROM "Order";
+	INSERT INTO invoice SELECT "Id", CASE WHEN "Id" % 2 = 0 THEN "Id" END FROM "Order" WHERE "Id" <= 1000});
+sql('CREATE ROLE reporter', 'GRANT SELECT ON item_sold TO reporter');
+my @variables = ('table="Order"', 'key=Id');
+my $time = q{time=created_at + "Id" % 1000 * interval '1 microsecond'};
+
+like(step('1_add_columns', 'key=id'), qr/ERROR:.*the variable "table" is missing/, 'a step without a table is refused');
+like(step('1_add_columns', 'table=invoice', 'key=number', 'time=now()'), qr/ERROR:.*"key" is not its primary key/, 'a key that is not the primary key is refused');
+like(step('1_add_columns', @variables), qr/ERROR:.*the variable "time" is missing/, 'the first step without a time is refused');
+
+my $script = "$work/writers";
+append_to_file($script, q{
+	\set old random(1001, 39000)
+	\set child random(1001, 39000)
+	BEGIN;
+	INSERT INTO "Order" (note) VALUES ('new') RETURNING "Id" AS id \gset
+	INSERT INTO line (order_id, item) VALUES (:id, 'new'), (:old, 'old');
+	UPDATE "Order" SET note = 'changed' WHERE "Id" = :old;
+	UPDATE line SET item = 'coffee' WHERE id = :child;
+	\sleep 2 ms
+	COMMIT;
+});
+my $out = '';
+my $pgbench = IPC::Run::start([ 'pgbench', '--no-vacuum', '--client=4', '--transactions=1000000', "--file=$script",
+	$node->connstr('postgres') . ' user=app' ], '>', \$out, '2>&1');
+my $written = 'SELECT count(*) >= 100 FROM "Order" WHERE note = \'new\'';
+$node->poll_query_until('postgres', $written) or die 'the writers do not write';
+foreach my $step ('1_add_columns', '2_fill', '3_validate', '4_create_indexes')
+{
+	for my $time_of ('first', 'second')
+	{
+		my $printed = step($step, @variables, $step =~ /^1/ ? $time : ());
+		unlike($printed, qr/ERROR/, "$step succeeds under load the $time_of time") or diag($printed);
+		like($printed, qr/"Order": \d+ rows filled, \d+ left.*line: \d+ rows filled, \d+ left/s, "$step reports filled rows") if $step =~ /^2/;
+	}
+}
+ok($pgbench->pumpable, 'the writers have run without an error') or diag($out);
+$pgbench->kill_kill;
+is(app('SELECT count(*) FROM "Order" WHERE "new_Id" IS NULL'), '0', 'each row has a new ID');
+
+app(q{CREATE TABLE before AS SELECT line.id, o.note, created_at, item, o."new_Id" FROM line JOIN "Order" AS o ON o."Id" = order_id});
+my $sold = app('SELECT count(*), min(created_at) FROM item_sold');
+unlike(step('5_switch', @variables, 'views=views.sql'), qr/ERROR/, '5_switch succeeds');
+is(app(q{SELECT count(*) FROM (SELECT line.id, o.note, created_at, item, o."Id" FROM line JOIN "Order" AS o ON o."Id" = order_id EXCEPT TABLE before) AS lines}),
+	'0', 'each line references the same order as before');
+is(app('SELECT count(*), min(created_at) FROM item_sold'), $sold, 'the view returns the same rows');
+is(app(q{SELECT has_table_privilege('reporter', 'item_sold', 'SELECT'), reloptions FROM pg_class WHERE relname = 'item_sold'}),
+	't|{security_barrier=true}', 'the view keeps its privileges and options');
+is(app(q{SELECT count(*) FROM (SELECT "Id", lag("Id") OVER (ORDER BY created_at, "old_Id") AS previous FROM "Order" WHERE "old_Id" < 40000
+	AND "old_Id" % 1000 NOT IN (0, 1)) AS o WHERE "Id" <= previous}), '0', 'the new IDs are in the order of creation');
+is(app(q{SELECT count(*) FROM "Order" WHERE NOT uuid_is_v7("Id") OR abs(extract(epoch FROM created_at - uuidv7_timestamp("Id"))) > 1}), '0',
+	'the new IDs have the time of creation');
+app(q{INSERT INTO "Order" (note) VALUES ('after'); INSERT INTO line (order_id, item) SELECT "Id", 'after' FROM "Order" WHERE note = 'after';
+	DELETE FROM "Order" WHERE "old_Id" IN (2, 4)});
+is(app('SELECT count(*) FROM line WHERE old_order_id IN (2, 4)') . app('SELECT count(*) FROM invoice WHERE number IN (2, 4) AND order_id IS NULL'), '02',
+	'the foreign keys keep their actions');
+like(step($_, @variables, $time), qr/The table has been switched/, "$_ does nothing after the switch") foreach qw(1_add_columns 2_fill 3_validate 4_create_indexes 5_switch);
+unlike(step('6_drop_old_columns', @variables), qr/ERROR/, '6_drop_old_columns succeeds');
+like(step('6_drop_old_columns', @variables), qr/has no old column/, '6_drop_old_columns does nothing the second time');
+is(app(q{SELECT string_agg(attname, ' ' ORDER BY attnum) FROM pg_attribute WHERE attrelid = '"Order"'::regclass AND attnum > 0 AND NOT attisdropped}),
+	'created_at note Id', 'only the new column is left');
+is(app(q{SELECT count(*) FROM pg_proc WHERE proname LIKE 'fill%'} ) . app(q{SELECT count(*) FROM pg_constraint WHERE conname LIKE '%filled'}), '00',
+	'no trigger function and no constraint is left');
+
+# --- a v4 key, and keys that the scripts cannot migrate ---------------------------
+
+app(q{
+	CREATE TABLE customer (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), since timestamp);
+	CREATE TABLE address (customer_id uuid REFERENCES customer, street text);
+	INSERT INTO customer (since) SELECT '2026-01-01'::timestamp + n * interval '1 minute' FROM generate_series(1, 1000) AS n;
+	INSERT INTO address SELECT id, since FROM customer});
+unlike(step($_, 'table=customer', q{time=since AT TIME ZONE 'UTC'}), qr/ERROR/, "$_ succeeds with a v4 key")
+  foreach qw(1_add_columns 2_fill 3_validate 4_create_indexes 5_switch 6_drop_old_columns);
+is(app(q{SELECT count(*) FROM customer JOIN address ON id = customer_id WHERE uuidv7_timestamp(id) = since AT TIME ZONE 'UTC' AND street = since::text}), '1000',
+	'a v4 key becomes a v7 key with the time of its row');
+app(q{CREATE TABLE tag (customer_id uuid REFERENCES customer, tag text, PRIMARY KEY (customer_id, tag))});
+like(step('1_add_columns', 'table=customer', 'time=since'), qr/tag_customer_id_fkey.*ERROR:.*cannot be migrated/s,
+	'a foreign key in a primary key is refused');
+$node->stop;
+done_testing();

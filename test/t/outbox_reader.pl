@@ -1,0 +1,111 @@
+# The example outbox_reader.py misses no row through crashes of its own and a failover that loses
+# rows, to a server whose clock is behind.  The program of the page doc/positions.md gets each row
+# from a standby.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use JSON::PP;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Sessions;
+use Test::More;
+use World;
+
+my $python = '/usr/bin/python3';
+plan skip_all => 'Psycopg 3 is not installed' if system("$python -c 'import psycopg' 2>/dev/null") != 0;
+# with SQL_ASCII, the default encoding in the locale C, psycopg returns texts as bytes
+my $world = World->new('outbox', "shared_preload_libraries = 'uuid9562'\nuuid9562.max_ahead = 1d\n", allows_streaming => 1, extra => [ '--encoding', 'UTF8' ]) or plan skip_all => World::REASON;
+my $primary = use_server($world->node);
+sql(q{
+	CREATE TABLE outbox (id uuid PRIMARY KEY DEFAULT public.uuidv7_ordered(), message text NOT NULL);
+	CREATE ROLE reader LOGIN;
+	GRANT SELECT ON outbox TO reader});
+$primary->backup('standby');
+my $standby = PostgreSQL::Test::Cluster->new('outbox_standby');
+$standby->init_from_backup($primary, 'standby', has_streaming => 1);
+$world->turn('normal', $standby);
+$world->start($standby);
+
+my $dir = PostgreSQL::Test::Utils::tempdir();
+my $conninfo = 'host=' . $primary->host . ',' . $standby->host . ' port=' . $primary->port . ',' . $standby->port . ' dbname=postgres user=reader';
+my $reader;
+sub start_reader
+{
+	$reader = IPC::Run::start([ $python, "$FindBin::Bin/examples/outbox_reader.py", $conninfo, "$dir/position" ], '<', \undef, '>>', "$dir/out", '2>>', "$dir/err");
+}
+
+sub delivered { return map { decode_json($_) } split /\n/, slurp_file("$dir/out") }
+
+# Wait until the reader has delivered a message.
+sub await_message
+{
+	my ($message) = @_;
+
+	for (1 .. 300)
+	{
+		return if slurp_file("$dir/out") =~ /"message": "\Q$message\E"/;
+		$reader->pump_nb;
+		select undef, undef, undef, 0.1;
+	}
+	die "the reader does not deliver $message: " . slurp_file("$dir/err");
+}
+
+sub insert { my ($server, $message, $count) = @_; $server->safe_psql('postgres', "INSERT INTO outbox (message) SELECT '$message' FROM generate_series(1, $count)") }
+
+insert($primary, 'first', 2500);
+start_reader();
+await_message('first');
+my ($status, $out, $err);
+$status = IPC::Run::run([ 'timeout', '20', $python, "$FindBin::Bin/examples/outbox_reader.py", $conninfo, "$dir/position" ], '>', \$out, '2>', \$err);
+ok(!$status && $err =~ /BlockingIOError/, 'a second reader with the same position is refused');
+
+# the reader dies and starts again
+$reader->signal('KILL');
+$reader->finish;
+insert($primary, 'second', 2500);
+start_reader();
+await_message('second');
+insert($primary, 'third', 1);
+await_message('third');
+is(missed_and_twice({ table => 'outbox', ids => [ map { $_->{id} } delivered() ] }) =~ s/, .*//r, '0 missed', 'a reader that died misses no row');
+
+# the program of the page, which reads on a standby
+my ($program) = slurp_file("$FindBin::Bin/doc/positions.md") =~ /^```python\n(.*?)^```/ms or die 'the page has no program';
+append_to_file("$dir/read_rows.py", "import sys, time, psycopg\n$program" . q{
+primary, standby = (psycopg.connect(server, autocommit=True) for server in sys.argv[1:])
+position = None
+for page in range(2):
+    rows = []
+    while not rows:
+        rows, position = read_rows(primary, standby, position)
+    print(len(rows))
+    primary.execute("INSERT INTO outbox (message) VALUES ('fourth')")
+});
+$status = IPC::Run::run([ 'timeout', '60', $python, "$dir/read_rows.py", map { $_->connstr('postgres') } $primary, $standby ], '>', \$out, '2>', \$err);
+is($out, "5001\n1\n", 'the program of the manual gets each row once from a standby') or diag($err);
+
+# a failover that loses rows, to a server whose clock is behind
+insert($primary, 'kept', 10);
+await_message('kept');
+$primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
+$standby->append_conf('postgresql.conf', "primary_conninfo = ''\n");
+$standby->reload;
+$primary->poll_query_until('postgres', 'SELECT NOT EXISTS (SELECT FROM pg_stat_replication)') or die 'the standby is still connected';
+$world->turn('by 600');
+insert($primary, 'lost', 10);
+await_message('lost');
+my ($greatest) = reverse sort map { $_->{id} } delivered();
+$primary->stop('immediate');
+$standby->promote;
+insert($standby, 'new', 10);
+cmp_ok($standby->safe_psql('postgres', q{SELECT max(id::text) FROM outbox WHERE message = 'new'}), 'lt', $greatest, 'the new primary generates smaller IDs');
+await_message('new');
+$reader->signal('TERM');
+$reader->finish;
+is(missed_and_twice({ table => 'outbox', node => $standby, ids => [ map { $_->{id} } delivered() ] }) =~ s/, .*//r, '0 missed',
+	'the reader misses no row of the new primary');
+is(scalar(grep { $_->{message} eq 'lost' } delivered()), 10, 'the reader has delivered the lost rows before');
+$standby->stop;
+done_testing();

@@ -1,0 +1,360 @@
+# Readers miss no row through failovers, restores and resets, wherever they store their
+# position.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use Pooler;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::RecursiveCopy;
+use PostgreSQL::Test::Utils;
+use Sessions;
+use Test::More;
+use World;
+
+my $conf = "shared_preload_libraries = 'uuid9562'\nuuid9562.max_ahead = 1d\nautovacuum = off\nwal_log_hints = on\nwal_keep_size = 1GB\nwal_writer_delay = '10 s'\n";
+my $world = World->new('first', $conf, allows_streaming => 1) or plan skip_all => World::REASON;
+my $first = use_server($world->node);
+my @all = ($first);
+sql(q{
+	CREATE TABLE events (id uuid PRIMARY KEY DEFAULT public.uuidv7_ordered(), note text);
+	CREATE TABLE copied (id uuid);
+	CREATE TABLE place (position text);
+	INSERT INTO place VALUES (NULL)});
+$first->backup('base');
+
+sub on { my ($server, @statements) = @_; return $server->safe_psql('postgres', join ";\n", @statements) }
+
+sub write_rows { on($_[0], "INSERT INTO events (note) SELECT '$_[1]' FROM generate_series(1, 300)") }
+
+# Start a server whose clock is some seconds ahead.  Set the clock last, since pg_ctl compares
+# the start time with the real clock.
+sub start
+{
+	my ($server, $ahead) = @_;
+
+	$world->turn('normal', $server);
+	$world->start($server);
+	$world->turn("by $ahead", $server) if $ahead;
+	return $server;
+}
+
+# Return a server from the base backup: a standby of another server, or a copy of its own.
+sub from_backup
+{
+	my ($name, $of, $ahead) = @_;
+	my $server = PostgreSQL::Test::Cluster->new($name);
+
+	$server->init_from_backup($first, 'base', has_streaming => $of ? 1 : 0);
+	$server->append_conf('postgresql.conf', $of ? "primary_conninfo = '" . $of->connstr . " application_name=$name'\n" : "archive_mode = off\n");
+	push @all, $server;
+	return start($server, $ahead);
+}
+
+sub caught_up { my ($of, $server) = @_; $of->wait_for_catchup($server, 'replay', $of->lsn('insert')) }
+
+sub timeline { return on($_[0], 'SELECT left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)') }
+
+# Copy the next page to a table, and store the position in the same transaction and database.
+sub read_inside
+{
+	on($_[0], q{
+		WITH page AS (
+			SELECT id, public.uuidv7_position(id, (SELECT position FROM place)) AS position FROM events
+			WHERE id > public.uuidv7_after((SELECT position FROM place)) AND id < public.uuidv7_horizon()
+			ORDER BY id LIMIT 1000),
+		copy AS (INSERT INTO copied SELECT id FROM page)
+		UPDATE place SET position = page.position FROM (SELECT position FROM page ORDER BY id DESC LIMIT 1) AS page});
+}
+
+# Read pages until one is empty, but not for ever if the position does not advance.
+sub read_to_end { my ($reader) = @_; read_on($reader) or return for 1 .. 20 }
+
+# A reader whose position is outside the database, and one whose position is inside
+my $outside = { table => 'events' };
+sub read_all
+{
+	my ($server) = @_;
+
+	$outside->{node} = $server;
+	read_to_end($outside);
+	read_inside($server) for 1 .. 3;
+}
+
+# Test that both readers have read all rows of a server.  Rows are delivered twice only after
+# the reader's last rows were lost.
+sub is_complete
+{
+	my ($server, $name, $once) = @_;
+
+	read_all($server);
+	like(missed_and_twice($outside, $server), $once ? qr/^0 missed, 0 twice$/ : qr/^0 missed/, "$name: a position outside the database");
+	is(on($server, 'SELECT (SELECT count(*) FROM (SELECT id FROM events EXCEPT SELECT id FROM copied) AS m), (SELECT count(*) - count(DISTINCT id) FROM copied)'),
+		'0|0', "$name: a position inside the database");
+}
+
+# --- restarts -------------------------------------------------------------------
+
+foreach my $mode ('fast', 'immediate')
+{
+	write_rows($first, $mode);
+	read_all($first);
+	write_rows($first, $mode);
+	$first->stop($mode);
+	start($first);
+	write_rows($first, $mode);
+	is_complete($first, "after a stop in $mode mode", 1);
+	is(on($first, 'SELECT count(*) FROM public.uuid_generator_branches()'), $mode eq 'fast' ? 2 : 3, "after a stop in $mode mode, the reader has visited a new branch");
+}
+foreach (1 .. 3)
+{
+	$first->stop;
+	start($first);
+	on($first, 'SELECT public.uuidv7_ordered(), public.uuidv7_horizon()');
+}
+is(on($first, 'SELECT count(*) FROM public.uuid_generator_branches()'), 3, 'a restart without readers takes no entry');
+
+# --- two standbys promoted to one timeline number -------------------------------
+
+# The clock of the second standby is behind that of the first.  The first one is promoted, its
+# rows are read, and it dies.
+my $second = from_backup('second', $first, 60);
+my $third = from_backup('third', $first, -60);
+write_rows($first, 'kept');
+read_all($first);
+caught_up($first, $_) foreach $second, $third;
+$third->append_conf('postgresql.conf', "primary_conninfo = ''\n");
+$third->reload;
+$first->poll_query_until('postgres', q{SELECT NOT EXISTS (SELECT FROM pg_stat_replication WHERE application_name = 'third')}) or die 'the standby is still connected';
+$world->turn('by 60', $first);
+write_rows($first, 'lost with the first server');
+read_all($first);
+my %at_first = %$outside;
+caught_up($first, $second);
+$first->stop('immediate');
+$second->promote;
+write_rows($second, 'lost with the second server');
+is_complete($second, 'after a promotion', 1);
+my $timeline = timeline($second);
+my @target_of_second = do { local $outside->{node} = $second; ask_primary($outside) };
+
+$second->stop('immediate');
+$third->promote;
+write_rows($third, 'new') for 1 .. 3;
+is(timeline($third), $timeline, 'both standbys have the same timeline');
+is_complete($third, 'after the promotion of a standby that has the same timeline');
+
+# --- standbys of the wrong branch -----------------------------------------------
+
+# The second server replays its own branch only.  Its WAL is as long as that of the third one.
+{
+	my $reader = { %$outside, ids => [ @{ $outside->{ids} } ], node => $third };
+	my ($standby, $wrong) = (from_backup('standby', $third), $second);
+
+	write_rows($third, 'for the standby');
+	my @from_primary = ask_primary($reader);
+	$wrong->append_conf('postgresql.conf', "primary_conninfo = ''\n");
+	$wrong->set_standby_mode;
+	start($wrong);
+	is(read_on_standby($reader, $wrong, 1, @from_primary), undef, 'a standby of another branch has not replayed the target');
+	is(on($wrong, "SELECT public.uuid_has_replayed('$target_of_second[2]')"), 't', 'but it has replayed the target of its own branch');
+	is(read_on_standby($reader, $standby, 60, @from_primary), 300, 'a standby of the right branch has the rows');
+	is(read_on_standby($reader, $standby, 60), 0, 'the position after the horizon continues there');
+	like(missed_and_twice($reader, $third), qr/^0 missed/, 'a reader of a standby misses no row');
+	my $next = (ask_primary($reader))[2];
+	$standby->stop;
+	write_rows($third, 'for the standby');
+	$next = (ask_primary($reader))[2];
+	my $refused = refusal("SELECT public.uuid_has_replayed('$next')", $third);
+	like($refused, qr/ERROR:  55000: recovery is not in progress\nHINT:  .*standby/, 'the primary refuses to answer');
+	start($standby);
+	is($standby->poll_query_until('postgres', "SELECT public.uuid_has_replayed('$next')"), 1, 'a standby that was stopped catches up with the target');
+	is(on($standby, "SELECT public.uuid_has_replayed('$target_of_second[2]')"), 'f', 'it never replays the target of a branch that died');
+	like(refusal("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT public.uuid_has_replayed('$next')", $standby),
+		qr/ERROR:  25001: cannot execute uuid_has_replayed\(\) at isolation level REPEATABLE READ/, 'a snapshot that would not see the rows is refused');
+	like(refusal("SELECT public.uuidv7_after('$reader->{position}')", $standby), qr/ERROR:  25006: cannot execute uuidv7_after\(\) during recovery/, 'uuidv7_after() raises an error during recovery');
+	# a later branch keeps the number of an earlier one
+	$third->stop;
+	start($third, -60);
+	on($third, 'SELECT target FROM public.uuid_replay_target()');
+	caught_up($third, $standby);
+	is(on($standby, "SELECT public.uuid_has_replayed('$next')"), 't', 'a target stays replayed after a restart of the primary');
+	$standby->stop;
+	$wrong->stop;
+}
+
+# --- failback, restores ---------------------------------------------------------
+
+# Turn the first server, which has lost rows of its own, into a standby of the third one.
+start($first);
+$first->stop;
+on($third, 'CHECKPOINT');
+command_ok([ 'pg_rewind', '--no-sync', '--source-server', $third->connstr('postgres'), '--target-pgdata', $first->data_dir,
+	'--config-file', $first->data_dir . '/postgresql.conf' ], 'pg_rewind');
+$first->append_conf('postgresql.conf', 'port = ' . $first->port . "\nunix_socket_directories = '" . $first->host . "'\nprimary_conninfo = '" . $third->connstr . " application_name=first'\n");
+$first->set_standby_mode;
+start($first, -90);
+write_rows($third, 'before the failback');
+is_complete($third, 'before the failback');
+caught_up($third, $first);
+$third->stop;
+$first->promote;
+write_rows($first, 'failed back');
+is_complete($first, 'after pg_rewind and promotion');
+
+# Restore a cold copy of the data directory, from before branches that the reader has visited.
+$first->stop;
+my $copy = PostgreSQL::Test::Utils::tempdir() . '/copy';
+PostgreSQL::Test::RecursiveCopy::copypath($first->data_dir, $copy);
+foreach my $visit (1 .. 2)
+{
+	start($first, 120 * $visit);
+	write_rows($first, 'lost with the disk');
+	read_all($first);
+	$first->stop;
+}
+PostgreSQL::Test::RecursiveCopy::copypath($copy, $first->data_dir . '.new');
+system_or_bail('sh', '-c', 'rm -rf "$1" && mv "$1.new" "$1" && chmod 700 "$1"', 'sh', $first->data_dir);
+start($first);
+write_rows($first, 'after the restore') for 1 .. 2;
+is_complete($first, 'after the restore of a data directory');
+
+# Restore the base backup, from before the first position.
+my $restored = from_backup('restored');
+write_rows($restored, 'restored');
+like(refusal("SELECT public.uuidv7_after('$outside->{position}')", $restored), qr/ERROR:  55000: position is unknown on this server\nDETAIL:  .*\nHINT:  To begin again, .*uuidv7_position\(\), with NULL/,
+	'a server from before the first position refuses the position');
+
+# --- point-in-time recovery -----------------------------------------------------
+
+# Recover from a WAL archive to a moment before the last branch that the reader has visited.
+{
+	my $archived = PostgreSQL::Test::Cluster->new('archived');
+	my $recovered = PostgreSQL::Test::Cluster->new('recovered');
+	my $reader = { table => 'events', node => $archived };
+
+	$archived->init(allows_streaming => 1, has_archiving => 1);
+	$archived->append_conf('postgresql.conf', $conf);
+	start($archived);
+	on($archived, 'CREATE EXTENSION uuid9562', 'CREATE TABLE events (id uuid PRIMARY KEY DEFAULT public.uuidv7_ordered(), note text)');
+	$archived->backup('base');
+	write_rows($archived, 'before the moment');
+	read_to_end($reader);
+	write_rows($archived, 'unread at the moment');
+	on($archived, q{SELECT pg_create_restore_point('moment')});
+	read_to_end($reader);
+	$archived->stop;
+	start($archived, 60);
+	write_rows($archived, 'after the moment');
+	read_to_end($reader);
+	# the archiver archives the last WAL too
+	on($archived, 'SELECT pg_switch_wal()');
+	$archived->stop;
+
+	$recovered->init_from_backup($archived, 'base', has_restoring => 1, standby => 0);
+	$recovered->append_conf('postgresql.conf', "archive_mode = off\nrecovery_target_name = 'moment'\nrecovery_target_action = promote\n");
+	start($recovered, -60);
+	$recovered->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()') or die 'recovery does not end';
+	write_rows($recovered, 'after the recovery') for 1 .. 2;
+	$reader->{node} = $recovered;
+	read_to_end($reader);
+	is(on($recovered, 'SELECT string_agg(DISTINCT note, $$, $$) FROM events'), 'after the recovery, before the moment, unread at the moment', 'recovery ends at the moment');
+	like(missed_and_twice($reader, $recovered), qr/^0 missed/, 'a reader continues after point-in-time recovery');
+	push @all, $archived, $recovered;
+	$recovered->stop;
+}
+
+# --- a reset under an open snapshot ---------------------------------------------
+
+{
+	my $reader = { table => 'events', node => $first };
+	my $old = session($first);
+
+	read_to_end($reader);
+	$world->turn('by 3600', $first);
+	write_rows($first, 'ahead');
+	in($old, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT public.uuidv7_horizon()');
+	$world->turn('by -1', $first);
+	on($first, 'SELECT public.uuid_generator_reset()');
+	my ($position) = in($old, "SELECT public.uuidv7_position(id, '$reader->{position}') FROM events WHERE id > public.uuidv7_after('$reader->{position}') AND id < public.uuidv7_horizon() ORDER BY id DESC LIMIT 1");
+	push @{ $reader->{ids} }, split /\n/, in($old, "SELECT id FROM events WHERE id > public.uuidv7_after('$reader->{position}') AND id < public.uuidv7_horizon()");
+	in($old, 'COMMIT');
+	$reader->{position} = $position;
+	write_rows($first, 'after the reset');
+	read_to_end($reader);
+	my ($missed) = split /,/, missed_and_twice({ %$reader, table => q{events WHERE note <> 'ahead'} }, $first);
+	is($missed, '0 missed', 'a reset between horizon and position loses no row');
+	# more resets than branches are kept
+	in($old, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT public.uuidv7_horizon()');
+	on($first, ('SELECT public.uuid_generator_reset(), count(public.uuidv7_horizon()) FROM public.uuid_replay_target()') x 200);
+	like(refused_in($old, q{SELECT public.uuidv7_position(public.uuidv7_horizon(), NULL)}), qr/reset too often since the snapshot/, 'a snapshot from before 200 resets has no position');
+	like(refusal("SELECT public.uuidv7_after('$position')", $first), qr/position is unknown/, 'a position from before 200 branches is refused');
+	$old->quit;
+}
+
+# --- a pooler -------------------------------------------------------------------
+
+SKIP:
+{
+	my $pooler = Pooler->new($first) or skip 'PgBouncer is not installed', 2;
+	my @through = $pooler->connection;
+	my ($position, %ids) = ('NULL');
+
+	on($first, 'TRUNCATE events');
+	run_pgbench(q{INSERT INTO events (note) SELECT 'pooled' FROM generate_series(1, 5);}, 4, 100, sub {
+		my ($out) = run_command([ 'psql', '-XAtq', @through, '-c',
+			"SELECT id, public.uuidv7_position(id, $position) FROM events WHERE id > public.uuidv7_after($position) AND id < public.uuidv7_horizon() ORDER BY id" ]);
+		foreach my $row (split /\n/, $out)
+		{
+			my ($id, $next) = split /\|/, $row;
+			$position = "'$next'";
+			$ids{$id}++;
+		}
+	}, $first->connstr('postgres'));
+	my $reader = { table => 'events', ids => [ map { ($_) x $ids{$_} } keys %ids ], position => $position =~ s/'//gr, node => $first };
+	read_to_end($reader);
+	is(missed_and_twice($reader, $first), '0 missed, 0 twice', 'a reader whose statements run in different sessions gets all rows once');
+	$pooler->stop;
+}
+
+# --- errors ---------------------------------------------------------------------
+
+my $position = on($first, 'SELECT public.uuidv7_position(public.uuidv7_horizon(), NULL)');
+my $target = on($first, 'SELECT target FROM public.uuid_replay_target()');
+is(on($first, 'SELECT public.uuidv7_after(NULL), public.uuidv7_position(NULL, NULL) IS NULL', "SELECT public.uuidv7_position(NULL, '$position') = '$position'"),
+	"00000000-0000-0000-0000-000000000000|t\nt", 'NULL is the position before the first row, and an empty page keeps the position');
+is(on($first, 'BEGIN READ ONLY', "SELECT public.uuidv7_after('$position') < public.uuidv7_horizon(), public.uuidv7_position(public.uuidv7_horizon(), '$position') = '$position'", 'COMMIT'),
+	't|t', 'a read-only transaction can compute positions');
+foreach my $case (
+	[ "uuidv7_after('nonsense')", qr/22P02: invalid input syntax for UUID position: "nonsense"\nHINT:  Pass the text/ ],
+	[ "uuidv7_after(left('$position', 50))", qr/22P02: invalid input syntax for UUID position/ ],
+	[ "uuidv7_after('$target')", qr/22P02: invalid input syntax for UUID position/ ],
+	[ "uuidv6_after('$position')", qr/22023: position of uuidv7_ordered\(\) values cannot be used for uuidv6_ordered\(\) values\nHINT:  Use uuidv7_position\(\) and uuidv7_after/ ],
+	[ "uuidv8_node_position(public.uuidv7_horizon(), '$position')", qr/22023: position of uuidv7_ordered/ ],
+	[ "uuidv6_position(public.nil_uuid(), NULL)", qr/55000: uuidv6_ordered\(\) has not generated any value/ ],
+	[ "uuidv7_position(public.uuidv7_ordered(), '$position')", qr/22023: UUID \S+ is greater than uuidv7_horizon\(\)\nHINT:  Compute the position in the query/ ],
+	[ "uuid_has_replayed('$position')", qr/22P02: invalid input syntax for UUID target/ ])
+{
+	my ($call, $error) = @$case;
+
+	like(refusal("SELECT public.$call", $first), qr/ERROR:  $error/, ($call =~ s/:\w+//gr) . ' is an error');
+}
+foreach my $call ('uuidv7_horizon()', 'uuidv7_after(NULL)', 'uuidv7_position(NULL, NULL)', 'uuid_replay_target()', 'uuidv7_ordered()')
+{
+	like(refusal("SET application_name = 'citus_internal gpid=1'; SELECT public.$call", $first), qr/ERROR:  0A000: cannot execute \w+\(\) on a connection of Citus\nDETAIL: .*\nHINT:  .*\(SELECT/, "$call is refused on a connection of Citus");
+}
+# each kind has generators, positions and a place in the branches of its own
+foreach my $kind ('v6', 'v7', 'v8_node')
+{
+	my $value = on($first, 'SET uuid9562.node_id = 7', "SELECT public.uuid${kind}_ordered()");
+	my $own = on($first, "SELECT public.uuid${kind}_position('$value', NULL)");
+
+	like($own, qr/^uuid$kind:/, "uuid${kind}_position() names its kind");
+	is(on($first, "SELECT public.uuid${kind}_after('$own')"), $value, "uuid${kind}_after() returns the ID of the position");
+	like(refusal("SELECT public.uuid${_}_after('$own')", $first), qr/ERROR:  22023: position of uuid${kind}_ordered\(\) values cannot be used for uuid${_}_ordered\(\) values/, "uuid${_}_after() refuses a position of uuid${kind}_ordered()")
+	  foreach grep { $_ ne $kind } 'v6', 'v7', 'v8_node';
+}
+unlike(slurp_file($_->logfile), qr/TRAP|PANIC/, $_->name . ' has not crashed') foreach @all;
+$_->stop foreach $first, $restored;
+done_testing();
