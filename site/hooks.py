@@ -1,0 +1,77 @@
+"""Hooks of mkdocs.  They add pages outside the folder doc to the site, turn doc/index.md into
+the navigation, and rewrite links, so that each link works both in the repository and on the site.
+"""
+
+import posixpath
+import re
+from pathlib import Path
+
+from mkdocs.structure.files import File
+
+ROOT = Path(__file__).parent.parent
+# Pages whose names on the site differ from their names in the folder doc.
+NAMES = {
+    "README.md": "index.md",
+    "doc/index.md": "manual.md",
+    "examples/README.md": "examples.md",
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
+}
+SOURCES = {name: source for source, name in NAMES.items()}
+
+
+def source_of(name):
+    return SOURCES.get(name, "doc/" + name)
+
+
+def name_of(source):
+    """Return the name on the site of a file of the repository; None if the site has none."""
+    return NAMES.get(source) or (source[4:] if source.startswith("doc/") else None)
+
+
+def on_config(config):
+    """Make the headings and links of doc/index.md the sections and pages of the navigation."""
+    config["nav"] = [{"Overview": "index.md"}, {"All pages": "manual.md"}]
+    for line in (ROOT / "doc/index.md").read_text("utf-8").splitlines():
+        heading = re.fullmatch(r"(##+) (.*)", line)
+        if heading and heading[1] == "##":
+            section = pages = []
+            config["nav"].append({heading[2]: section})
+        elif heading:
+            pages = []
+            section.append({heading[2]: pages})
+        for title, link in re.findall(r"\[([^]]+)\]\((\S+\.md)\)", line):
+            pages.append({title: name_of(posixpath.normpath("doc/" + link))})
+    return config
+
+
+def on_files(files, config):
+    for name in SOURCES:
+        if name != "index.md":
+            files.append(File(name, config["docs_dir"], config["site_dir"], config["use_directory_urls"]))
+    return files
+
+
+def on_page_read_source(page, config):
+    return (ROOT / source_of(page.file.src_uri)).read_text("utf-8")
+
+
+def on_page_markdown(markdown, page, config, files):
+    """Change links to moved pages, and let links to files that are not on the site lead to the
+    repository.
+    """
+    if page.file.src_uri in ("index.md", "manual.md"):
+        page.meta["hide"] = ["navigation"]
+    folder = posixpath.dirname(source_of(page.file.src_uri))
+
+    def change(link):
+        source = posixpath.normpath(posixpath.join(folder, link[2]))
+        if not (ROOT / source).is_file():
+            return link[0]
+        name = name_of(source)
+        if name:
+            return link[1] + posixpath.relpath(name, posixpath.dirname(page.file.src_uri) or ".")
+        return f"{link[1]}{config['repo_url']}/blob/HEAD/{source}"
+
+    return re.sub(r'(\]\(|\bsrc="|\bsrcset=")([^)\s#"]+)', change, markdown)

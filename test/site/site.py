@@ -1,0 +1,338 @@
+#!/usr/bin/python3
+"""Test the site that mkdocs has built, as files and in Chromium.
+
+Usage: site.py SITE SCREENSHOTS
+
+SITE is the folder with the site, and SCREENSHOTS is a new folder for pictures of some pages.
+"""
+
+import functools
+import http.server
+import os
+import re
+import subprocess
+import sys
+import threading
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urljoin, urlsplit
+
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = Path(sys.argv[1])
+SCREENSHOTS = Path(sys.argv[2])
+# the path of the site, as in https://example.org/uuid9562/
+PREFIX = urlsplit(os.environ.get("SITE", "")).path or "/"
+PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
+
+failures = 0
+
+
+def check(wrong, name):
+    """Report a test, which has passed if the list is empty."""
+    global failures
+    print(f"{'not ok' if wrong else 'ok'} - {name}", flush=True)
+    for line in wrong:
+        print(f"# {line}")
+    failures += bool(wrong)
+
+
+# --- the files ---------------------------------------------------------------
+
+
+class Page(HTMLParser):
+    """The anchors, the links and the loaded addresses of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.anchors, self.links, self.loaded = {""}, [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        self.anchors.add(values.get("id") or "")
+        if tag == "a":
+            self.links.append(values.get("href") or "")
+        elif tag == "link" and values.get("rel") != "canonical":
+            self.loaded.append(values["href"])
+        elif values.get("src"):
+            self.loaded.append(values["src"])
+        self.loaded += [address.split()[0] for address in values.get("srcset", "").split(",") if address]
+
+
+def local(page, link):
+    """Return the file of the site and the anchor to which a link leads; None for another host."""
+    parts = urlsplit(urljoin(f"http://here{PREFIX}{page}", link))
+    if parts.netloc != "here":
+        return None
+    inside, name = parts.path.startswith(PREFIX), unquote(parts.path)[len(PREFIX) :]
+    return (name or "index.html") if inside else "outside the site", unquote(parts.fragment)
+
+
+def test_files():
+    pages = {page: Page((SITE / page).read_text()) for page in PAGES}
+    for page, parsed in pages.items():
+        broken, foreign = [], []
+        for link in parsed.links + parsed.loaded:
+            target = local(page, link)
+            if target is None:
+                foreign += [link] if link in parsed.loaded else []
+            elif not (SITE / target[0]).is_file():
+                broken.append(link)
+            elif target[0] in pages and target[1] not in pages[target[0]].anchors:
+                broken.append(link)
+        check(broken, f"{page}: every link has a target")
+        check(foreign, f"{page}: loads nothing from another host")
+    for style in SITE.rglob("*.css"):
+        foreign = re.findall(r"(?:@import|url\()\s*[\"']?(?:https?:)?//[^)]*", style.read_text())
+        check(foreign, f"{style.relative_to(SITE)}: loads nothing from another host")
+
+
+class Outline(HTMLParser):
+    """The blocks and the text of a page, without what only one of two renderers writes."""
+
+    BLOCKS = "h1 h2 h3 h4 h5 h6 ul ol li pre table tr th td blockquote img sup kbd hr".split()
+    INLINE = "code em strong del a".split()
+
+    def __init__(self, text):
+        super().__init__()
+        self.blocks, self.within = [""], []
+        self.feed(text)
+        self.blocks = [block for block in map(self.normalize, self.blocks) if block]
+
+    @staticmethod
+    def normalize(block):
+        """Replace tabs in code, as mkdocs does, and other white space in text."""
+        if block.startswith("<pre>"):
+            return "<pre>" + block[5:].expandtabs(4).rstrip()
+        return re.sub(r"\s+", " ", block).strip()
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        if tag == "a" and values.get("class") == "headerlink":
+            self.within.append("headerlink")
+        elif tag == "a" or tag == "pre":
+            self.within.append(tag)
+        if tag in self.BLOCKS:
+            self.blocks.append(f"<{tag}>")
+        elif tag in self.INLINE and "pre" not in self.within and values.get("class") != "headerlink":
+            self.blocks[-1] += f"<{tag}>"
+
+    def handle_endtag(self, tag):
+        ended = self.within.pop() if tag in ("a", "pre") else ""
+        if tag in self.BLOCKS:
+            self.blocks.append(f"</{tag}>")
+        elif tag in self.INLINE and "pre" not in self.within and ended != "headerlink":
+            self.blocks[-1] += f"</{tag}>"
+
+    def handle_data(self, text):
+        if "headerlink" not in self.within:
+            self.blocks[-1] += text
+
+
+def source(page):
+    """Return the file of the repository that is a page of the site."""
+    sys.path.insert(0, str(ROOT / "site"))
+    import hooks
+
+    return ROOT / hooks.source_of(page.replace(".html", ".md"))
+
+
+def test_rendering():
+    """Compare each page with the output of GitHub's renderer for Markdown."""
+    for page in PAGES:
+        if page == "404.html":
+            continue
+        command = ["cmark-gfm", "--unsafe", "-e", "table", "-e", "strikethrough", "-e", "autolink", source(page)]
+        expected = Outline(subprocess.run(command, check=True, capture_output=True, text=True).stdout).blocks
+        article = re.search(r"<article.*?>(.*)</article>", (SITE / page).read_text(), re.S)
+        actual = Outline(article[1]).blocks
+        different = [pair for pair in zip(expected, actual) if pair[0] != pair[1]]
+        wrong = [f"instead of {different[0][0]!r}: {different[0][1]!r}"] if different else []
+        if len(expected) != len(actual):
+            wrong.append(f"{len(actual)} blocks instead of {len(expected)}")
+        check(wrong, f"{page}: is rendered as in the repository")
+
+
+def test_highlighting():
+    for language in "sql", "sh", "python", "js":
+        blocks = [
+            block
+            for page in PAGES
+            for block in re.findall(rf'<div class="language-{language} .*?</div>', (SITE / page).read_text(), re.S)
+        ]
+        plain = [re.sub("<.*?>", "", block).strip()[:60] for block in blocks if '<span class="' not in block]
+        check(plain if blocks else ["there are none"], f"code in {language} is highlighted")
+
+
+# --- in the browser ----------------------------------------------------------
+
+SWITCH = "form[data-md-component=palette] label:not([hidden])"
+
+
+class Server(http.server.SimpleHTTPRequestHandler):
+    """Serve the site, with a policy that makes the browser report requests to other hosts."""
+
+    reports = []
+
+    def translate_path(self, path):
+        return super().translate_path(path[len(PREFIX) - 1 :] if path.startswith(PREFIX) else "/404.html")
+
+    def end_headers(self):
+        self.send_header("Content-Security-Policy", "default-src 'self' 'unsafe-inline' data:; report-uri /report")
+        super().end_headers()
+
+    def do_POST(self):
+        self.reports.append(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *arguments):
+        pass
+
+
+def start_browser():
+    options = webdriver.ChromeOptions()
+    options.binary_location = "/usr/bin/chromium"
+    for argument in "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--hide-scrollbars":
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    return webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
+
+
+class Browser:
+    def __init__(self, address):
+        self.address = address
+        self.driver = start_browser()
+
+    def prefer(self, scheme):
+        """Let the system prefer light or dark pages."""
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+
+    def resize(self, width, height=900):
+        """Set the size of the window, which may be smaller than the smallest of the desktop."""
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+    def open(self, page):
+        """Open a page, and wait until its script shows the switch between light and dark."""
+        self.driver.get(self.address + page)
+        self.wait(f"return document.querySelector('{SWITCH}')")
+
+    def run(self, script):
+        return self.driver.execute_script(script)
+
+    def wait(self, condition):
+        """Wait until a script returns true, and return whether it has."""
+        try:
+            return WebDriverWait(self.driver, 30).until(lambda driver: self.run(condition))
+        except Exception:
+            return False
+
+    def forget(self):
+        """Behave as at the first visit of the site."""
+        self.run("localStorage.clear()")
+
+    def save(self, name):
+        self.driver.save_screenshot(str(SCREENSHOTS / f"{name}.png"))
+
+    def errors(self):
+        return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] != "INFO"]
+
+
+# The scheme in use, and whether it is dark: the sum of red, green and blue of the background.
+SCHEME = """
+    const color = getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3);
+    return [document.body.dataset.mdColorScheme, color.reduce((sum, part) => sum + +part, 0) < 384];
+"""
+
+
+def test_pages(browser):
+    """Open each page on a desktop and on a phone."""
+    for page in PAGES:
+        browser.resize(1280)
+        browser.open(page)
+        wrong = browser.errors()
+        wrong += browser.run("return [...document.images].filter(i => !i.naturalWidth).map(i => i.src + ' is not shown')")
+        for width in 1280, 360:
+            browser.resize(width)
+            actual = browser.run("return document.documentElement.scrollWidth")
+            wrong += [f"is {actual} pixels wide in a window of {width}"] if actual > width else []
+        check(wrong, f"{page}: no error, and nothing wider than the window")
+
+
+def test_search(browser):
+    browser.resize(1280)
+    browser.open("index.html")
+    browser.wait("return !document.querySelector('.md-search-result__meta').textContent.includes('Initializing')")
+    browser.driver.find_element(By.CSS_SELECTOR, "[data-md-component=search-query]").send_keys("horizon")
+    found = browser.wait(
+        "return [...document.querySelectorAll('.md-search-result__link')].some(l => l.href.includes('/incremental-reads.html'))"
+    )
+    check([] if found else ["it is not found"], 'a search for "horizon" finds "Incremental reads"')
+    browser.save("search")
+
+
+def test_switch(browser):
+    for preferred, scheme, other in ("light", "default", "slate"), ("dark", "slate", "default"):
+        browser.prefer(preferred)
+        browser.open("index.html")
+        browser.forget()
+        browser.open("index.html")
+        expected = [[scheme, scheme == "slate"], [other, other == "slate"], [other, other == "slate"], [scheme, scheme == "slate"]]
+        actual = [browser.run(SCHEME)]
+        browser.driver.find_element(By.CSS_SELECTOR, SWITCH).click()
+        browser.wait(f"return document.body.dataset.mdColorScheme == '{other}'")
+        actual.append(browser.run(SCHEME))
+        browser.open("time.html")
+        actual.append(browser.run(SCHEME))
+        browser.driver.find_element(By.CSS_SELECTOR, SWITCH).click()
+        browser.wait(f"return document.body.dataset.mdColorScheme == '{scheme}'")
+        actual.append(browser.run(SCHEME))
+        check([f"{actual} instead of {expected}"] if actual != expected else [],
+              f"the site is {preferred} like the system, and can be switched there and back")
+
+
+def take_screenshots(browser):
+    pages = ["index", "manual", "tutorial", "time", "incremental-reads", "clients", "uuid9562", "rfc9562", "contributing", "404"]
+    pages += sorted(page[:-5] for page in PAGES if re.search(r"<img\b", (SITE / page).read_text()) and page[:-5] not in pages)
+    browser.prefer("light")
+    browser.open("index.html")
+    browser.forget()
+    for scheme in "light", "dark":
+        for page in pages:
+            for window, width in ("", 1280), ("-phone", 360):
+                browser.resize(width)
+                browser.open(page + ".html")
+                height = browser.run("return document.documentElement.scrollHeight")
+                browser.resize(width, min(height, 2400))
+                browser.save(page.replace("/", "-") + "-" + scheme + window)
+        browser.resize(1280)
+        browser.driver.find_element(By.CSS_SELECTOR, SWITCH).click()
+
+
+def main():
+    os.makedirs(SCREENSHOTS, exist_ok=True)
+    test_files()
+    test_rendering()
+    test_highlighting()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Server, directory=SITE))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    browser = Browser(f"http://127.0.0.1:{server.server_port}{PREFIX}")
+    try:
+        test_pages(browser)
+        test_search(browser)
+        test_switch(browser)
+        take_screenshots(browser)
+        check(sorted(set(browser.errors() + Server.reports)), "the browser has reported no error and no request to another host")
+    finally:
+        browser.driver.quit()
+    sys.exit(failures > 0)
+
+
+main()
