@@ -42,7 +42,7 @@ typedef struct CachedHorizon
 typedef struct OrderedGenerator
 {
 	slock_t		lock;			/* protects all fields below */
-	UuidPayload previous;		/* less than the next value; zeros at first */
+	UuidPayload previous;		/* the next value is greater; zeros at first */
 	uint64		reserved_until; /* values must have earlier times */
 	uint64		extend_at;		/* from this time on, extend the reservation */
 	uint64		generated;		/* number of values since startup */

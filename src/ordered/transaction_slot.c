@@ -93,10 +93,10 @@ abort_or_prepare(XactEvent event, void *arg)
  * until all of them have returned.  A resource release callback cannot distinguish COMMIT
  * from PREPARE, but PREPARE and ABORT have cleared the slot before.
  *
- * New snapshots see the transaction as finished, and older ones as in progress, so that they
- * need its history.  A transaction without a transaction ID has no rows.  PostgreSQL also
- * releases owners other than a transaction's as top-level, such as that of a WAL sender,
- * while a transaction is in progress.
+ * Older snapshots see the transaction as in progress, and so need its history, unless it has
+ * no transaction ID and so no rows.  PostgreSQL also calls this for resource owners that do
+ * not belong to a transaction, such as that of a WAL sender.  If a transaction is in progress
+ * then, IsTransactionState() is true, and the slot must not change.
  */
 static void
 commit(ResourceReleasePhase phase, bool is_commit, bool is_top_level, void *arg)

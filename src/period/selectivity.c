@@ -62,7 +62,7 @@ typedef struct Statistics
 	RelOptInfo *rel;
 	AttStatsSlot histogram;
 	AttStatsSlot common;		/* most common values */
-	const UuidKind *kind;		/* its version is the version */
+	const UuidKind *kind;		/* of "the version" in these comments */
 	Boundary   *boundaries;
 	int			count;
 	int			last;			/* last boundary of the version; 0 if none */

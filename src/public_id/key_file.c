@@ -45,7 +45,7 @@ typedef struct Contents
 	char		bytes[MAX_BYTES + 1];
 } Contents;
 
-static MemoryContext keys_context;	/* NULL before the first load_keys() */
+static MemoryContext keys_context;	/* NULL until load_keys() has succeeded */
 static Key *keys;
 static TimestampTz keys_reload_time;	/* PgReloadTime at last load_keys() */
 
@@ -224,8 +224,9 @@ report_failure(int level, const char *reason)
 			(errcode(ERRCODE_CONFIG_FILE_ERROR),
 			 errmsg("could not load key file \"%s\": %s", uuid9562_key_file, reason),
 			 level == LOG ? errdetail("This session continues to use the keys that it loaded before.") : 0,
-			 errhint("Write each key as \"database key_name = \" and 64 hexadecimal digits, end each line with a newline, "
-					 "and let only root and the operating system user of the server access the file.")));
+			 errhint("Write each key as \"database key_name = \" and 64 hexadecimal digits, and end each line with a newline.  "
+					 "The file must have permissions u=rw (0600) or less if owned by the database user, "
+					 "or permissions u=rw,g=r (0640) or less if owned by root.")));
 }
 
 /*
@@ -273,8 +274,8 @@ uuid9562_find_key(const text *name)
 				 uuid9562_key_file[0] == '\0' ? errdetail("Parameter \"uuid9562.key_file\" is not set.") :
 				 errdetail("This session has not loaded this key for the current database."),
 				 uuid9562_key_file[0] == '\0' ? errhint("Set it to the absolute path of a key file, and reload the configuration.") :
-				 errhint("Add the key to the file that \"uuid9562.key_file\" names, and reload the configuration.  "
-						 "If the file has the key, see the server log.")));
+				 errhint("Add the key to the file that \"uuid9562.key_file\" names, in a line that begins with the name of this database, and reload the configuration.  "
+						 "Names are case-sensitive.  If the file has the line, see the server log.")));
 	return key->aes;
 }
 #else

@@ -286,7 +286,7 @@ create(int number)
 
 /* --- runs ----------------------------------------------------------------------- */
 
-/* Print a step of a run that is repeated after it failed. */
+/* Print a step, but only while a failed run is repeated. */
 void
 trace(const char *format,...)
 {

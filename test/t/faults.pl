@@ -106,7 +106,7 @@ foreach my $n (1 .. 30)
 	$last = $value;
 	if ($n % 5 == 0)
 	{
-		# write the mark again at the next use
+		# the first value after a restart writes the mark
 		$node->restart;
 		run_with_fault($n / 5, 'SELECT uuidv7_ordered()');
 	}

@@ -36,6 +36,8 @@ foreach my $n (1 .. $processes)
 	in($sessions[ $n - 1 ], 'BEGIN', 'INSERT INTO plain VALUES (1)');
 	in($reader, q{INSERT INTO events (note) VALUES ('first')});
 	is($reader->query('SELECT public.uuidv7_horizon() > max(id::text)::uuid FROM events'), 't', "a transaction of process $n of $processes that was in progress at the first value refuses no reader");
+	my $holder = in($sessions[ $n - 1 ], q{INSERT INTO events (note) VALUES ('held')}, 'SELECT pg_backend_pid()');
+	is(in($reader, q{SELECT held_by_pid FROM public.uuid_generator_stats() WHERE generator = 'uuidv7_ordered'}), $holder, "the statistics show process $n of $processes as the holder of the horizon");
 	$_->quit foreach @sessions;
 }
 $node->append_conf('postgresql.conf', "max_connections = 100\n");

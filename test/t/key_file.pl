@@ -244,7 +244,7 @@ foreach my $name ('order', 'orders ', 'ordersx', 'Orders', '', 'x' x 200)
 	write_keys("postgres orders = $counting\n");
 	my ($out, $err) = call($name);
 	is($out, '', "\"$name\" is not the name of the key");
-	like($err, qr/ERROR:  42704: key "\Q$name\E" does not exist\nDETAIL:  This session has not loaded this key for the current database.\nHINT:  Add the key to the file/, "\"$name\": the expected error");
+	like($err, qr/ERROR:  42704: key "\Q$name\E" does not exist\nDETAIL:  This session has not loaded this key for the current database.\nHINT:  Add the key to the file that "uuid9562.key_file" names, in a line that begins with the name of this database,/, "\"$name\": the expected error");
 }
 
 # --- databases ------------------------------------------------------------------

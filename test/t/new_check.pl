@@ -33,7 +33,7 @@ my $v4 = '019b7711-9680-4000-8000-000000000002';
 # Return whether the plan of a query has the version filter.
 sub has_filter { my ($session, $query) = @_; return in($session, "EXPLAIN $query") =~ /uuid_is_v7/ ? 1 : 0 }
 
-# Wait until the transactions that the constraint does not precede have finished.
+# Wait until each transaction in progress has begun after the constraint was added or validated.
 sub wait_for_old_check
 {
 	$node->poll_query_until('postgres', q{

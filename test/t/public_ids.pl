@@ -1,5 +1,5 @@
-# Tests who may encrypt and decrypt public IDs: a database owner who is not a superuser,
-# and a web role with a view and a look-up, also after dump and restore.
+# Tests the privileges on the functions of public IDs, with a database owner who is not a
+# superuser, and with a web role that uses a view and a look-up, also after dump and restore.
 use strict;
 use warnings;
 
