@@ -25,10 +25,10 @@ OBJS = \
 	src/generate/name_based.o \
 	src/value/constants.o \
 	src/value/convert.o \
-	src/value/inspect.o \
+	src/value/extract.o \
+	src/value/floor_ceil.o \
 	src/value/min_max.o \
 	src/value/text_forms.o \
-	src/value/timestamp.o \
 	src/public_id/key_file.o \
 	src/public_id/public_id.o \
 	src/period/bounds.o \
@@ -40,7 +40,7 @@ OBJS = \
 	src/ordered/high_water_mark.o \
 	src/ordered/horizon.o \
 	src/ordered/horizon_cache.o \
-	src/ordered/ordered.o \
+	src/ordered/next_value.o \
 	src/ordered/position.o \
 	src/ordered/reservation.o \
 	src/ordered/shared_memory.o \

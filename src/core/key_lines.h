@@ -48,7 +48,7 @@ uuid_key_lines_begin(UuidKeyLines *lines, char *bytes, size_t length)
 
 #define UUID_KEY_DIGITS	"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 
-/* Split "database key_name = digits".  The name of the database is then at the start of the line. */
+/* Split "database key_name = digits", leaving the name of the database at the start of the line. */
 static inline bool
 uuid_key_line_split(char *line, char **name, uint8_t *key)
 {
@@ -59,7 +59,7 @@ uuid_key_line_split(char *line, char **name, uint8_t *key)
 		return false;
 	equals[-1] = '\0';
 	*name = strrchr(line, ' ');
-	if (*name == NULL || *name + 1 == equals - 1 || *line == ' ' || (*name)[-1] == ' ')
+	if (*name == NULL || (*name)[1] == '\0' || *line == ' ' || (*name)[-1] == ' ')
 		return false;
 	*(*name)++ = '\0';
 	return true;

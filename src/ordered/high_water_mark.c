@@ -153,6 +153,7 @@ fill_page(Page page, const HighWaterMark *mark)
 	record->length = length_of(mark);
 	memcpy(&record->mark, mark, record->length);
 	record->crc = checksum(record);
+	/* the image in WAL omits the rest of the page */
 	((PageHeader) page)->pd_lower += MAXALIGN(offsetof(MarkRecord, mark) + record->length);
 }
 

@@ -195,7 +195,7 @@ smallest_finished(TransactionSlot *slot, const UuidKind *kind, const FullSnapsho
 /*
  * Find the smallest value of all transactions that are in progress, or that the snapshot
  * sees as in progress.  Return its time, or UUID_NO_TIME if there is none.
- * Set *holder to the number of the slot that has the value.
+ * Set *holder to the number of the slot that has the value, unless there is none.
  */
 static uint64
 smallest_unfinished(const UuidKind *kind, const FullSnapshot *full, int *holder)
@@ -208,7 +208,7 @@ smallest_unfinished(const UuidKind *kind, const FullSnapshot *full, int *holder)
 		TransactionSlot *slot = &uuid9562_shared->slots[i].slot;
 		uint64		first = pg_atomic_read_u64(&slot->first[kind->number]);
 
-		/* (3), (6): reads after a read barrier, so after the slot's value */
+		/* (3), (6): confirms its result after a read barrier, so after the slot's value */
 		uint64		finished = smallest_finished(slot, kind, full);
 
 		first = Min(first, finished);
@@ -265,7 +265,7 @@ compute_horizon(const UuidKind *kind, Snapshot snapshot)
 	return horizon;
 }
 
-/* Return the horizon of a kind for the snapshot of a cache entry. */
+/* Return the horizon of a kind for the active snapshot, which has the given cache entry. */
 UuidPayload
 uuid9562_horizon(const UuidKind *kind, CachedHorizon *cached)
 {

@@ -3,8 +3,8 @@
  *		Positions of incremental readers, and what a standby has replayed:
  *		uuidv7_position(), uuidv7_after(), uuid_replay_target(), uuid_has_replayed().
  *
- * core/position.h explains positions and branches.  All of these functions use the branch
- * that the first of them captured under the snapshot; see uuid9562_snapshot_state().
+ * core/position.h explains positions and branches.  A position or a replay target is on the
+ * branch that was captured under the snapshot; see uuid9562_snapshot_state().
  *
  * A replay target is a branch and a number, which the primary increments in the high-water
  * mark for each target.  A standby that shows the number in this page has replayed all WAL
@@ -134,7 +134,7 @@ after_position(FunctionCallInfo fcinfo, const UuidKind *kind, const char *functi
 	HighWaterMark mark;
 	pg_uuid_t  *after = new_uuid();
 
-	(void) uuid9562_snapshot_state(function);
+	(void) uuid9562_snapshot_state(function);	/* before the mark is read */
 	memset(after->data, 0, UUID_LEN);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_UUID_P(after);

@@ -111,7 +111,10 @@ new_name(void)
 	return random_bits() | 1;
 }
 
-/* Publish a new branch.  The first one after startup also sets first_known_xid. */
+/*
+ * Publish a new branch to uuid9562_snapshot_state().  The first one after startup also sets
+ * first_known_xid, and lets uuid9562_prepare_generators() return.
+ */
 static void
 publish_branch(uint64 name)
 {

@@ -54,7 +54,7 @@ use_shared(SharedState *shared)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("uuid9562 shared memory has layout %u instead of %u", shared->layout, SHARED_LAYOUT),
-				 errdetail("Another version of the library created it."),
+				 errdetail("Another version of the library created it, or its initialization failed."),
 				 errhint("Restart the server.")));
 	register_lwlock_tranche(shared->tranche, TRANCHE_NAME);
 	uuid9562_shared = shared;

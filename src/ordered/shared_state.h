@@ -62,7 +62,7 @@ typedef struct TransactionSlot
 	 * UUID_NO_TIME.  Set under the generator's lock.
 	 */
 	pg_atomic_uint64 first[UUID_ORDERED_COUNT];
-	pg_atomic_uint64 changecount;	/* odd while the history changes */
+	pg_atomic_uint64 changecount;	/* odd while the history changes; 0 if empty */
 	UuidHistory history;
 } TransactionSlot;
 
@@ -108,7 +108,7 @@ extern void uuid9562_read_mark(HighWaterMark *mark, bool repair);
 pg_noreturn extern void uuid9562_report_corruption(void);
 extern XLogRecPtr uuid9562_write_mark(const HighWaterMark *mark);
 
-/* ordered.c */
+/* next_value.c */
 extern int64 uuid9562_seconds_ahead(const UuidKind *kind, uint64 time, uint64 now);
 extern void uuid9562_refuse_citus(const char *function);
 

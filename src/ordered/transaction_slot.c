@@ -1,9 +1,10 @@
 /*
  * transaction_slot.c
- *		The smallest ordered value of each transaction, in shared memory.
+ *		The smallest ordered value of each transaction, which next_value.c records in the
+ *		slot of the process.
  *
- * Each process and each prepared transaction has a slot.  A reader computes a horizon from
- * all slots.  horizon.c proves that this is correct; (1) to (6) are steps of the proof.
+ * Each process and each prepared transaction has a slot in shared memory.  A reader computes
+ * a horizon from all slots.  horizon.c proves that this is correct, in steps (1) to (6).
  *
  * The slots cover all values generated since the first use of an ordered function after
  * startup or promotion.  A transaction with an earlier value has finished or is prepared,

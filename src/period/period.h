@@ -14,7 +14,7 @@
 #include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
-#define UNKNOWN_SHARE	0.5		/* share of a version if it is unknown */
+#define UNKNOWN_SHARE	0.5		/* of a version, without statistics */
 
 /* The smallest and the greatest UUID in a period. */
 typedef struct UuidBounds

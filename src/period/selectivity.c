@@ -340,8 +340,8 @@ add_comparison(PlannerInfo *root, RestrictInfo *condition, Side *lower, Side *up
 }
 
 /*
- * Return the share of the version among the rows that satisfy the comparisons of the ID with
- * known values, and set the selectivity of these comparisons.
+ * Set the selectivity of the ID's comparisons with values that the planner knows.  Return the
+ * share of the version among the rows that satisfy these comparisons.
  */
 double
 uuid9562_version_share(PlannerInfo *root, const VariableStatData *variable, const Node *id, const UuidKind *kind)

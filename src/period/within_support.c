@@ -112,9 +112,10 @@ is_like_rewritten(const Query *query, const Node *expression)
  * Since PostgreSQL 18, GROUP BY without grouping sets never prevents the rewrite:
  *
  * - The rewrite destroys no tree.  The parser replaces grouped expressions in the select
- *	 list and in HAVING by Vars of the RTE_GROUP.  subquery_planner() simplifies the grouped expressions once, and only then
- *	 replaces these Vars by copies of the result.  It simplifies a copy again only in a HAVING
- *	 clause that it moves to WHERE, where nothing has been grouped yet.
+ *	 list and in HAVING by Vars of the RTE_GROUP.  subquery_planner() simplifies the grouped
+ *	 expressions once, and only then replaces these Vars by copies of the result.  It
+ *	 simplifies a copy again only in a HAVING clause that it moves to WHERE, where nothing
+ *	 has been grouped yet.
  * - An equal tree does no harm.  Without grouping sets, no grouped value is NULL unless the
  *	 expression is NULL, so equal trees have equal values for all rows of a group.  The
  *	 same holds if PostgreSQL evaluates a condition from the columns of one row of the group.

@@ -1,5 +1,5 @@
 /*
- * ordered.c
+ * next_value.c
  *		Generators whose values increase across all sessions of the server:
  *		uuidv6_ordered(), uuidv7_ordered() and uuidv8_node_ordered() (RFC 9562, 6.3).
  *

@@ -1,9 +1,9 @@
 /*
- * inspect.c
+ * extract.c
  *		Extraction of the fields of a UUID.
  *
- * The functions accept any UUID.  They return NULL if the UUID does not have the field.
- * Functions with a uuid argument raise no error about the UUID, so they are leakproof.
+ * The functions with a uuid argument accept any UUID, and return NULL if it does not have the
+ * field.  They raise no error about the UUID, so they are leakproof.
  */
 #include "value/value.h"
 

@@ -1,7 +1,7 @@
 /*
- * timestamp.c
- *		Conversion of timestamps to time fields, and the smallest and the greatest
- *		UUID of a timestamp.
+ * floor_ceil.c
+ *		The smallest and the greatest UUID of a timestamp, and the conversion of timestamps
+ *		to time fields.
  */
 #include "value/value.h"
 
