@@ -1,10 +1,10 @@
 -- Measure the CPU time and the planning time of queries for a period, in milliseconds.
 SET TimeZone = 'UTC';
 
--- Create five tables with the same :rows rows, whose times are in one year.  Table orders has an index on the ID and one on
--- the time.  Table checked has an index on the ID, and a CHECK constraint that allows only
--- version 7.  Table plain has no index.  Tables days_by_id and days_by_time have no index,
--- but a partition for each day.
+-- Create five tables with the same :rows rows, whose times are in one year.  Table orders has an
+-- index on the ID and one on the time.  Table checked has an index on the ID, and a CHECK
+-- constraint that allows only version 7.  Table plain has no index.  Tables days_by_id and
+-- days_by_time have no index, but a partition for each day.
 SELECT date_trunc('day', now()) + interval '1 day' AS tomorrow \gset
 CREATE TABLE orders (id uuid PRIMARY KEY, created_at timestamptz NOT NULL, amount numeric NOT NULL);
 INSERT INTO orders
@@ -41,8 +41,8 @@ INSERT INTO queries VALUES
 INSERT INTO sides (measure, side, statement)
 SELECT 'ms, ' || measure, side, format('SELECT sum(amount) FROM %s WHERE %s', source, condition) FROM queries;
 
--- Group 30 days of the partitions by another condition.  Join the table of v4 and v7 to ten
--- periods: its only index is on the v7.
+-- Group the rows of 30 partitions by a period condition.  Join ten periods to a table of v4 and v7,
+-- which has an index only on the v7.
 CREATE TABLE mixed AS SELECT id, amount FROM orders UNION ALL SELECT gen_random_uuid(), 0 FROM orders;
 CREATE INDEX ON mixed (id) WHERE public.uuid_is_v7(id);
 CREATE TABLE shifts AS SELECT tstzrange(start, start + interval '1 hour') AS period FROM generate_series(now() - interval '20 days', now() - interval '11 days', interval '1 day') AS start;

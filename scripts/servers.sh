@@ -1,6 +1,6 @@
-# Functions for the scripts that need a server with assertions.  Source this file after
-# common.sh.  SERVERS (/var/cache/uuid9562) is the folder that keeps the servers for the
-# next run.
+# Functions for the scripts that need a server with assertions.  Source this file after common.sh.
+# The environment variable SERVERS names the folder that keeps the servers for the next run
+# (default: /var/cache/uuid9562).
 
 servers=${SERVERS:-/var/cache/uuid9562}
 crash='TRAP:|PANIC:|terminated by signal'	# pattern of the log lines of a crash
@@ -62,8 +62,8 @@ server_with_assertions() {
 # Set PG_CONFIG to the pg_config of a server with assertions, unless the selected server has
 # assertions.  With EXEC_BACKEND, this server starts each process as on Windows: as a new
 # program, which finds shared memory at the same address and loads the libraries again.
-# This is reliable only if the system does not randomize addresses.  pg_ctl prevents this,
-# but a container may forbid it.
+# This is reliable only if the system does not randomize addresses.  pg_ctl disables the
+# randomization, but a container may forbid that.
 need_assertions() {
 	local flags=-DEXEC_BACKEND
 

@@ -1,8 +1,8 @@
-# Functions for the scripts that work in trees: chroots with a suite of Debian, which
-# debootstrap makes.  Source this file after common.sh.  The scripts require root on
-# Debian, and some GB in TREES (/var/cache/uuid9562), where the trees remain for the next
-# run.  MIRROR is the address of a mirror of Debian; the default is the mirror that apt
-# uses.
+# Functions for the scripts that work in trees: chroots with a suite of Debian, which debootstrap
+# makes.  Source this file after common.sh.  The scripts require root on Debian, and some GB for the
+# trees, which remain for the next run.  The environment variables are TREES (folder of the trees,
+# default: /var/cache/uuid9562) and MIRROR (address of a mirror of Debian, default: the one that apt
+# uses).
 
 trees=${TREES:-/var/cache/uuid9562}
 

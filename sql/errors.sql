@@ -50,7 +50,7 @@ SELECT call, error_of('SELECT public.' || call) FROM unnest(ARRAY[
 	$$uuid_from_typeid('order_01fwhe4ydgfk1shh6w1g60eecf', '')$$, $$uuid_from_typeid('orders_01fwhe4ydgfk1shh6w1g60eecf', 'order')$$,
 	$$uuid_from_typeid('order_01FWHE4YDGFK1SHH6W1G60EECF', 'order')$$, $$uuid_from_typeid('order01fwhe4ydgfk1shh6w1g60eecf', 'order')$$,
 	$$uuid_from_typeid('order_81fwhe4ydgfk1shh6w1g60eecf', 'order')$$, $$uuid_from_typeid('', '')$$,
-	-- encryption of UUIDs that are not of version 7, where the error does not show the UUID; decryption of UUIDs that are not of version 4
+	-- encryption of UUIDs other than v7, which the error does not show; decryption of others than v4
 	$$uuidv7_encrypt('1ec9414c-232a-6b00-b3c8-9f6bdeced846', 'orders')$$, $$uuidv7_encrypt('919108f7-52d1-4320-9bac-f847db4148a8', 'orders')$$,
 	$$uuidv7_encrypt('017f22e2-79b0-7cc3-08c4-dc0c0c07398f', 'orders')$$, $$uuidv7_encrypt('ffffffff-ffff-ffff-ffff-ffffffffffff', 'orders')$$,
 	$$uuidv7_decrypt('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 'orders')$$, $$uuidv7_decrypt('919108f7-52d1-4320-0bac-f847db4148a8', 'orders')$$,

@@ -23,8 +23,8 @@ BEGIN
 	END LOOP;
 END$$;
 
--- Wait until each new snapshot is newer than the CHECK constraints of a table.  This takes as
--- long as other transactions that began before the constraints.
+-- Wait until each new snapshot is newer than the CHECK constraints of a table: until all
+-- transactions that began before the constraints have finished.
 CREATE PROCEDURE wait_for_checks(of_table regclass) LANGUAGE plpgsql AS $$
 BEGIN
 	WHILE EXISTS (SELECT FROM pg_constraint WHERE conrelid = of_table AND contype = 'c' AND age(xmin) <= age(pg_snapshot_xmin(pg_current_snapshot())::xid))
@@ -162,8 +162,8 @@ SELECT n FROM event WHERE id <@ tstzrange('2026-03-11 10:38', '2026-01-01'::time
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ tstzrange('2026-01-01'::timestamptz + n * interval '1 minute', '2026-01-01 00:01', '[]');
 SELECT n FROM event WHERE id <@ tstzrange('2026-01-01'::timestamptz + n * interval '1 minute', '2026-01-01 00:01', '[]');
 
--- a sublink with more tables than its outer query: PostgreSQL may simplify its condition with
--- the PlannerInfo of the outer query, which does not have the sublink's tables
+-- a sublink with more tables than its outer query: PostgreSQL may simplify the sublink's condition
+-- with the PlannerInfo of the outer query, which does not have the sublink's tables
 CREATE TABLE customer (id int, vip boolean);
 CREATE TABLE contract (customer int);
 CREATE TABLE purchase (id uuid, customer int, valid_from timestamptz, valid_to timestamptz, valid tstzrange);
@@ -322,7 +322,7 @@ EXPLAIN (COSTS OFF) SELECT n FROM event WHERE id <@ no_period();
 SELECT count(*) FROM event WHERE id <@ no_period();
 DROP FUNCTION no_period;
 
--- a period that cannot be NULL can use a partial index on the version
+-- a condition whose period cannot be NULL can use a partial index on the version
 SET enable_seqscan = off;
 BEGIN;
 ALTER TABLE event DROP CONSTRAINT event_pkey;
@@ -342,8 +342,8 @@ SELECT plan($$SELECT name, n FROM shift JOIN event ON id <@ coalesce(period, nul
 ROLLBACK;
 RESET enable_seqscan;
 
--- a condition on an ID that costs much to compute is not rewritten, so that the ID is computed
--- once; it can use an index
+-- a condition on an ID that costs much to compute remains one call, so that a scan computes the ID
+-- once; the condition can still use an index
 CREATE FUNCTION cheap_id(id uuid) RETURNS uuid IMMUTABLE LANGUAGE plpgsql COST 8 AS $$BEGIN RETURN id; END$$;
 CREATE FUNCTION dear_id(id uuid) RETURNS uuid IMMUTABLE LANGUAGE plpgsql COST 12 AS $$BEGIN RETURN id; END$$;
 EXPLAIN (COSTS OFF) SELECT n FROM event WHERE cheap_id(id) <@ '[2026-01-10,2026-01-11)';
@@ -459,8 +459,8 @@ RESET ROLE;
 INSERT INTO stored SELECT id, 1 FROM event WHERE n = 0
 ON CONFLICT (id) WHERE id <@ '[2026-01-01,2026-02-01)' DO UPDATE SET n = excluded.n RETURNING n;
 GRANT EXECUTE ON FUNCTION public.uuid_is_v7(uuid) TO PUBLIC;
--- nor is it if the role may not call the function of a bound; without EXECUTE on the condition
--- itself, it may not use the condition
+-- a condition is not rewritten either if the role may not call the function of a bound; a role
+-- without EXECUTE on the function of a condition may not use the condition
 REVOKE EXECUTE ON FUNCTION public.uuidv7_lower_bound(timestamptz, boolean) FROM PUBLIC;
 REVOKE EXECUTE ON FUNCTION public.uuidv7_within(uuid, tstzrange) FROM PUBLIC;
 SET ROLE uuid9562_reader;

@@ -81,7 +81,7 @@ refuses_a_byte_0_in_a_line(void **state)
 		char		file[] = "#\na b = " DIGITS "\n";
 		uint8_t		key[UUID_KEY_BYTES];
 
-		/* before each character of the line */
+		/* insert a byte 0 before each character of the line */
 		memmove(file + 3 + at, file + 2 + at, strlen(file + 2 + at));
 		file[2 + at] = '\0';
 		assert_null(uuid_key_lines_begin(&lines, file, sizeof(file)));
@@ -89,7 +89,7 @@ refuses_a_byte_0_in_a_line(void **state)
 	}
 }
 
-/* Write a line that is often valid, of few characters. */
+/* Write a random line of a few characters, which is often valid. */
 static void
 random_line(char *line)
 {

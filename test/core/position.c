@@ -1,9 +1,9 @@
 /*
- * Tests of positions: their text, and random histories of three servers that crash, are
- * copied and restored, reset, and have clocks apart, while a reader continues on any of them.
+ * Tests of positions: their text, and random histories of three servers with different clocks
+ * that crash, are copied, restored and reset, while a reader continues on any of the servers.
  *
- * If all rules hold, the reader misses no row.  For each broken rule, some history must
- * miss one.
+ * If all rules hold, the reader misses no row.  If a rule is broken, the reader must miss a
+ * row in some history.
  */
 #define UUID_BRANCH_MAX 16
 
@@ -51,7 +51,7 @@ text_is_read_back(void **state)
 	}
 }
 
-/* The checksum finds each changed character, and each shorter text. */
+/* The checksum detects each changed character, and each shorter text. */
 static void
 changed_text_is_refused(void **state)
 {
@@ -136,7 +136,7 @@ typedef struct Stored
 {
 	uint64_t	reserved;
 	UuidBranches branches;
-	uint64_t	rows[ROWS];		/* by number, which no other row has */
+	uint64_t	rows[ROWS];		/* by number, unique on all servers */
 } Stored;
 
 typedef struct Server
@@ -235,7 +235,7 @@ insert(World *world, Server *server)
 	server->stored.rows[world->next_row++] = generate(world, server);
 }
 
-/* Begin a slow transaction, or end it. */
+/* Begin a slow transaction, or end the one that is in progress. */
 static void
 be_slow(World *world, Server *server)
 {
@@ -320,7 +320,7 @@ has_replayed(const World *world, Stored *standby, const UuidBranch *target)
 	return branch != NULL && branch->targets >= target->targets;
 }
 
-/* Read a page on a server, or with a standby, all rows below the server's horizon there. */
+/* Read a page on a server or, if a standby is given, all rows below the horizon on the standby. */
 static void
 read_page(World *world, Server *server, Stored *standby, bool resets)
 {

@@ -192,7 +192,7 @@ digits_are_those_of_a_number_and_sort(void **state)
 	}
 }
 
-/* Replace characters of a text at random by others that mean the same in the form. */
+/* Replace random characters of a text by characters that have the same meaning in the form. */
 static void
 vary(const UuidTextForm *form, char *string)
 {
@@ -235,7 +235,7 @@ reads_all_texts_of_a_uuid(void **state)
 	}
 }
 
-/* Return the value of a digit that may be read, or -1. */
+/* Return the value of a character as a digit of the form, or -1 if it is no digit. */
 static int
 value_of(const UuidTextForm *form, int c)
 {
@@ -341,7 +341,7 @@ refuses_invalid_texts(void **state)
 		{"base32hex", "00000000000000000000000001"}, {"base32hex", "00000000000000000000000002"},
 		{"base32hex", "0000000000000000000000000v"}, {"base32hex", "VVVVVVVVVVVVVVVVVVVVVVVVVV"},
 		{"base64url", "AAAAAAAAAAAAAAAAAAAAAB"}, {"base64url", "AAAAAAAAAAAAAAAAAAAAAI"}, {"base64url", "______________________"},
-		/* the padding of another form, before the end, or incomplete */
+		/* padding in a form without padding, before the end, or incomplete */
 		{"base32hex", "00000000000000000000000000="}, {"base32hex", "00000000000000000000000000====="},
 		{"base32hex", "======00000000000000000000000000"}, {"base32hex", "0000000000000000000000000======="},
 		{"base64url", "AAAAAAAAAAAAAAAAAAAAAA="}, {"base64url", "AAAAAAAAAAAAAAAAAAAAA==="},
@@ -376,7 +376,7 @@ finds_a_form_by_its_name_in_any_case(void **state)
 
 		strcpy(name, uuid_text_forms[n].name);
 		assert_ptr_equal(uuid_text_form_find(name, strlen(name)), &uuid_text_forms[n]);
-		assert_null(uuid_text_form_find(name, strlen(name) + 1));	/* with a byte 0 */
+		assert_null(uuid_text_form_find(name, strlen(name) + 1));	/* including the final byte 0 */
 		for (char *c = name; *c != '\0'; c++)
 			*c = (char) (*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
 		assert_ptr_equal(uuid_text_form_find(name, strlen(name)), &uuid_text_forms[n]);

@@ -37,7 +37,7 @@ static const char *const invalid[] = {
 	"prefix_ooooooiiiiiiuuuuuuulllllll", "prefix_i23456789ol23456789oi23456", "prefix_123456789-0123456789-0123456",
 	"prefix_8zzzzzzzzzzzzzzzzzzzzzzzzz", "_prefix_00000000000000000000000000", "prefix__00000000000000000000000000",
 	"", "prefix_",
-	/* without a separator, with a separator alone before the suffix, and with other text */
+	/* without a separator, with only separators before the suffix, and with other characters */
 	"prefix00000000000000000000000000", "a00000000000000000000000000", "__00000000000000000000000000",
 	"prefix-00000000000000000000000000", "prefix_00000000000000000000000000======", "prefix_0000000000000000000000000I",
 };

@@ -46,7 +46,7 @@ check_line(const char *line, const char *database, const char *name, const uint8
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* copies of exactly these bytes, so that the sanitizer finds a read behind them */
+	/* copies of exactly these bytes, so that the sanitizer finds a read past their end */
 	char	   *file = malloc(size);
 	char	   *split = malloc(size);
 	UuidKeyLines lines;

@@ -21,7 +21,7 @@ is_same_in_any_case(const char *a, const char *b, size_t length)
 	return true;
 }
 
-/* A text differs from the one that is written only as the manual says. */
+/* Check that a text that is read differs from the written text only as the manual says. */
 static void
 check_form(const UuidTextForm *form, const char *string, size_t length)
 {
@@ -57,7 +57,7 @@ check_form(const UuidTextForm *form, const char *string, size_t length)
 		assert(memcmp(string, written + form->length - length, length) == 0);
 }
 
-/* A TypeID is the text that is written, without exception. */
+/* Check that a TypeID that is read is equal to the written text. */
 static void
 check_typeid(const char *prefix, size_t prefix_length, const char *string, size_t length)
 {
@@ -87,7 +87,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size == 0)
 		return 0;
-	/* copies of exactly these bytes, so that the sanitizer finds a read behind them */
+	/* copies of exactly these bytes, so that the sanitizer finds a read past their end */
 	name = memcpy(malloc(first), data, first);
 	string = memcpy(malloc(length), data + size - length, length);
 	form = uuid_text_form_find(name, first);

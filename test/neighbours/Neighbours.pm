@@ -1,5 +1,5 @@
 # Functions for the tests with other extensions: check whether an extension is installed,
-# return the tables that a plan scans, and count those that are removed at execution.
+# return the tables that a plan scans, and count the tables that are removed at execution.
 package Neighbours;
 
 use strict;

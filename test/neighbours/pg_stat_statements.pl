@@ -25,10 +25,10 @@ foreach my $libraries ('pg_stat_statements, uuid9562', 'uuid9562, pg_stat_statem
 	my $next = $node->safe_psql('postgres', 'SELECT public.uuidv7_ordered()');
 	cmp_ok($next, 'gt', $id, "$libraries: an ordered value is greater than the last one");
 	$id = $next;
-	cmp_ok($node->safe_psql('postgres', 'SELECT public.uuidv7_horizon()'), 'gt', $id, "$libraries: the horizon is above that value");
+	cmp_ok($node->safe_psql('postgres', 'SELECT public.uuidv7_horizon()'), 'gt', $id, "$libraries: the horizon is above the ordered value");
 	is($node->safe_psql('postgres', q{SELECT calls FROM pg_stat_statements WHERE query = 'SELECT public.uuidv7_ordered()'}),
 		$libraries =~ /^pg/ ? 1 : 2, "$libraries: pg_stat_statements counts the statement");
-	is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_shmem_allocations WHERE name IN ('uuid9562', 'pg_stat_statements')}), '2', "$libraries: both have shared memory");
+	is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_shmem_allocations WHERE name IN ('uuid9562', 'pg_stat_statements')}), '2', "$libraries: both libraries have shared memory");
 	$node->stop;
 }
 done_testing();

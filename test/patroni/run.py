@@ -127,7 +127,7 @@ class StandbyPages:
                                            [after, horizon]).fetchall()
                     return [id for id, in rows], following
             time.sleep(0.01)
-        self.disconnect()  # this standby may follow another branch: try another one
+        self.disconnect()  # this standby may follow another branch: try another standby
         return None
 
 

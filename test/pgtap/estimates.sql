@@ -187,8 +187,7 @@ SELECT estimates('growing', $$id <@ tstzrange(now() - interval '20 days 2 hours'
 SELECT estimates('growing', $$id <@ tstzrange(now() - interval '41 days', now() - interval '40 days')$$);
 
 -- estimate more tables that have grown since ANALYZE: with values of uuidv8_node(), with
--- values of uuidv8(), whose time has another unit, and with v7 among random UUIDs, which
--- grow too
+-- values of uuidv8(), whose time has another unit, and with both v7 and random UUIDs
 CREATE FUNCTION v8_floor(moment timestamptz) RETURNS uuid STABLE
 RETURN public.uuidv8_custom((extract(epoch FROM moment) * 100000000)::bigint >> 12, ((extract(epoch FROM moment) * 100000000)::bigint & 4095)::int, 0);
 CREATE TABLE growing_v8 AS SELECT id FROM v8 WHERE id < public.uuidv8_node_floor(now() - interval '20 days');
@@ -281,7 +280,7 @@ SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '60 days', NULL) AN
 CREATE VIEW mixed_since AS SELECT * FROM mixed WHERE id <@ tstzrange(now() - interval '60 days', NULL);
 SELECT estimates('mixed_since', $$id <@ tstzrange(now() - interval '50 days', NULL)$$);
 
--- rows added since ANALYZE are attributed to v7 by its share of the statistics
+-- the estimated share of v7 among rows added since ANALYZE is its share in the statistics
 CREATE TABLE mostly_v4 AS SELECT random_v4() AS id FROM generate_series(1, 19000) UNION ALL (SELECT id FROM steady ORDER BY id LIMIT 1000);
 CALL analyze_whole('mostly_v4');
 INSERT INTO mostly_v4 SELECT random_v4() FROM generate_series(1, 20000);

@@ -1,6 +1,6 @@
--- Compare period conditions with their definition in SQL, for random IDs and periods
--- that are often exactly at a bound.  The conditions are function calls, or are rewritten for scans of a
--- table or of its index.  The periods come from a table or a subquery, or are constants.
+-- Compare period conditions with their definition in SQL, for random IDs and periods.  IDs are
+-- often exactly at a bound of a period.  The conditions are function calls, or are rewritten for
+-- scans of a table or of its index.  The periods come from a table or a subquery, or are constants.
 -- Each run prints its seed.  To repeat a run with seed 0.5, set
 -- PGOPTIONS='-c test.seed=0.5'.
 
@@ -311,7 +311,7 @@ SELECT unalike(plan_of($$SELECT count(*) FROM hours WHERE id <@ '[2026-03-01,202
 
 
 -- GROUP BY without grouping sets: on PostgreSQL 18 and later, a grouped condition does not
--- prevent the pruning of partitions by another one
+-- prevent the pruning of partitions by another condition
 SET LOCAL enable_seqscan = on;
 CREATE TABLE halves (id uuid, early boolean, a timestamptz, b timestamptz, period tstzrange) PARTITION BY RANGE (id);
 CREATE TABLE first_half PARTITION OF halves FOR VALUES FROM (MINVALUE) TO (public.uuidv7_floor('2026-03-02'));

@@ -41,7 +41,7 @@ foreach my $source (@sources)
 	is_deeply([ grep { length $_ < 100 } @{ $texts{$picture} } ], [], "the text for $picture tells what it shows");
 }
 
-# Fossil 2.21 to 2.28 draw the same.  Without Fossil, the digests above show whether the
+# Fossil 2.21 to 2.28 draw the same pictures.  Without Fossil, the digests above show whether the
 # pictures are up to date.
 SKIP:
 {
@@ -49,7 +49,7 @@ SKIP:
 
 	skip 'Fossil is not installed', 2 unless grep { -x "$_/fossil" } split /:/, $ENV{PATH};
 	is(system("OUT=$folder scripts/pictures >$folder/output"), 0, 'scripts/pictures succeeds');
-	is_deeply([ grep { slurp($_) ne (slurp("$folder/" . s{.*/}{}r) // '') } glob 'doc/pictures/*.svg' ], [], 'it draws the pictures as they are');
+	is_deeply([ grep { slurp($_) ne (slurp("$folder/" . s{.*/}{}r) // '') } glob 'doc/pictures/*.svg' ], [], 'scripts/pictures draws the pictures as they are');
 }
 
 done_testing();

@@ -507,8 +507,8 @@ sub grouped_by_parts
 		. pick('', '', " HAVING $condition", " HAVING NOT $condition");
 }
 
-# Return a query that groups, without grouping sets, by conditions, by booleans of them and by
-# periods.
+# Return a query that groups, without grouping sets, by conditions, by boolean expressions of
+# conditions, and by periods.
 sub grouped_plainly
 {
 	my ($from, $where, @scope) = @_;
@@ -778,7 +778,7 @@ for (my $round = 0; $done < $queries && $different < 10; $round++)
 			wait_for_server();
 			last;
 		}
-		# ignore timeouts, and periods that end before they begin: for these, "theirs"
+		# ignore timeouts, and periods that end before they begin: for such periods, "theirs"
 		# raises an error, and "ours" can treat them as empty
 		next if defined $error && $error eq '22000' || "$ours$theirs" =~ /^= 57014$/m;
 		$compared++;

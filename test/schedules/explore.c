@@ -15,7 +15,7 @@
 
 #define STACK_SIZE		(128 * 1024)
 #define MAX_CHOICES		10000
-#define MAX_POINTS		20000	/* a run that is longer never ends */
+#define MAX_POINTS		20000	/* assume that a longer run never ends */
 #define CRASH			MAX_PROCESSES
 
 typedef struct Process
@@ -57,7 +57,7 @@ static int	failures;
 
 /* --- choices -------------------------------------------------------------------- */
 
-/* Return a number from 0 to count - 1: 0 at first, and another in each later run. */
+/* Return a number from 0 to count - 1: first 0, and the other numbers in later runs. */
 int
 choose(int count)
 {
@@ -141,7 +141,7 @@ list_processes(int *list)
 	return count;
 }
 
-/* Let the processes run that wait for a step of another process. */
+/* Let processes continue that wait for a step of another process. */
 static void
 end_yields(void)
 {
@@ -187,7 +187,7 @@ continue_one(void)
 	switch_to(next);
 }
 
-/* Let another process continue, or this one. */
+/* Choose whether this process continues or another one does. */
 void
 point(const char *label)
 {
@@ -209,7 +209,7 @@ point(const char *label)
 	trace("%s", label);
 }
 
-/* Record that the process has done something that others can see, or has looked at them. */
+/* Record that the process has changed or read something that other processes can access. */
 void
 act(void)
 {
@@ -250,7 +250,7 @@ crash_matters(void)
 		act();
 }
 
-/* Run a process once in each run.  It never returns, so that its stack remains. */
+/* Run a process once in each run.  Never return, so that the stack of the process remains. */
 static void
 process_main(void)
 {

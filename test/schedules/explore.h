@@ -7,14 +7,14 @@
  * each point, the explorer chooses the process that continues.  After a run, it changes the last
  * choice that has an alternative, and runs everything again, until no choice is left.  A switch
  * from a process that could have continued is a preemption.  Most errors need one or two, so the
- * explorer tries all schedules with at most that many, as CHESS and loom do.
+ * explorer tries all schedules with at most "bound" preemptions, as CHESS and loom do.
  *
  * Weak memory is a choice too.  Other processes can see a store as late as the next write barrier
  * or release of a lock.  A load returns any value since the last read barrier or acquisition
  * of a lock, but none older than one that the process has seen there.  To miss a newer value is
- * a reordering; a run has at most as many as preemptions.  So one point between two barriers
+ * a reordering; a run has at most "bound" reorderings.  So one point between two barriers
  * covers every order of the plain accesses between them.  The compiler's -fsanitize=thread
- * announces each plain access to memory.c; the header points.h replaces the others.
+ * announces each plain access to memory.c; the header points.h replaces other accesses.
  */
 #ifndef UUID9562_TEST_EXPLORE_H
 #define UUID9562_TEST_EXPLORE_H
@@ -38,7 +38,7 @@ typedef struct Exploration
 
 /* explore.c */
 extern int	current_process;	/* NO_PROCESS before and after a run */
-extern int	bound;				/* preemptions, and reorderings, in a run */
+extern int	bound;				/* limit of preemptions, and of reorderings */
 extern bool explore(const Exploration *what);
 extern void point(const char *label);
 extern void act(void);

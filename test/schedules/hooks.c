@@ -57,7 +57,7 @@ __tsan_write_range(void *address, size_t size)
 
 /*
  * The compiler announces no access by these functions, which it also calls to assign structs.
- * Define them here, as the library of the sanitizer does.  clang calls them by the second name.
+ * Define them here, as the library of the sanitizer does.  clang calls the names with __tsan_.
  */
 #undef memcpy
 #undef memmove

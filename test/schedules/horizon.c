@@ -6,8 +6,8 @@
  * below the horizon.  All horizons of a snapshot are the same.  When all transactions have
  * finished, nothing holds the horizon.  No reader is refused needlessly.
  *
- * Resets and startups lower the next values.  Nevertheless, such a row must be greater than the
- * ID after which a reader with a position of the snapshot continues at the end of the run.
+ * Resets and startups lower the next values.  Nevertheless, at the end of the run, a reader with a
+ * position of the snapshot must continue below each committed row that the snapshot does not see.
  */
 #include "server.h"
 
@@ -43,7 +43,7 @@ typedef enum Startup
  * k and K commit and roll back a prepared transaction, and z resets the generators.  In a
  * reader, s takes a snapshot (S takes one from before startup), h and i compute the horizon of
  * v7 and of v6, P computes the position of a reader that has read all rows of v7 below the
- * horizon, b goes back to the snapshot before, as a cursor does, and w waits until two
+ * horizon, b goes back to the previous snapshot, as a cursor does, and w waits until two
  * transactions have committed.
  */
 typedef struct Scenario
@@ -225,7 +225,7 @@ compute_position(void)
 		violation("computing a position failed");
 }
 
-/* Take a snapshot, or make one that was taken before startup. */
+/* Take a snapshot, or simulate one that was taken before startup. */
 static void
 new_snapshot(bool old)
 {
@@ -322,7 +322,7 @@ can_appear(const Row *row, const TestSnapshot *snapshot)
 	return !snapshot->sees[row->transaction] && transaction->state != ABORTED && transaction->xid != 0;
 }
 
-/* Check that the snapshots of horizons see all rows below, which can ever be committed. */
+/* Check that the snapshot of a horizon sees each row below it that can ever be committed. */
 static void
 check_horizons(void)
 {
@@ -345,7 +345,7 @@ check_horizons(void)
 	}
 }
 
-/* Check that readers with a position read all rows that its snapshot does not see. */
+/* Check that a reader with a position reads all rows that the position's snapshot does not see. */
 static void
 check_positions(void)
 {
@@ -393,7 +393,7 @@ finish_run(bool crashed)
 
 /*
  * Make a position from before startup, on a branch that the mark has.  The reader has read rows
- * beyond the reservation in the mark, as those are that the standby lacks that was promoted.
+ * beyond the reservation in the mark, because the standby that was promoted lacks these rows.
  */
 static void
 add_old_position(void)

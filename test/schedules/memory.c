@@ -27,9 +27,8 @@ typedef struct Word
 {
 	uint32		run;			/* run that touched it last */
 	int			count;
-	int			read[MAX_PROCESSES];	/* newest version that each has seen */
-	int			unseen[MAX_PROCESSES];	/* newest version that each has not
-										 * seen */
+	int			read[MAX_PROCESSES];	/* newest version that each process saw */
+	int			unseen[MAX_PROCESSES];	/* newest version that each missed */
 	Version		versions[MAX_VERSIONS];
 } Word;
 
@@ -41,7 +40,7 @@ static int	touched_count;
 static uint32 run;
 static uint32 now;
 static uint32 seen_all[MAX_PROCESSES];	/* time of the last read barrier */
-static bool synchronized[MAX_PROCESSES];	/* without an access since then? */
+static bool synchronized[MAX_PROCESSES];	/* no access since that barrier? */
 static int	pending[MAX_PROCESSES][MAX_PENDING];	/* words with stores that
 													 * can be invisible */
 static int	pending_count[MAX_PROCESSES];
@@ -130,8 +129,8 @@ touch(int number)
 /* --- loads and stores of words ------------------------------------------------- */
 
 /*
- * Choose which version of a word a load sees.  If the process has not seen the newest version
- * before, not to see it again is no further reordering.
+ * Choose which version of a word a load sees.  If an earlier load of the process missed the newest
+ * version, missing the same version again does not count as another reordering.
  */
 static int
 choose_version(Word *word)
@@ -153,7 +152,7 @@ choose_version(Word *word)
 	return newest - older;
 }
 
-/* See a version of a word.  From now on, all processes can see it. */
+/* Return the value of a version of a word, which all processes can see from now on. */
 static uint32
 see(Word *word, int version)
 {
@@ -200,7 +199,7 @@ flush(void)
 	pending_count[current_process] = 0;
 }
 
-/* Order the loads after this against all stores that are visible now. */
+/* Let later loads of this process see all stores that are visible now, or later ones. */
 void
 synchronize(void)
 {
@@ -210,8 +209,8 @@ synchronize(void)
 }
 
 /*
- * Let other processes run before the first plain access after synchronize(), since their stores
- * are the ones that this process may or may not see until it synchronizes again.
+ * Let other processes run before the first plain access after synchronize().  This process may or
+ * may not see their stores until it synchronizes again.
  */
 static void
 point_after_synchronize(void)
@@ -225,7 +224,7 @@ point_after_synchronize(void)
 
 /* --- plain accesses, which -fsanitize=thread announces ------------------------- */
 
-/* Take the values of the plain stores since the last point from the arena. */
+/* Read the values of the plain stores since the last point from the arena. */
 void
 settle_stores(void)
 {
@@ -260,7 +259,7 @@ settle_overlap(int from, int to)
 	}
 }
 
-/* Let the arena have the value that a plain load is to see. */
+/* Copy the value that a plain load is to see into the arena. */
 void
 before_load(const volatile void *address, size_t size)
 {
@@ -353,7 +352,7 @@ model_write_barrier(void)
 	act();
 }
 
-/* A point, and then a full barrier.  What the process does next happens at this moment. */
+/* Execute a point and a full barrier.  The next action of the process happens at this moment. */
 void
 event(const char *label)
 {

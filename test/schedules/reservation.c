@@ -3,9 +3,9 @@
  *		The reservation of values under every schedule of a few processes, with a crash of the
  *		server at each step; see explore.h.
  *
- * A value that a function returns is below the mark on disk.  It is greater than each value that
- * was returned before the call began, not below a horizon that was, and no other value is equal,
- * also after a crash.  A reset between the two calls is the only exception.
+ * A value that a function returns is below the mark on disk.  It is greater than each value, and
+ * not below any horizon, that was returned before the call began.  No value is returned twice.
+ * These rules also hold after a crash, but not for two calls with a reset between them.
  *
  * What follows a crash depends only on the mark on disk and on what the functions have
  * returned.  So a crash is tried once after each change of these.
@@ -21,7 +21,7 @@
 /*
  * Programs of the processes: g and v generate a value of v7 and of v6, A advances the generator
  * of v7 by ten seconds, z resets the generators, h computes the horizon of v7, + and - set the
- * clock to the next and to the previous second.  So many writes of the mark as given may fail.
+ * clock to the next and to the previous second.  At most write_failures writes of the mark fail.
  */
 typedef struct Scenario
 {
@@ -138,7 +138,7 @@ run_call(char letter)
 		commit_transaction();
 		return;
 	}
-	/* a horizon does not exist before the first value */
+	/* computing a horizon fails before the first value */
 	if (last_error != ERRCODE_DISK_FULL && letter != 'h')
 		violation("a call failed");
 	abort_transaction();

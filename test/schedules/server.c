@@ -33,7 +33,7 @@ static const volatile void *held_locks[MAX_LOCKS];
 
 /* --- clock and random bits ---------------------------------------------------- */
 
-/* Two readings share a tick of v7, which lasts 244 ns. */
+/* Add 122 ns at each reading, so that two readings share a tick of v7 (244 ns). */
 int
 model_clock(struct timespec *now)
 {
@@ -42,7 +42,7 @@ model_clock(struct timespec *now)
 	return 0;
 }
 
-/* The bits differ, since they are also the names of branches. */
+/* Return different bits at each call, since branches are named by them. */
 bool
 model_random(uint64 *bits)
 {
@@ -142,7 +142,7 @@ uuid9562_report_corruption(void)
 	abort();
 }
 
-/* Write the mark.  The server can crash before and after the moment at which it is on disk. */
+/* Write the mark.  The server can crash before and after the mark reaches the disk. */
 XLogRecPtr
 uuid9562_write_mark(const HighWaterMark *mark)
 {
@@ -208,8 +208,8 @@ enter_process(int process)
 /* --- the server ----------------------------------------------------------------- */
 
 /*
- * Create a server with empty shared memory.  Its PGPROCs are those of the processes and of
- * one prepared transaction; it has none of auxiliary processes.
+ * Create a server with empty shared memory.  It has PGPROCs for the processes and for one prepared
+ * transaction, but none for auxiliary processes.
  */
 void
 create_server(int processes)

@@ -1,10 +1,10 @@
 /*
  * stubs.c
- *		Variables and functions of PostgreSQL that need no thought: allocation, errors and the
+ *		Simple versions of PostgreSQL's variables and functions: allocation, errors and the
  *		creation of shared memory.
  *
- * The linker discards the functions of src/ordered that no test calls, so what only those
- * need is not here.
+ * The linker discards functions of src/ordered that no test calls.  This file omits what only
+ * such functions need.
  */
 #include "server.h"
 
@@ -105,7 +105,7 @@ AllocSetContextCreateInternal(MemoryContext parent, const char *name, Size min, 
 	return parent;
 }
 
-/* The callback of the only process that computes horizons, and has a cache of them */
+/* The callback of the only process that computes horizons and therefore has a cache of them */
 static MemoryContextCallback *reset_callback;
 static int	reset_callback_process;
 

@@ -247,7 +247,7 @@ prepare_transaction(void)
 	server.prepared_is_locked = false;
 }
 
-/* Make a transaction one that was prepared before startup. */
+/* Turn a transaction into one that was prepared before startup. */
 void
 restore_prepared(int number)
 {
@@ -283,7 +283,7 @@ exit_backend(void)
 
 /* --- snapshots and calls --------------------------------------------------------- */
 
-/* Take a snapshot as PostgreSQL does: later IDs than the latest finished one are not in it. */
+/* Take a snapshot as PostgreSQL does: its xip lists no ID after the latest finished one. */
 void
 take_snapshot(TestSnapshot *snapshot)
 {

@@ -93,7 +93,7 @@ def test_files():
 
 
 class Outline(HTMLParser):
-    """The blocks and the text of a page, without what only one of two renderers writes."""
+    """The blocks and the text of a page, without what only mkdocs or only GitHub writes."""
 
     BLOCKS = "h1 h2 h3 h4 h5 h6 ul ol li pre table tr th td blockquote img sup kbd hr".split()
     INLINE = "code em strong del a".split()
@@ -215,7 +215,7 @@ class Browser:
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
 
     def resize(self, width, height=900):
-        """Set the size of the window, which may be smaller than the smallest of the desktop."""
+        """Set the size of the window, even below the smallest size that the desktop allows."""
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
 

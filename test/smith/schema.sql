@@ -185,7 +185,7 @@ CREATE OPERATOR === (FUNCTION = is_v7, LEFTARG = uuid, RIGHTARG = boolean);
 -- --- the catalogs that SQLsmith reads ----------------------------------------
 
 -- SQLsmith picks a random operator of the catalog, and writes its name without the schema.
--- So copies of these operators in other schemas make SQLsmith pick them more often.
+-- Create copies of the operators above in other schemas, so that SQLsmith picks them more often.
 DO $$
 DECLARE
 	operator record;

@@ -41,7 +41,7 @@ sub error { return (shift->try(@_))[1] }
 
 sub value { return $_[0]->sql('SELECT public.uuidv7_ordered()') }
 
-# Return a column of the statistics, by default of uuidv7_ordered().
+# Return a column of a generator's statistics; the default generator is uuidv7_ordered().
 sub statistic
 {
 	my ($self, $column, $generator) = @_;

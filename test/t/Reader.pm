@@ -31,14 +31,14 @@ sub prepare
 	return;
 }
 
-# Options:
+# Options, with their defaults in parentheses:
 #
 #	where		a function that returns "primary" or "standby"
 #	tries		how often a transaction is tried (1)
 #	polls		how often a standby is asked whether it has replayed a target (100)
 #	limit		the number of rows of a page on the primary (1000)
-#	epoch		the number of events so far after which rows may come again, which the caller
-#				can change (0)
+#	epoch		the number of events so far after which rows may come again (0); the caller can
+#				change this option
 sub new
 {
 	my ($class, $name, $dir, %options) = @_;
@@ -93,7 +93,7 @@ sub position
 	return -e $self->file('position') ? slurp_file($self->file('position')) : 'NULL';
 }
 
-# Begin again with NULL, as the manual says for a position that the server does not know.
+# Begin again from position NULL, as the manual says for a position that the server does not know.
 sub begin_again
 {
 	my ($self) = @_;
@@ -121,7 +121,7 @@ sub read_page
 	return $self->{where}->() eq 'standby' ? $self->copy_from_standby : $self->{inside} ? $self->copy_on_primary : $self->copy_from_primary;
 }
 
-# Read on the primary, with a position outside.
+# Read on the primary, with a position outside the database.
 sub copy_from_primary
 {
 	my ($self) = @_;
@@ -134,7 +134,7 @@ sub copy_from_primary
 	return @page ? $self->keep($position, "'$page[-1][1]'", map { $_->[0] } @page) : 0;
 }
 
-# Read on the primary, and copy the rows there.
+# Read on the primary, and store the rows and the position in its tables.
 sub copy_on_primary
 {
 	my ($self) = @_;
@@ -166,7 +166,7 @@ sub page_from_standby
 
 	for (1 .. $self->{polls})
 	{
-		# a lost connection is not the end: take a new target
+		# after a lost connection, return nothing: the next call takes a new target
 		my $page = $self->ask('standby', "BEGIN; SELECT public.uuid_has_replayed('$target'); SELECT id FROM events WHERE id > '$after' AND id < '$horizon' ORDER BY id; COMMIT") // return;
 		my ($replayed, @ids) = split /\n/, $page;
 		return ($position, "'$next'", @ids) if $replayed eq 't';

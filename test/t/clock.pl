@@ -57,7 +57,7 @@ sub steps_by_one
 
 foreach my $call (@calls)
 {
-	# the other functions ignore the method: with random too, their counters increase by one
+	# the other functions ignore v7_method: even with random, their counters increase by one
 	my $method = $call eq 'uuidv7()' ? 'fraction' : 'random';
 	my @values = values_of(normal => "SET uuid9562.v7_method = $method", $now => "SELECT public.$call FROM generate_series(1, 40)");
 

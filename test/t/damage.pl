@@ -105,8 +105,8 @@ $server->turn('normal');
 $server->sql("SELECT public.uuid_generator_advance('$before')");
 cmp_ok($server->value, 'gt', $before, 'an advance restores the order');
 
-# A running server whose file is removed must not hand out a target of its branch again: a standby
-# that lags could take it for the earlier one.
+# If its file is removed, a running server must not return the same replay target again, because
+# a standby that lags could mistake the second target for the first.
 my $position = $server->sql('SELECT public.uuidv7_position(public.uuidv7_horizon(), NULL)');
 my $target = $server->sql('SELECT target FROM public.uuid_replay_target()');
 unlink $mark or die;
@@ -163,7 +163,7 @@ $writer->query_safe($insert);
 my $T = time + 10;
 $server->turn("$T 0");
 $writer->query_safe('SELECT public.uuidv7_ordered()');
-# generate one second after the reservation of two seconds began, and after its end
+# generate a value one second into a reservation of two seconds, and a value after its end
 foreach my $later (1, 3)
 {
 	$server->turn(($T + $later) . ' 0');

@@ -37,7 +37,7 @@ is_stopped('-1 999999999', 'the clock is before 1970', $range, grep { /v[78]/ &&
 is_stopped('-14830000000 0', 'the clock is before 1582', $range, grep { /v[16]/ } @timed);
 is_stopped('569000000000 0', 'the clock is after the field', $range, qw(uuidv1() uuidv6() uuidv7() uuidv8_node(1)));
 
-# After the 9 to 16 values of the last tick there is no further value.
+# After 9 to 16 values in the last tick of the time field, the next call raises an error.
 foreach my $last ([ 'uuidv6()', '103072857660 684697599' ], [ 'uuidv7()', '281474976710 655999999' ], [ 'uuidv7_batch(1)', '281474976710 655999999' ])
 {
 	my ($call, $turn) = @$last;
@@ -48,7 +48,7 @@ foreach my $last ([ 'uuidv6()', '103072857660 684697599' ], [ 'uuidv7()', '28147
 		my @values = split /\n/, $out;
 		ok(@values >= 9 && @values <= 16, "$call: the last tick of the field has 9 to 16 values") or diag($out);
 		my %seen = map { $_ => 1 } @values;
-		is_deeply([ sort keys %seen ], \@values, "$call: these values are distinct and in order");
+		is_deeply([ sort keys %seen ], \@values, "$call: the values of the last tick are distinct and in order");
 		like($err, qr/ERROR:  22008: UUID version \d has reached its maximum timestamp/, "$call: the next value is an error");
 	}
 }

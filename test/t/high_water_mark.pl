@@ -155,7 +155,7 @@ foreach my $attempt (1, 2)
 $server->turn('normal');
 like($server->value, qr/^[0-9a-f]{8}-/, 'values are generated when the disk has space again');
 
-# A crash before any change of the folder leaves no file, or a valid one.
+# Crash before each change of the folder in turn: no file, or a valid one, must remain.
 my $changes = 0;
 while ($changes < 20)
 {

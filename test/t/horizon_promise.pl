@@ -62,7 +62,7 @@ like(refusal('SELECT public.uuidv6_horizon()'), qr/has not generated any value/,
 	is_above_all('values of uuidv7() do not hold the horizon');
 	in($slow, 'ROLLBACK');
 
-	# generate a value in a savepoint that is rolled back
+	# savepoints, and transactions that AND CHAIN begins
 	in($slow, 'BEGIN', 'SAVEPOINT s', q{INSERT INTO events (note) VALUES ('gone')}, 'ROLLBACK TO s', q{INSERT INTO events (note) VALUES ('after a savepoint')});
 	in($fast, q{INSERT INTO events (note) VALUES ('beside')});
 	is(sql(q{SELECT count(*) FROM events WHERE note = 'beside' AND id < public.uuidv7_horizon()}), '0', 'a value of a savepoint that is rolled back holds the horizon until the transaction ends');
@@ -147,8 +147,8 @@ like(refusal('SELECT public.uuidv6_horizon()'), qr/has not generated any value/,
 
 # --- work in COMMIT -------------------------------------------------------------
 
-# Citus and others commit rows elsewhere in a transaction callback.  At that time, snapshots
-# already see the transaction of this server as finished.
+# Extensions such as Citus commit rows on other servers in a transaction callback.  At that time,
+# snapshots already see the transaction of this server as finished.
 {
 	$world->turn('committing');
 	my $committer = session();

@@ -1,6 +1,6 @@
-# The functions of the ordered generators raise errors in read-only transactions and during
-# recovery.  After promotion, uuidv7_horizon() raises an error for snapshots from before
-# promotion.
+# Functions that generate ordered values or change the generators raise errors in read-only
+# transactions and during recovery.  uuidv7_horizon() and uuid_replay_target() raise errors during
+# recovery.  After promotion, uuidv7_horizon() raises an error for snapshots from before it.
 use strict;
 use warnings;
 
@@ -97,7 +97,7 @@ sub promote
 	in($connected, 'ROLLBACK');
 	like(refusal('SELECT public.uuidv7_horizon()', $standby), $unknown, 'the horizon is an error while a transaction of the old primary is prepared');
 	$standby->safe_psql('postgres', q{COMMIT PREPARED 'standby'});
-	is(in($connected, 'SELECT public.uuidv7_horizon() > max(id::text)::uuid FROM events'), 't', 'after the end of that transaction the horizon is above all rows');
+	is(in($connected, 'SELECT public.uuidv7_horizon() > max(id::text)::uuid FROM events'), 't', 'after the end of the prepared transaction the horizon is above all rows');
 	sql(q{ROLLBACK PREPARED 'standby'});
 	$connected->quit;
 	$standby->stop;

@@ -55,10 +55,10 @@ my $unknown = qr/ERROR:  55000: could not determine uuidv7_horizon\(\) because o
 	sql(q{INSERT INTO events (note) VALUES ('second')});
 	is_above_all('transactions that were in progress at the first value do not hold the horizon');
 	in($here, q{INSERT INTO events (note) VALUES ('in progress')});
-	is_held_at('in progress', 'a transaction that was in progress at the first value holds the horizon at its own', $here);
+	is_held_at('in progress', 'a transaction that was in progress at the first value holds the horizon at its own first value', $here);
 	in($here, 'COMMIT');
 	in($elsewhere, 'COMMIT');
-	is_above_all('nothing holds the horizon when they have finished');
+	is_above_all('nothing holds the horizon when the transactions have finished');
 	$elsewhere->quit;
 	leave($here);
 }
@@ -103,7 +103,7 @@ like(refusal('SELECT public.uuidv7_horizon()'), $unknown, 'the horizon is an err
 like(refusal('EXPLAIN SELECT * FROM events WHERE id < public.uuidv7_horizon()'), $unknown, 'EXPLAIN of a query with the horizon is an error too');
 like(sql('SELECT public.uuidv7_ordered()'), qr/^[0-9a-f-]{36}$/, 'writers generate values while a transaction from before startup is prepared');
 sql(q{COMMIT PREPARED 'before'});
-is_above_all('after the end of that transaction the horizon is above all rows');
+is_above_all('after the end of the prepared transaction the horizon is above all rows');
 sql('BEGIN', q{INSERT INTO events (note) VALUES ('prepared after')}, q{PREPARE TRANSACTION 'after'});
 is(sql(q{SELECT count(*) FROM events WHERE note = 'prepared before' AND id < public.uuidv7_horizon()}), '1', 'a transaction that was prepared after startup holds the horizon, and raises no error');
 sql(q{ROLLBACK PREPARED 'after'});
@@ -114,7 +114,7 @@ sql(q{ROLLBACK PREPARED 'after'});
 	my $reader = session();
 	in($reader, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT 1');
 	sql(q{COMMIT PREPARED 'early'});
-	like(refused_in($reader, '\set VERBOSITY verbose' . "\nSELECT public.uuidv7_horizon()"), $unknown, 'with a snapshot from before the end of such a transaction, the horizon is an error');
+	like(refused_in($reader, '\set VERBOSITY verbose' . "\nSELECT public.uuidv7_horizon()"), $unknown, 'with a snapshot from before the end of a transaction prepared before startup, the horizon is an error');
 	in($reader, 'ROLLBACK');
 	leave($reader);
 	is(sql(q{SELECT count(*) FROM events WHERE note = 'prepared early' AND id < public.uuidv7_horizon()}), '1', 'a new snapshot sees the row below the horizon');
@@ -145,9 +145,9 @@ foreach my $counts ([ 5, 100 ], [ 100, 5 ], [ 5, 5, 100, 5, 5 ])
 	cmp_ok($horizons[0], 'le', in($writers[0], q{SELECT min(id::text) FROM events WHERE note = 'in a savepoint'}), "$beside: the horizon is held at the first value");
 	in($reader, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT 1');
 	in($_, 'COMMIT') foreach @writers;
-	is(in($reader, 'SELECT public.uuidv7_horizon()'), $horizons[0], "$beside: a snapshot from before their end has that horizon too");
+	is(in($reader, 'SELECT public.uuidv7_horizon()'), $horizons[0], "$beside: a snapshot from before the end of the writers keeps its horizon");
 	in($reader, 'COMMIT');
-	is_above_all("$beside: nothing holds the horizon when they have finished");
+	is_above_all("$beside: nothing holds the horizon when the writers have finished");
 	leave(@writers, $committer, $reader);
 	sql('TRUNCATE events', q{INSERT INTO events (note) VALUES ('again')});
 }

@@ -1,4 +1,4 @@
-# Incremental reads without the extension, as the page doc/hosted-reads.md describes them, as
+# Incremental reads without the extension, as the page doc/hosted-reads.md describes them, by
 # a role that is not a superuser.  The test runs the queries of the page.  In each history,
 # the reader of the page must get each row once, and readers with a wrong query must miss rows
 # or get them twice.
@@ -115,8 +115,8 @@ my %wrong = (
 
 # --- histories --------------------------------------------------------------------
 
-# Execute a history: a list of a session's name and a statement.  After each statement, each
-# reader gets a page.  At the end the sessions must have finished their transactions.  The
+# Execute a history: a list of pairs of a session's name and a statement.  After each statement,
+# each reader gets a page.  At the end the sessions must have finished their transactions.  The
 # readers with the wrong queries in "found" must then have missed a row or got one twice.
 sub history
 {
@@ -261,7 +261,7 @@ SKIP:
 	is(app(q{SELECT string_agg(message, ', ') FROM message WHERE (xid, id) > ('1', 0)}), 'new', 'a reader that starts at the xid 1 gets only new rows');
 }
 
-# --- other servers: logical replication, dump and restore ----------------------------------------------------------
+# --- other servers: logical replication, dump and restore -------------------------
 
 {
 	my $subscriber = init('hosted_subscriber');

@@ -38,8 +38,8 @@ sub write_keys
 	rename "$file.new", $file or die $!;
 }
 
-# Call a function in a new session.  The session is of the web role if no database is given.
-# Return the output and the errors.
+# Call a function in a new session: of a superuser in the given database, or of the web role in
+# database postgres.  Return the output and the errors.
 sub call
 {
 	my ($name, $database, $function) = @_;
@@ -265,7 +265,7 @@ isnt((call('orders', 'other'))[0], $public_id{$counting}, 'a name has another ke
 # A superuser can delete the row of the database in pg_database, which then has no name.
 ($status, $out, $err) = $node->psql('postgres', "BEGIN; DELETE FROM pg_database WHERE datname = 'postgres'; SELECT public.uuidv7_encrypt('$id', 'orders')");
 is($out, '', 'a database without a name has no keys');
-like($err, qr/ERROR:  key "orders" does not exist/, 'the error says so');
+like($err, qr/ERROR:  key "orders" does not exist/, 'the error in a database without a name is that the key does not exist');
 
 # --- vectors --------------------------------------------------------------------
 
@@ -321,7 +321,7 @@ foreach my $case (
 write_keys("postgres orders = $counting\n");
 reload($session, $late);
 is((ask($session, $encrypt))[0], "$public_id{$counting}\n$public_id{$counting}", 'a good file is used again after the next reload');
-is((ask($late, "SELECT public.uuidv7_encrypt('$id', 'orders')"))[0], $public_id{$counting}, 'a session without keys uses it too');
+is((ask($late, "SELECT public.uuidv7_encrypt('$id', 'orders')"))[0], $public_id{$counting}, 'a session without keys uses the good file too');
 
 # a session whose key file has no key for its database
 write_keys("other orders = $counting\n");
@@ -331,7 +331,7 @@ write_keys("postgres orders = $half\n");
 reload($session, $late);
 like((ask($session, $encrypt))[1], qr/ERROR:  could not load key file "\Q$file\E": syntax error in line 1\n/, 'a session whose file had no key for its database raises the error');
 write_keys("postgres orders = $keys[0]\n");
-like((ask($session, $encrypt))[0], qr/^$public_id{$keys[0]}/, 'that session uses a corrected file without another reload');
+like((ask($session, $encrypt))[0], qr/^$public_id{$keys[0]}/, 'a session whose file had a syntax error uses the corrected file without another reload');
 
 # two keys of one database, as during a rotation
 write_keys("postgres orders = $keys[0]\npostgres orders_2 = $counting\n");

@@ -1,9 +1,9 @@
 # managed/uuid9562.sql as an extension of a superuser, in a schema where another role has
 # created operators, functions and types with the same names as PostgreSQL's: the extension
-# uses none of them, neither while it is created nor afterwards.
+# uses none of these objects, neither while it is created nor afterwards.
 #
-# managed/uuid9562.sql is installed, updated by managed/update.sql, and removed, as a role that is
-# not a superuser.
+# A role that is not a superuser installs managed/uuid9562.sql, updates it with
+# managed/update.sql, and removes it.
 use strict;
 use warnings;
 
@@ -44,7 +44,7 @@ cmp_ok(scalar(@own), '>', 20, 'the extension has functions');
 
 # --- planting -------------------------------------------------------------------
 
-# Return all lists of a number of elements.
+# Return all lists of $count elements, each of which is one of the given elements.
 sub lists
 {
 	my ($count, @elements) = @_;
@@ -123,8 +123,8 @@ my $captured = q{
 	ORDER BY 1};
 is($node->safe_psql('planted', $captured), '', 'no function, operator or type of the extension depends on a planted one');
 
-# The search path of a function in PL/pgSQL must not have the schema, since PostgreSQL
-# parses its body at each call.
+# The search path of a function in PL/pgSQL must not have the schema, since PostgreSQL parses
+# the body of such a function at each call.
 is($node->safe_psql('planted', q{SET search_path = pg_catalog; SELECT string_agg(p.oid::regprocedure::text, ' ') FROM pg_proc AS p JOIN pg_language AS l ON l.oid = prolang
 	WHERE proowner <> 'planter'::regrole AND pronamespace = 'public'::regnamespace AND prokind = 'f'
 		  AND NOT (lanname = 'sql' AND prosqlbody IS NOT NULL) AND proconfig IS DISTINCT FROM '{"search_path=pg_catalog, pg_temp"}'}), '',
@@ -149,12 +149,12 @@ foreach my $function (@own)
 	is($results[1], $results[0], "$function returns the same beside planted functions");
 }
 
-# The tests above can fail.
+# Show that the tests above can fail.
 $node->safe_psql('planted', q{SET search_path = public, pg_temp;
 	CREATE FUNCTION careless() RETURNS boolean RETURN 1::bigint * interval '1 hour'});
 like($node->safe_psql('planted', $captured), qr/^function public.careless\(\) uses operator public.\*\(bigint,interval\)$/, 'a function with operands of other types would be captured');
 ($status, $out, $err) = $node->psql('planted', 'SELECT careless()');
-like($err, qr/ERROR:  trap/, 'such a function calls the planted operator');
+like($err, qr/ERROR:  trap/, 'a function with operands of other types calls the planted operator');
 
 # --- updates --------------------------------------------------------------------
 
@@ -207,7 +207,7 @@ like(app(q{INSERT INTO orders VALUES (gen_random_uuid())}), qr/violates check co
 is(app("\\i $FindBin::Bin/managed/update.sql"), 'Not in the new file, but kept: uuid9562_old.earlier(uuid)', 'the update can be repeated');
 is(app($state), $used, 'the same objects use the functions after both updates');
 
-# files that cannot be updated to
+# new files to which update.sql must refuse to update
 my $operator = changed(qr/^COMMENT ON OPERATOR <@ .*$/m, 'CREATE OPERATOR <<@ (LEFTARG = uuid, RIGHTARG = uuidv7_period, FUNCTION = uuidv7_contained_by_period);');
 like(app("\\i $operator/update.sql"), qr/cannot be updated in place\nDETAIL:.*operator <<@/, 'an update with a new operator is refused');
 is(app(q{INSERT INTO orders (item) VALUES ('milk'); SELECT count(*) FROM recent}), '3', 'a refused update does not disturb users of the functions');
@@ -219,7 +219,7 @@ is(app($state), $used, 'a refused update can be undone');
 # an object that uses the schema of the new file
 app("BEGIN; ALTER SCHEMA uuid9562 RENAME TO uuid9562_old;\n\\i $FindBin::Bin/managed/uuid9562.sql\nCREATE VIEW early AS SELECT uuid9562.uuidv7_floor(now())");
 like(app("\\i $FindBin::Bin/managed/update.sql"), qr/other objects use the schema uuid9562 already\nDETAIL:.*view public.early/, 'an object that uses the new schema is not dropped');
-is(app("DROP VIEW early;\n\\i $FindBin::Bin/managed/update.sql"), 'Not in the new file, but kept: uuid9562_old.earlier(uuid)', 'then the update can be finished');
-is(app($state), $used, 'the same objects use the functions at last');
+is(app("DROP VIEW early;\n\\i $FindBin::Bin/managed/update.sql"), 'Not in the new file, but kept: uuid9562_old.earlier(uuid)', 'the update can be finished after the object is dropped');
+is(app($state), $used, 'the same objects use the functions after the finished update');
 $node->stop;
 done_testing();

@@ -75,13 +75,13 @@ foreach my $table ([ 'events', 'events' ], [ 'parts', 'part' ], [ 'parent', 'chi
 			in($reader, scans($seqscan), 'SET plan_cache_mode = force_generic_plan', "PREPARE q AS $query", 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT 1');
 			make_check($name, $leaf, $how);
 			is(in($reader, $query), '1|1', "$case: a snapshot that is older than the constraint finds only the v7");
-			is(in($reader, 'EXECUTE q'), '1|1', "$case: so does a prepared statement");
+			is(in($reader, 'EXECUTE q'), '1|1', "$case: a prepared statement with the older snapshot finds only the v7");
 			is(in($reader, "SELECT count(*) FROM $name"), '2', "$case: the snapshot sees the deleted v4");
 			in($reader, 'COMMIT');
 			wait_for_old_check();
 			is(has_filter($reader, $query), $seqscan eq 'on' ? 1 : 0, "$case: an older constraint removes the filter of an index scan");
 			is(has_filter($reader, 'EXECUTE q'), $seqscan eq 'on' ? 1 : 0, "$case: the prepared statement gets a new plan");
-			is(in($reader, 'EXECUTE q'), '1|1', "$case: without the filter, it finds the v7");
+			is(in($reader, 'EXECUTE q'), '1|1', "$case: the prepared statement without the filter finds the v7");
 			leave($reader);
 		}
 	}
@@ -134,7 +134,7 @@ foreach my $table ([ 'events', 'events' ], [ 'parts', 'part' ], [ 'parent', 'chi
 	leave($reader);
 }
 
-# the transaction that adds the constraint, and one that prepares it
+# the transaction that adds the constraint, and then is prepared
 {
 	my ($writer, $reader) = (session(), session());
 	my $query = "SELECT count(*) FROM events WHERE id <@ $period";

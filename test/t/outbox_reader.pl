@@ -1,6 +1,6 @@
-# The example outbox_reader.py misses no row through crashes of its own and a failover that loses
-# rows, to a server whose clock is behind.  The program of the page doc/positions.md gets each row
-# from a standby.
+# The example outbox_reader.py misses no row if it crashes, or if a failover loses rows and the
+# clock of the new primary is behind.  The program of the page doc/positions.md gets each row from
+# a standby.
 use strict;
 use warnings;
 
@@ -86,7 +86,7 @@ for page in range(2):
 $status = IPC::Run::run([ 'timeout', '60', $python, "$dir/read_rows.py", map { $_->connstr('postgres') } $primary, $standby ], '>', \$out, '2>', \$err);
 is($out, "5001\n1\n", 'the program of the manual gets each row once from a standby') or diag($err);
 
-# a failover that loses rows, to a server whose clock is behind
+# a failover that loses rows; the clock of the new primary is behind
 insert($primary, 'kept', 10);
 await_message('kept');
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));

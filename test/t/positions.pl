@@ -40,7 +40,7 @@ sub start
 	return $server;
 }
 
-# Return a server from the base backup: a standby of another server, or a copy of its own.
+# Return a server from the base backup: a standby of the server $of, or an independent server.
 sub from_backup
 {
 	my ($name, $of, $ahead) = @_;
@@ -68,7 +68,7 @@ sub read_inside
 		UPDATE place SET position = page.position FROM (SELECT position FROM page ORDER BY id DESC LIMIT 1) AS page});
 }
 
-# Read pages until one is empty, but not for ever if the position does not advance.
+# Read pages until one is empty, but at most 20 pages, in case the position does not advance.
 sub read_to_end { my ($reader) = @_; read_on($reader) or return for 1 .. 20 }
 
 # A reader whose position is outside the database, and one whose position is inside
@@ -82,8 +82,8 @@ sub read_all
 	read_inside($server) for 1 .. 3;
 }
 
-# Test that both readers have read all rows of a server.  Rows are delivered twice only after
-# the reader's last rows were lost.
+# Test that both readers have read all rows of a server.  With $once, also test that the reader
+# outside the database got no row twice; it may do so only after its last rows were lost.
 sub is_complete
 {
 	my ($server, $name, $once) = @_;
@@ -117,8 +117,8 @@ is(on($first, 'SELECT count(*) FROM public.uuid_generator_branches()'), 3, 'a re
 
 # --- two standbys promoted to one timeline number -------------------------------
 
-# The clock of the second standby is behind that of the first.  The first one is promoted, its
-# rows are read, and it dies.
+# The clock of server "third" is behind the clock of server "second".  Server "second" is promoted,
+# and dies after its rows were read.
 my $second = from_backup('second', $first, 60);
 my $third = from_backup('third', $first, -60);
 write_rows($first, 'kept');
@@ -147,7 +147,7 @@ is_complete($third, 'after the promotion of a standby that has the same timeline
 
 # --- standbys of the wrong branch -----------------------------------------------
 
-# The second server replays its own branch only.  Its WAL is as long as that of the third one.
+# Server "second" replays only its own branch.  Its WAL is as long as that of server "third".
 {
 	my $reader = { %$outside, ids => [ @{ $outside->{ids} } ], node => $third };
 	my ($standby, $wrong) = (from_backup('standby', $third), $second);
@@ -158,7 +158,7 @@ is_complete($third, 'after the promotion of a standby that has the same timeline
 	$wrong->set_standby_mode;
 	start($wrong);
 	is(read_on_standby($reader, $wrong, 1, @from_primary), undef, 'a standby of another branch has not replayed the target');
-	is(on($wrong, "SELECT public.uuid_has_replayed('$target_of_second[2]')"), 't', 'but it has replayed the target of its own branch');
+	is(on($wrong, "SELECT public.uuid_has_replayed('$target_of_second[2]')"), 't', 'a standby of another branch has replayed the target of that branch');
 	is(read_on_standby($reader, $standby, 60, @from_primary), 300, 'a standby of the right branch has the rows');
 	is(read_on_standby($reader, $standby, 60), 0, 'the position after the horizon continues there');
 	like(missed_and_twice($reader, $third), qr/^0 missed/, 'a reader of a standby misses no row');
@@ -170,11 +170,11 @@ is_complete($third, 'after the promotion of a standby that has the same timeline
 	like($refused, qr/ERROR:  55000: recovery is not in progress\nHINT:  .*standby/, 'the primary refuses to answer');
 	start($standby);
 	is($standby->poll_query_until('postgres', "SELECT public.uuid_has_replayed('$next')"), 1, 'a standby that was stopped catches up with the target');
-	is(on($standby, "SELECT public.uuid_has_replayed('$target_of_second[2]')"), 'f', 'it never replays the target of a branch that died');
+	is(on($standby, "SELECT public.uuid_has_replayed('$target_of_second[2]')"), 'f', 'a standby never replays the target of a branch that died');
 	like(refusal("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT public.uuid_has_replayed('$next')", $standby),
 		qr/ERROR:  25001: cannot execute uuid_has_replayed\(\) at isolation level REPEATABLE READ/, 'a snapshot that would not see the rows is refused');
 	like(refusal("SELECT public.uuidv7_after('$reader->{position}')", $standby), qr/ERROR:  25006: cannot execute uuidv7_after\(\) during recovery/, 'uuidv7_after() raises an error during recovery');
-	# a later branch keeps the number of an earlier one
+	# a restart of the primary begins another branch, but earlier targets stay valid
 	$third->stop;
 	start($third, -60);
 	on($third, 'SELECT target FROM public.uuid_replay_target()');
@@ -285,7 +285,7 @@ like(refusal("SELECT public.uuidv7_after('$outside->{position}')", $restored), q
 	read_to_end($reader);
 	my ($missed) = split /,/, missed_and_twice({ %$reader, table => q{events WHERE note <> 'ahead'} }, $first);
 	is($missed, '0 missed', 'a reset between horizon and position loses no row');
-	# more resets than branches are kept
+	# reset more often than the number of branches that the mark keeps (199)
 	in($old, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT public.uuidv7_horizon()');
 	on($first, ('SELECT public.uuid_generator_reset(), count(public.uuidv7_horizon()) FROM public.uuid_replay_target()') x 200);
 	like(refused_in($old, q{SELECT public.uuidv7_position(public.uuidv7_horizon(), NULL)}), qr/reset too often since the snapshot/, 'a snapshot from before 200 resets has no position');
@@ -344,7 +344,7 @@ foreach my $call ('uuidv7_horizon()', 'uuidv7_after(NULL)', 'uuidv7_position(NUL
 {
 	like(refusal("SET application_name = 'citus_internal gpid=1'; SELECT public.$call", $first), qr/ERROR:  0A000: cannot execute \w+\(\) on a connection of Citus\nDETAIL: .*\nHINT:  .*\(SELECT/, "$call is refused on a connection of Citus");
 }
-# each kind has generators, positions and a place in the branches of its own
+# each kind has its own generator, positions and place in the branches
 foreach my $kind ('v6', 'v7', 'v8_node')
 {
 	my $value = on($first, 'SET uuid9562.node_id = 7', "SELECT public.uuid${kind}_ordered()");

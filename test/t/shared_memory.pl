@@ -48,8 +48,8 @@ like($before, qr/^0\|/, 'there is no shared memory');
 
 # --- another version of the library --------------------------------------------------
 
-# Build another version of the library from edited files, and return its path.  Rename a
-# function of it that the installed library would call, since PostgreSQL 15 hides no function.
+# Build another version of the library from edited files, and return its path.  Rename a function,
+# because PostgreSQL 15 hides no function, and the installed library would call the other one.
 sub build_other
 {
 	my (%changes) = @_;
@@ -64,7 +64,7 @@ sub build_other
 my $other_layout = 's/\bSHARED_LAYOUT\b/(SHARED_LAYOUT + 1)/g';
 my $layout_error = qr/uuid9562 shared memory has layout \d+ instead of \d+\n.*DETAIL:  Another version of the library created it, or its initialization failed\.\n.*HINT:  Restart the server\./;
 
-# Of two libraries, only one can define the settings.
+# Let the other library define no settings, since only one of two libraries can define them.
 my $other = build_other('uuid9562.c' => 's/^\tuuid9562_define_settings.*//', 'ordered/shared_memory.c' => $other_layout);
 $node->stop;
 $node->append_conf('postgresql.conf', "shared_preload_libraries = '$other, uuid9562'");
@@ -150,7 +150,7 @@ foreach my $what (sort keys %other)
 		is($out, 't', "the session cannot generate ordered values with another $what");
 		is(scalar(() = $err =~ /$error/g), 3, "the errors report another $what") or diag($err);
 	}
-	cmp_ok(sql('SELECT public.uuidv7_ordered()'), 'gt', $value, "sessions with the installed library continue after that, another $what");
+	cmp_ok(sql('SELECT public.uuidv7_ordered()'), 'gt', $value, "sessions with the installed library continue after a session with another $what");
 }
 is(scalar(() = slurp_file($node->logfile) =~ /PANIC|TRAP|was terminated by signal/g), 0, 'no process crashed');
 

@@ -56,7 +56,7 @@ sub on_standby { return $standby->safe_psql('postgres', $_[0]) }
 
 # --- a primary that is idle -----------------------------------------------------
 
-# Nothing else writes or flushes WAL, and the WAL writer sleeps.
+# Nothing but uuid_replay_target() writes or flushes WAL, and the WAL writer sleeps.
 {
 	my ($target, $lsn) = split /\|/, sql('SELECT target, lsn FROM public.uuid_replay_target()');
 
@@ -77,7 +77,7 @@ sub on_standby { return $standby->safe_psql('postgres', $_[0]) }
 	$row = sql('INSERT INTO events DEFAULT VALUES RETURNING id');
 	$target = sql('SELECT target FROM public.uuid_replay_target()');
 	$primary->wait_for_catchup($standby, 'flush', $primary->lsn('flush'));
-	is(on_standby("SELECT public.uuid_has_replayed('$target')"), 'f', 'a standby that has received a target and not replayed it says so');
+	is(on_standby("SELECT public.uuid_has_replayed('$target')"), 'f', 'a standby has not replayed a target that it has only received');
 	on_standby('SELECT pg_wal_replay_resume()');
 	$standby->poll_query_until('postgres', "SELECT public.uuid_has_replayed('$target')") or die 'the target is not reached';
 	is(on_standby("SELECT count(*) FROM events WHERE id = '$row'"), '1', 'a standby that has replayed a target shows the row');
@@ -100,7 +100,7 @@ sub on_standby { return $standby->safe_psql('postgres', $_[0]) }
 	$old->quit;
 }
 
-# --- a standby without the page -------------------------------------------------
+# --- a standby without the high-water mark ---------------------------------------
 
 # The base backup is from before the first value, and nothing has been replayed.
 {
@@ -110,7 +110,7 @@ sub on_standby { return $standby->safe_psql('postgres', $_[0]) }
 	$empty->append_conf('postgresql.conf', "primary_conninfo = ''\n");
 	$empty->start;
 	ok(!-e $empty->data_dir . '/global/9562', 'a standby has no file before the first value is replayed');
-	is($empty->safe_psql('postgres', "SELECT public.uuid_has_replayed('" . sql('SELECT target FROM public.uuid_replay_target()') . "')"), 'f', 'it has not replayed a target');
+	is($empty->safe_psql('postgres', "SELECT public.uuid_has_replayed('" . sql('SELECT target FROM public.uuid_replay_target()') . "')"), 'f', 'a standby without the file has not replayed a target');
 	$empty->stop;
 }
 

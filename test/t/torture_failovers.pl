@@ -100,7 +100,7 @@ sub own
 	return;
 }
 
-# Wait until a standby has replayed all transactions.  The insert position would not do, since
+# Wait until a standby has replayed all transactions.  Do not wait for the insert position, since
 # it can be after the header of a page that has no record yet.
 sub catch_up { my ($standby) = @_; $primary->{node}->wait_for_catchup($standby->{node}->name, 'replay', $primary->{node}->lsn('flush')); return }
 
@@ -119,7 +119,7 @@ sub follow
 	return;
 }
 
-# Let standbys no longer follow the primary.
+# Stop standbys from following the primary.
 sub cut_off
 {
 	foreach my $standby (@_)
@@ -137,7 +137,7 @@ sub cut_off
 # Return how much WAL a standby has.
 sub received { return on($_[0], q{SELECT greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()) - '0/0'}) }
 
-# Promote a standby.  The others can follow it only if all of their WAL is also its own.
+# Promote a standby.  Other standbys can follow it only if it has all of their WAL.
 sub promote
 {
 	my ($new) = @_;
@@ -160,7 +160,7 @@ sub fail_back
 	my $node = $server->{node};
 
 	# pg_rewind needs a former primary, which has all WAL up to its successor's promotion, and
-	# takes one timeline for one history
+	# takes servers with the same timeline number for servers with the same history
 	my $can_rewind = !runs($server) && is_before($server, $primary) && @{ $server->{history} } < @{ $primary->{history} };
 
 	stop($server, 'fast');
@@ -220,8 +220,8 @@ sub start_writers
 # Wait for the writers, whose server can have died.
 sub await_writers { $writers->finish if $writers; undef $writers; return }
 
-# Let each reader read some pages.  How often the readers retry depends on the moment, and
-# must not change the further history.
+# Let each reader read some pages.  Then set a seed that was chosen before, since the number of
+# retries depends on timing, and must not change the further history.
 sub read_some
 {
 	my ($least) = @_;
@@ -293,7 +293,7 @@ my %deeds = (
 		rmtree($primary->{node}->data_dir);
 		PostgreSQL::Test::RecursiveCopy::copypath($copy->{folder}, $primary->{node}->data_dir);
 		chmod 0700, $primary->{node}->data_dir;
-		# the timeline stays, but not the history
+		# the timeline number stays the same, but the history is another one
 		$primary->{history} = [ @{ $copy->{history} } ];
 		$primary->{history}[-1] = ++$numbers;
 		own($primary);
@@ -313,8 +313,8 @@ sub copy_primary
 	return;
 }
 
-# Let the primary die and promote another server.  Readers that have read a page on a standby
-# before can store it afterwards.
+# Let the primary die, and promote another server.  If standbys follow the primary, the readers
+# of standbys first read a page, and try to store it after the promotion.
 sub lose_primary
 {
 	my @pages = followers() ? map { [ $_, $_->page_from_standby ] } grep { $_->{name} =~ /standby/ } @readers : ();
@@ -356,7 +356,7 @@ while (clock_gettime(CLOCK_MONOTONIC) < $end)
 		$count{$deed}++;
 	}
 	$deeds{'fail back'}->();
-	# after a reset, rows can be above the horizon
+	# after a reset, rows can be above the horizon, so advance the generator
 	on($primary, 'SELECT public.uuid_generator_advance(public.max(id)) FROM events');
 	my @rows = split /\n/, on($primary, 'SELECT id FROM events');
 	$histories++;

@@ -66,7 +66,7 @@ foreach my $version (split /\n/, sql('postgres',
 	is(Shop::answers($node, "restored_$name"), $shop, "$version: queries on the restored database return the same results");
 
 	sql($name, 'ALTER EXTENSION uuid9562 UPDATE');
-	is(sql($name, $version_of), $now, "$version: ALTER EXTENSION updates it to $now");
+	is(sql($name, $version_of), $now, "$version: ALTER EXTENSION updates the extension to $now");
 	is(sql($name, $catalog), sql('fresh', $catalog), "$version: after the update the catalog is that of a new $now");
 	is(Shop::answers($node, $name), $shop, "$version: after the update the queries return the same results");
 	is(dump_of($name), $dump, "$version: after the update the dump is the same");

@@ -55,7 +55,7 @@ sub pg_upgrade
 
 foreach my $prefix (@from)
 {
-	# a minor version can write dumps that an older release of the next version cannot read
+	# even without the extension, pg_upgrade can fail if the new server is an older minor release
 	my ($old, $new) = two_servers('_plain', $prefix);
 	my $how = 'from ' . (split /\./, $old->pg_version)[0];
 	$old->safe_psql('postgres', 'CREATE TABLE plain (n int); CREATE TABLE parts (n int) PARTITION BY RANGE (n)');
@@ -89,7 +89,7 @@ foreach my $prefix (@from)
 
 	ok(pg_upgrade($old, $new, $prefix), "$how: pg_upgrade succeeds");
 
-	# with the generator state, as the manual says
+	# copy the generator state, as the manual says
 	copy($old->data_dir . '/global/9562', $new->data_dir . '/global/9562') or die $!;
 	$new->start;
 	is($new->safe_psql('shop', "INSERT INTO outbox (n) VALUES (3); SELECT n FROM outbox WHERE id > public.uuidv7_after('$position') AND id < public.uuidv7_horizon() ORDER BY id"),
@@ -99,7 +99,7 @@ foreach my $prefix (@from)
 	$new->stop;
 	unlink $new->data_dir . '/global/9562' or die $!;
 
-	# without it
+	# without the generator state
 	$new->start;
 	is(Shop::answers($new, 'shop'), $answers, "$how: the queries return the same results");
 	is($new->safe_psql('shop', $members), $made_of, "$how: the extension has the same members");

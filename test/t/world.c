@@ -90,7 +90,7 @@ clock_gettime(clockid_t clock, struct timespec *now)
 	return 0;
 }
 
-/* Transaction callback: XACT_EVENT_COMMIT is 0, and 0 is no transaction ID. */
+/* Transaction callback: wait in XACT_EVENT_COMMIT (0) if there is a transaction ID (not 0). */
 static void
 wait_in_commit(int event, void *arg)
 {

@@ -1,5 +1,5 @@
-# Transaction IDs have 32 bits, and start again after about four billion transactions.  The
-# horizon waits for a transaction that began before that, and a reader misses no row.
+# Transaction IDs have 32 bits, and wrap around after about four billion transactions.  The horizon
+# waits for a transaction that began before the wraparound, and a reader misses no row.
 use strict;
 use warnings;
 
@@ -51,7 +51,7 @@ my $id = in($early, add_row()) =~ s/\s//gr;
 sql(add_row()) foreach 1 .. 3;
 cmp_ok(sql('SELECT public.uuidv7_horizon()'), 'le', $id, 'the horizon waits for a transaction that began before the wraparound');
 in($early, 'COMMIT');
-cmp_ok(sql('SELECT public.uuidv7_horizon()'), 'gt', $id, 'the horizon does not wait for it after COMMIT');
+cmp_ok(sql('SELECT public.uuidv7_horizon()'), 'gt', $id, 'the horizon does not wait for a transaction from before the wraparound after its COMMIT');
 leave($early);
 $node->stop;
 
@@ -64,8 +64,8 @@ is(use_ids(), 1, 'transaction IDs have started again');
 in($writer, 'COMMIT');
 sql(add_row());
 is(in($reader, 'SELECT count(*) FROM events'), $count, 'a snapshot from before the wraparound does not see the row of a later commit');
-cmp_ok(in($reader, 'SELECT public.uuidv7_horizon()') =~ s/\s//gr, 'le', $id, 'the horizon of that snapshot is not above that row');
-cmp_ok(sql('SELECT public.uuidv7_horizon()'), 'gt', $id, 'the horizon of a new snapshot is above that row');
+cmp_ok(in($reader, 'SELECT public.uuidv7_horizon()') =~ s/\s//gr, 'le', $id, 'the horizon of a snapshot from before the wraparound is not above the row of the later commit');
+cmp_ok(sql('SELECT public.uuidv7_horizon()'), 'gt', $id, 'the horizon of a new snapshot is above the row');
 leave($writer, $reader);
 
 $node->stop;
