@@ -96,6 +96,8 @@ enter_tree() {
 
 	mountpoint -q "$tree/proc" ||
 		{ mount -t proc proc "$tree/proc" && mount --bind /dev "$tree/dev" && mount -t tmpfs tmpfs "$tree/dev/shm"; } || return 1
+	# without pseudo-terminals, the tests that need one are skipped
+	mountpoint -q "$tree/dev/pts" || mount -t devpts devpts "$tree/dev/pts" || true
 	# complete an installation that was interrupted in an earlier run
 	within "$tree" dpkg --configure -a &&
 		within "$tree" apt-get -q update &&
