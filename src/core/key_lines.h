@@ -38,7 +38,9 @@ uuid_key_lines_begin(UuidKeyLines *lines, char *bytes, size_t length)
 	lines->end = bytes + length;
 	lines->number = 0;
 	lines->database = lines->name = NULL;
-	if (length == 0 || bytes[length - 1] != '\n')
+	if (length == 0)
+		return "it is empty";
+	if (bytes[length - 1] != '\n')
 		return "it does not end with a newline";
 	/* the mark would become part of a database's name, and so hide a key */
 	if (strncmp(bytes, "\xef\xbb\xbf", 3) == 0)

@@ -41,8 +41,9 @@ report_syntax(const char *type, text *given)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 			 errmsg("invalid input syntax for UUID %s: \"%.*s\"", type, pg_mbcliplen(string, length, 100), string),
-			 errhint("Pass the text that %s has returned, without changes.",
-					 strcmp(type, TARGET_NAME) == 0 ? "uuid_replay_target()" : "uuidv6_position(), uuidv7_position() or uuidv8_node_position()")));
+			 errhint("Pass, without changes, the text that %s.",
+					 strcmp(type, TARGET_NAME) == 0 ? "uuid_replay_target() has returned" :
+					 "uuidv6_position(), uuidv7_position() or uuidv8_node_position() has returned, or NULL before the first one")));
 }
 
 /* Read a position of a kind.  Raise an error for other texts. */

@@ -97,6 +97,8 @@ read_file(Contents *contents)
 	const char *reason;
 	int			fd;
 
+	if (!is_absolute_path(uuid9562_key_file))
+		return "the path is not absolute";
 	/* resolve symbolic links before comparing the paths */
 	if (realpath(uuid9562_key_file, path) == NULL || realpath(DataDir, data_directory) == NULL)
 		return strerror(errno);
@@ -164,7 +166,8 @@ parse_file(Contents *contents, Key **list)
 		Key		   *key;
 
 		CHECK_FOR_INTERRUPTS();
-		if (found == UUID_KEY_LINE_INVALID)
+		/* two lines without a newline between them look like one of a long name */
+		if (found == UUID_KEY_LINE_INVALID || strlen(lines.database) >= NAMEDATALEN)
 			return psprintf("syntax error in line %d", lines.number);
 		if (database == NULL || strcmp(lines.database, database) != 0)
 			continue;
@@ -224,9 +227,9 @@ report_failure(int level, const char *reason)
 			(errcode(ERRCODE_CONFIG_FILE_ERROR),
 			 errmsg("could not load key file \"%s\": %s", uuid9562_key_file, reason),
 			 level == LOG ? errdetail("This session continues to use the keys that it loaded before.") : 0,
-			 errhint("Write each key as \"database key_name = \" and 64 hexadecimal digits, and end each line with a newline.  "
+			 errhint("Write each key as \"database key_name = \", 64 hexadecimal digits and a newline, with single spaces and without quotes.  "
 					 "The file must have permissions u=rw (0600) or less if owned by the database user, "
-					 "or permissions u=rw,g=r (0640) or less if owned by root.")));
+					 "or permissions u=rw,g=r (0640) or less if owned by root and a group of the database user.")));
 }
 
 /*

@@ -48,13 +48,14 @@ static void
 refuses_a_file_without_a_newline_at_its_end(void **state)
 {
 	static const char line[] = "a b = " DIGITS;
-	const char *const files[] = {"", "#", line, "\na", "\xef\xbb\xbf"};
+	const char *const files[] = {"#", line, "\na", "\xef\xbb\xbf"};
 	UuidKeyLines lines;
 	char		file[100];
 
 	(void) state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		assert_string_equal(begin(&lines, file, files[i]), "it does not end with a newline");
+	assert_string_equal(begin(&lines, file, ""), "it is empty");
 	assert_null(begin(&lines, file, "\n"));
 }
 

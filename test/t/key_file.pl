@@ -112,7 +112,7 @@ like($err, qr/ERROR:  (?:must be superuser|permission denied).* to examine "uuid
 
 unlink $file;
 my $refused = qr/ERROR:  F0000: could not load key file "\Q$file\E":/;
-is_refused(qr/$refused No such file or directory\nHINT:  Write each key as "database key_name = " and 64/, 'a missing file');
+is_refused(qr/$refused No such file or directory\nHINT:  Write each key as "database key_name = ", 64 hexadecimal/, 'a missing file');
 symlink "$folder/missing", $file;
 is_refused(qr/$refused No such file or directory\n/, 'a broken symbolic link');
 unlink $file;
@@ -161,11 +161,12 @@ symlink $inside, $file or die $!;
 is_refused(qr/$refused it is inside the data directory\n/, 'a link into the data directory');
 unlink $file;
 symlink $node->data_dir, "$folder/data";
-foreach my $path ("$folder/data/keys", $inside, 'keys', "$folder/../" . ($folder =~ s{.*/}{}r) . '/data/keys')
+foreach my $path ('keys', "$folder/data/keys", $inside, "$folder/../" . ($folder =~ s{.*/}{}r) . '/data/keys')
 {
 	$node->append_conf('postgresql.conf', "uuid9562.key_file = '$path'");
 	reload();
-	is_refused(qr/ERROR:  F0000: could not load key file "\Q$path\E": it is inside the data directory\n/, "$path, in the data directory");
+	my $reason = $path eq 'keys' ? 'the path is not absolute' : 'it is inside the data directory';
+	is_refused(qr/ERROR:  F0000: could not load key file "\Q$path\E": $reason\n/, "$path, in the data directory");
 }
 unlink $inside;
 my $beside = $node->data_dir . '.keys';
@@ -183,7 +184,7 @@ reload();
 my $good = "postgres good = $counting\n";
 my $half = substr $keys[0], 0, 32;
 foreach my $case (
-	[ 'an empty file', '', 'it does not end with a newline' ],
+	[ 'an empty file', '', 'it is empty' ],
 	[ 'no final newline', "${good}postgres orders = $keys[0]", 'it does not end with a newline' ],
 	[ '63 digits', "${good}postgres orders = " . substr($keys[0], 1) . "\n", 'syntax error in line 2' ],
 	[ '65 digits', "\n# keys\n${good}postgres orders = $keys[0]0\n", 'syntax error in line 4' ],
@@ -206,6 +207,7 @@ foreach my $case (
 	[ 'a space at the start', " postgres orders = $keys[0]\n", 'syntax error in line 1' ],
 	[ 'two spaces between the names', "postgres  orders = $keys[0]\n", 'syntax error in line 1' ],
 	[ 'two spaces before the equals sign', "postgres orders  = $keys[0]\n", 'syntax error in line 1' ],
+	[ 'two lines without a newline between them', "postgres orders = $keys[0]postgres good = $counting\n", 'syntax error in line 1' ],
 	[ 'a tab', "postgres\torders = $keys[0]\n", 'syntax error in line 1' ],
 	[ 'NUL in a name', "postgres or\0ders = $keys[0]\n", 'syntax error in line 1' ],
 	[ 'NUL after a good line', "postgres good = $counting\0\n", 'syntax error in line 1' ],
