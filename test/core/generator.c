@@ -270,7 +270,7 @@ counter_steps_a_sixteen_bit_counter_by_one(void **state)
 }
 
 static void
-random_grows_by_one_to_two_to_the_32(void **state)
+random_adds_at_least_1_and_at_most_2_to_the_32(void **state)
 {
 	UuidPayload generator = {START, 1000};
 
@@ -365,7 +365,7 @@ the_last_tick_of_the_field_is_used(void **state)
 
 /* At the end of the time field, the state of the generator does not change. */
 static void
-at_the_end_of_the_field_there_is_no_next(void **state)
+after_the_last_tick_there_is_no_value(void **state)
 {
 	(void) state;
 	for (size_t m = 0; m < 3; m++)
@@ -545,11 +545,11 @@ main(void)
 		cmocka_unit_test(a_fresh_counter_leaves_its_guard_bit_zero),
 		cmocka_unit_test(fraction_steps_a_four_bit_counter_by_one),
 		cmocka_unit_test(counter_steps_a_sixteen_bit_counter_by_one),
-		cmocka_unit_test(random_grows_by_one_to_two_to_the_32),
+		cmocka_unit_test(random_adds_at_least_1_and_at_most_2_to_the_32),
 		cmocka_unit_test(rollover_takes_the_next_tick),
 		cmocka_unit_test(a_tick_gives_as_many_values_as_its_counter_allows),
 		cmocka_unit_test(the_last_tick_of_the_field_is_used),
-		cmocka_unit_test(at_the_end_of_the_field_there_is_no_next),
+		cmocka_unit_test(after_the_last_tick_there_is_no_value),
 		cmocka_unit_test(the_random_bits_reach_the_value),
 		cmocka_unit_test(no_random_bit_is_lost),
 		cmocka_unit_test(continues_from_a_time),

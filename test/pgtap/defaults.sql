@@ -20,7 +20,7 @@ BEGIN
 	EXECUTE format('SELECT count(*) FROM (SELECT row_number() OVER (ORDER BY id) AS by_id, row_number() OVER (ORDER BY n) AS by_row FROM %s) AS rows
 					WHERE by_id = by_row', name)
 	INTO ordered;
-	RETURN is(ordered, rows, format('%s: %s gives ids in row order', name, how));
+	RETURN is(ordered, rows, format('the IDs are in row order: %s, %s', name, how));
 END
 $$;
 
@@ -41,7 +41,7 @@ INSERT INTO plain (t) SELECT 'merged ' || generate_series(1, 20) ON CONFLICT (t)
 SELECT in_row_order('plain', 200032, 'MERGE and ON CONFLICT DO NOTHING');
 
 INSERT INTO composite SELECT FROM generate_series(1, 1000);
-SELECT in_row_order('composite', 1000, 'the left part of a composite key');
+SELECT in_row_order('composite', 1000, 'first column of a composite primary key');
 INSERT INTO partitioned (t) SELECT 'x' FROM generate_series(1, 1000);
 COPY partitioned (t) FROM stdin;
 one

@@ -95,13 +95,13 @@ FROM truth;
 SELECT is_empty(
 	$$SELECT id, period FROM truth
 	  WHERE v7 IS DISTINCT FROM public.uuidv7_within(id, period) OR v7 IS DISTINCT FROM (id <@ period) OR v7 IS DISTINCT FROM (period @> id)$$,
-	'v7: the functions have the results of the definition');
+	'v7: the functions agree with the timestamp of the ID');
 SELECT is_empty(
 	'SELECT id, period FROM truth WHERE v6 IS DISTINCT FROM public.uuidv6_within(id, period)',
-	'v6: the function has the results of the definition');
+	'v6: the function agrees with the timestamp of the ID');
 SELECT is_empty(
 	'SELECT id, period FROM truth WHERE v8 IS DISTINCT FROM public.uuidv8_node_within(id, period)',
-	'v8 with a node id: the function has the results of the definition');
+	'v8 with a node id: the function agrees with the timestamp of the ID');
 
 -- rewritten conditions have the results of the definition: in the select list, where the
 -- result can be NULL, and in joins that scan the table or the index

@@ -61,7 +61,7 @@ foreach my $call (@calls)
 	my $method = $call eq 'uuidv7()' ? 'fraction' : 'random';
 	my @values = values_of(normal => "SET uuid9562.v7_method = $method", $now => "SELECT public.$call FROM generate_series(1, 40)");
 
-	is($values[0][0], $time_of{$call}, "$call: the time of the clock");
+	is($values[0][0], $time_of{$call}, "$call: the first value has the clock's time");
 	ok(steps_by_one($time_of{$call}, @values), "$call: the counter increases by one, and after a full counter the next tick is used");
 }
 ok(steps_by_one($v7, values_of($now => 'SELECT public.uuidv7_batch(40)')), 'uuidv7_batch(): the same as uuidv7()');

@@ -78,7 +78,7 @@ foreach my $what (sort keys %damage)
 		my ($out, $err) = $server->try('SELECT public.uuidv7_ordered()', 'SELECT public.uuidv7_horizon()', "SELECT public.uuid_generator_advance('$first', force => true)");
 		my @errors = $err =~ /(ERROR:  XX001: file "global\/9562" does not contain valid generator state.*?HINT:  .*?uuid_generator_reset)/gs;
 		is($out, '', "no value from a file with $what, attempt $attempt");
-		is(scalar(@errors), 3, "generating, a horizon and an advance report a file with $what, attempt $attempt");
+		is(scalar(@errors), 3, "generating, a horizon and an advance report the damaged file: $what, attempt $attempt");
 	}
 	like($server->sql('SELECT public.uuidv7()'), qr/^[0-9a-f-]{36}$/, "uuidv7() does not need the file with $what");
 	$server->sql('SELECT public.uuid_generator_reset()', "SELECT public.uuid_generator_advance('$first', force => true)");

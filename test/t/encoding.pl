@@ -22,7 +22,7 @@ foreach my $encoding (qw(UTF8 LATIN1 WIN1252 SQL_ASCII))
 	$node->safe_psql('postgres', "CREATE DATABASE \L$encoding\E ENCODING '$encoding' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'");
 	is( $node->safe_psql(lc $encoding, join ';', 'CREATE EXTENSION uuid9562', q{SET client_encoding = 'UTF8'},
 			map { "SELECT public.$_(public.uuid_namespace('dns'), '$name')" } qw(uuidv3 uuidv5 uuidv8_name)),
-		$expected, "uuidv3, uuidv5 and uuidv8_name of a name in a database in $encoding");
+		$expected, "the same name gives the same UUIDs in every encoding: $encoding");
 }
 isnt( $node->safe_psql('latin1',
 		"SET client_encoding = 'UTF8'; SELECT public.uuidv5(public.uuid_namespace('dns'), convert_to('$name', 'LATIN1'))"),

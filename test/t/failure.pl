@@ -22,20 +22,20 @@ sub is_stopped
 			my ($version) = $call =~ /v(\d)/;
 			my ($out, $err) = $world->session($turn => "SELECT 'value ' || public.$call", normal => "SELECT 'again ' || public.$call");
 
-			like($err, qr/ERROR:  \Q@{[ $error =~ s{VERSION}{$version}r ]}\E/, "$call: an error when $name");
-			like($out, qr/\Aagain [0-9a-f]{8}-\S+\z/, "$call: works again after $name");
+			like($err, qr/ERROR:  \Q@{[ $error =~ s{VERSION}{$version}r ]}\E/, "$call: $name");
+			like($out, qr/\Aagain [0-9a-f]{8}-\S+\z/, "$call: $name, and then works again");
 		}
 	}
 	return;
 }
 
-is_stopped('random', 'the random source fails', 'XX000: could not generate random values', @timed,
+is_stopped('random', 'raises an error if the random source fails', 'XX000: could not generate random values', @timed,
 	'uuidv4()', 'uuidv6_at(now())', 'uuidv7_at(now())', 'uuidv8_node_at(now(), 1)');
-is_stopped('clock', 'the clock fails', '58000: could not read the system clock: Operation not permitted', @timed);
+is_stopped('clock', 'raises an error if the clock fails', '58000: could not read the system clock: Operation not permitted', @timed);
 my $range = '22008: system clock is out of range for UUID version VERSION';
-is_stopped('-1 999999999', 'the clock is before 1970', $range, grep { /v[78]/ && !/batch/ } @timed);
-is_stopped('-14830000000 0', 'the clock is before 1582', $range, grep { /v[16]/ } @timed);
-is_stopped('569000000000 0', 'the clock is after the field', $range, qw(uuidv1() uuidv6() uuidv7() uuidv8_node(1)));
+is_stopped('-1 999999999', 'raises an error if the clock is before 1970', $range, grep { /v[78]/ && !/batch/ } @timed);
+is_stopped('-14830000000 0', 'raises an error if the clock is before 1582', $range, grep { /v[16]/ } @timed);
+is_stopped('569000000000 0', 'raises an error if the clock is after the field', $range, qw(uuidv1() uuidv6() uuidv7() uuidv8_node(1)));
 
 # After 9 to 16 values in the last tick of the time field, the next call raises an error.
 foreach my $last ([ 'uuidv6()', '103072857660 684697599' ], [ 'uuidv7()', '281474976710 655999999' ], [ 'uuidv7_batch(1)', '281474976710 655999999' ])

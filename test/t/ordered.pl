@@ -105,7 +105,7 @@ foreach my $how (sort keys %stop)
 	$server->start;
 	cmp_ok($server->sql('SELECT public.uuidv7_horizon()'), 'gt', $before{'uuidv7_ordered()'}, "the horizon after $how is above earlier values");
 	%after = values_of();
-	ok(all_greater(\%before, \%after), "values stay in order after $how with the clock set back an hour");
+	ok(all_greater(\%before, \%after), "after $how, values stay in order if the clock is set back an hour");
 	is($server->sql(q{SELECT count(*) FROM public.uuid_generator_stats() WHERE last_timestamp > '} . gmtime(time + 60) . q{ UTC'}),
 		'0', "values are not far ahead of the clock after $how");
 	$server->turn('normal');
