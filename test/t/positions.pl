@@ -327,7 +327,7 @@ is(on($first, 'SELECT public.uuidv7_after(NULL), public.uuidv7_position(NULL, NU
 is(on($first, 'BEGIN READ ONLY', "SELECT public.uuidv7_after('$position') < public.uuidv7_horizon(), public.uuidv7_position(public.uuidv7_horizon(), '$position') = '$position'", 'COMMIT'),
 	't|t', 'a read-only transaction can compute positions');
 foreach my $case (
-	[ "uuidv7_after('nonsense')", qr/22P02: invalid input syntax for UUID position: "nonsense"\nHINT:  Pass the text/ ],
+	[ "uuidv7_after('nonsense')", qr/22P02: invalid input syntax for UUID position: "nonsense"\nHINT:  Pass, without changes, the text that .* or NULL before the first one/ ],
 	[ "uuidv7_after(left('$position', 50))", qr/22P02: invalid input syntax for UUID position/ ],
 	[ "uuidv7_after('$target')", qr/22P02: invalid input syntax for UUID position/ ],
 	[ "uuidv6_after('$position')", qr/22023: position of uuidv7_ordered\(\) values cannot be used for uuidv6_ordered\(\) values\nHINT:  Use uuidv7_position\(\) and uuidv7_after/ ],
