@@ -77,7 +77,7 @@ SHLIB_LINK += $(filter -lcrypto,$(LIBS))
 
 # Build the object files and the bitcode for JIT again if a header, the version or the
 # selected PostgreSQL changes.  .pg_config has the output of the pg_config for which they
-# were built.  Its recipe always runs, but writes the file only if the output differs.
+# were built.  The recipe of .pg_config always runs, but writes the file only if the output differs.
 $(OBJS) $(OBJS:.o=.bc): $(call OWN_FILES,src/*.h src/*/*.h) uuid9562.control .pg_config
 .pg_config: select-postgres
 	@[ "$$(cat $@ 2>/dev/null)" = "$$($(PG_CONFIG))" ] || { rm -f $@ && $(PG_CONFIG) >$@; }
@@ -150,7 +150,7 @@ $(SCHEDULE_PROGRAMS:=.o) $(SCHEDULE_OBJECTS) $(ORDERED_OBJECTS): $(call OWN_FILE
 $(SCHEDULE_PROGRAMS:=.o) $(SCHEDULE_OBJECTS): test/schedules/%.o: test/schedules/%.c
 	$(CC) $(SCHEDULE_FLAGS) -c -o $@ $<
 
-# The compiler announces each memory access of these objects to test/schedules/memory.c.
+# At each memory access of these objects, the compiler inserts a call of test/schedules/memory.c.
 $(ORDERED_OBJECTS): test/schedules/code_%.o: src/ordered/%.c
 	$(CC) $(SCHEDULE_FLAGS) -fsanitize=thread -ffunction-sections -include $(SOURCE)/test/schedules/points.h -c -o $@ $<
 

@@ -388,9 +388,9 @@ COMMENT ON FUNCTION uuidv8_node_timestamp_from_text(text) IS 'timestamp of the g
 -- ------------------------------------------------------------------------
 -- Periods
 --
--- If possible, the planner replaces id <@ period by uuid_is_v7(id) and comparisons of the
--- ID with the bounds of the period. PostgreSQL can use these comparisons for index scans
--- and partition pruning.
+-- If possible, the planner rewrites id <@ period to uuid_is_v7(id) AND id >= lower bound AND
+-- id <= upper bound. PostgreSQL can use the comparisons with the bounds for index scans and
+-- partition pruning.
 -- ------------------------------------------------------------------------
 
 CREATE FUNCTION uuidv6_lower_bound(period tstzrange) RETURNS uuid

@@ -35,7 +35,7 @@ class HttpError extends Error {
 	}
 }
 
-// Return the ID of a row.  A client must not learn why there is no row with its public ID.
+// Return the ID of the row with a public ID.  A client must not learn why there is no such row.
 function rowId(publicId) {
 	try {
 		return ids.decrypt(publicId);

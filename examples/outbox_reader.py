@@ -7,9 +7,9 @@
 
     ./outbox_reader.py 'host=db1,db2 dbname=shop user=reader' /var/lib/shop/outbox.position
 
-The program prints each row as a line of JSON; change deliver() to send it elsewhere.  It delivers each
-row at least once, and misses none, also after a failover that lost rows.  After a crash it delivers the
-last page again, so the receiver must ignore an ID that it has already got.
+The program prints each row as a line of JSON; change deliver() to send rows elsewhere.  It delivers
+each row at least once, and misses none, also after a failover that lost rows.  After a crash it
+delivers the last page again, so the receiver must ignore an ID that it has already got.
 
 This requires the extension uuid9562, and the package psycopg (Debian: python3-psycopg).  The page
 doc/positions.md explains the functions.
@@ -72,7 +72,7 @@ def main(conninfo, file):
     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # one process for each position
     while True:
         try:
-            # several hosts can be given: only a primary can compute the horizon
+            # conninfo can name several hosts; connect to the primary, which computes the horizon
             with psycopg.connect(conninfo, autocommit=True, target_session_attrs="read-write", connect_timeout=5) as connection:
                 read(connection, file)
         except psycopg.OperationalError as error:

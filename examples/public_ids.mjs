@@ -8,7 +8,7 @@
 //
 //	const orders = publicIds('/etc/shop/keys', 'shop', 'orders');
 //	const publicId = orders.encrypt(rowId);           // string to string
-//	const rowId = orders.decrypt(textOfClient);       // an error: there is no such row
+//	const rowId = orders.decrypt(textOfClient);       // an error means: no such row
 //
 // The application decides who sees what, so each look-up must check that the row belongs to the
 // user.

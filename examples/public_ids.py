@@ -9,7 +9,7 @@ encryption and the file with the keys.
 
     orders = PublicIds.load("/etc/shop/keys", "shop", "orders")
     public_id = orders.encrypt(row_id)                     # uuid.UUID to uuid.UUID
-    row_id = orders.decrypt(uuid.UUID(text_of_client))     # ValueError: there is no such row
+    row_id = orders.decrypt(uuid.UUID(text_of_client))     # ValueError means: no such row
 
 The application decides who sees what, so each look-up must check that the row belongs to the user.
 

@@ -1,4 +1,4 @@
--- Update the functions of uuid9562.sql in a database to those of the file beside this script.
+-- Update a database from the functions of an older uuid9562.sql to those of the file in this folder.
 --
 --	psql --dbname shop --file managed/update.sql
 --

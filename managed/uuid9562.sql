@@ -12,10 +12,10 @@
 -- be renamed, since no function refers to it by name.
 --
 -- As an extension, the script runs in a schema where others may have created operators and
--- functions.  PostgreSQL's own operator is preferred only if it takes exactly the types of
--- the operands.  So the operands of SQL functions are cast to these types, and DO blocks
--- write pg_catalog before function names.  Four functions that later versions of PostgreSQL
--- have too are created under temporary names, so that no statement refers to PostgreSQL's.
+-- functions.  PostgreSQL prefers its own operator only if the operands have exactly the types
+-- that it takes.  So SQL functions cast operands to these types, and DO blocks write pg_catalog
+-- before function names.  Four functions and aggregates that later versions of PostgreSQL also
+-- have are created under temporary names, so that no statement refers to those of PostgreSQL.
 
 BEGIN;
 

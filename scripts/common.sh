@@ -53,9 +53,9 @@ has_apt() { command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }
 
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
-# Set $major, and PG_CONFIG if it is not set.  Without PG_CONFIG, choose the newest server that
-# is installed on Debian.  If none is installed, choose the version of Debian's package
-# "postgresql".  On other systems, choose the pg_config in PATH.
+# Set $major, and PG_CONFIG if it is not set.  If PG_CONFIG is not set, choose the newest installed
+# server on Debian or, if none is installed, the version of Debian's package "postgresql".  On
+# other systems, choose the pg_config in PATH.
 choose_postgres() {
 	if [ -z "${PG_CONFIG:-}" ] && has_apt; then
 		major=$(printf '%s\n' /usr/lib/postgresql/*/bin/postgres |
@@ -206,7 +206,6 @@ copy_checkout() {
 	find "$1/test/core" "$1/test/schedules" -type f ! -name '*.[ch]' ! -name '*.pl' -delete
 }
 
-# Run git in the repository of the checkout.
 repository=$root
 in_git() { git -C "$repository" -c "safe.directory=$repository" "$@"; }
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).parent.parent
-# Pages whose names on the site differ from their names in the folder doc.
+# The names on the site of files outside the folder doc, and of doc/index.md.
 NAMES = {
     "README.md": "index.md",
     "doc/index.md": "manual.md",
@@ -58,7 +58,7 @@ def on_page_read_source(page, config):
 
 
 def on_page_markdown(markdown, page, config, files):
-    """Change links to moved pages, and let links to files that are not on the site lead to the
+    """Adapt links to renamed pages, and let links to files that are not on the site lead to the
     repository.
     """
     if page.file.src_uri in ("index.md", "manual.md"):

@@ -34,8 +34,8 @@
 #endif
 
 /*
- * PostgreSQL 17 added GetNamedDSMSegment(), and 19 another argument of the function and of its
- * callback.  Before 17, there are no such segments.
+ * PostgreSQL 17 added GetNamedDSMSegment().  PostgreSQL 19 added an argument to this function and
+ * to its callback.  Before PostgreSQL 17, named_dsm_segment() returns NULL.
  */
 #if PG_VERSION_NUM >= 170000
 #include "storage/dsm_registry.h"
@@ -63,7 +63,7 @@
 #define PageSetChecksum(page, block) PageSetChecksumInplace(page, block)
 #endif
 
-/* Since PostgreSQL 18, grouped expressions have their own RTE. */
+/* PostgreSQL 18 added PG_MODULE_MAGIC_EXT, and an RTE for grouped expressions. */
 #if PG_VERSION_NUM >= 180000
 #define MODULE_MAGIC(version_string) \
 	PG_MODULE_MAGIC_EXT(.name = "uuid9562",.version = version_string)

@@ -26,9 +26,9 @@ static const struct config_enum_entry v7_methods[] = {
 };
 
 /*
- * The forms of a MAC address that PostgreSQL's manual lists for type macaddr.  The postmaster
- * runs check hooks too, so they must not call macaddr_in(): if exit_on_error is on, its error
- * is FATAL even inside PG_TRY, and would end the server.
+ * The forms of a MAC address that PostgreSQL's manual lists for type macaddr.  The check hook
+ * does not call macaddr_in(), since the postmaster runs the hook too: if exit_on_error is on, an
+ * error is FATAL even inside PG_TRY, and ends the server.
  */
 static const char *const mac_address_forms[] = {
 	"xx:xx:xx:xx:xx:xx",

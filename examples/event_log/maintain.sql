@@ -1,5 +1,5 @@
 -- Create the partitions of this month and the next three, and drop those that are older than "keep".
--- A month stays until each reader has got its events.
+-- A month stays until each reader has got the month's events.
 --
 --	psql -v keep='12 months' -f maintain.sql
 --

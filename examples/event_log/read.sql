@@ -2,8 +2,8 @@
 --
 --	DELIVER='curl --fail --data-binary @- https://example.com/events' psql -v reader=billing -f read.sql
 --
--- If the command fails, the reader's position stays, and the next run delivers the page again.  So can
--- a crash after the delivery: the receiver must ignore an ID that it has already got.
+-- If the command fails, the reader's position stays, and the next run delivers the events again.  A
+-- crash can have the same effect, so the receiver must ignore an ID that it has already got.
 --
 -- Run this in a loop for each reader:
 --

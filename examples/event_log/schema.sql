@@ -1,4 +1,4 @@
--- An event log in monthly partitions, with readers that get each event once they can no longer miss an
+-- An event log in monthly partitions.  Readers get an event only when they can no longer miss an
 -- older one.
 --
 --	psql -f schema.sql                                                create the tables

@@ -2,7 +2,7 @@
 --
 --	psql -v table=orders -v key=id -v time='created_at + id % 1000 * interval ''1 microsecond''' -f 1_add_columns.sql
 --
--- Variables, which are the same in each step:
+-- Variables (pass the same "table" and "key" to each step):
 --	table	the table, whose primary key is one column of the type bigint, integer or uuid
 --	key		the column, by default id
 --	time	the creation time of an old row, as an expression of its columns, for step 1 only
@@ -47,7 +47,7 @@ SELECT format('CREATE OR REPLACE TRIGGER %I BEFORE INSERT OR UPDATE ON %s FOR EA
 			  'fill_' || name || '_' || new, "table", schema) FROM parent
 \gexec
 
--- SECURITY DEFINER, since writers of a referencing table may have no privileges on the table
+-- SECURITY DEFINER, since writers of a referencing table may lack privileges on the other table
 SELECT format($$
 CREATE OR REPLACE FUNCTION %1$I.%2$I() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
 BEGIN

@@ -3,7 +3,7 @@
 --
 --	psql -v table=orders -f 2_fill.sql
 --
--- Interrupt it at any time, and repeat it until it reports that no row is left.
+-- You can interrupt this step at any time.  Repeat it until it reports that no row is left.
 \ir plan.sql
 \if :switched
 	\echo 'The table has been switched.'

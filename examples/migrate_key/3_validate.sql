@@ -2,8 +2,8 @@
 --
 --	psql -v table=orders -f 3_validate.sql
 --
--- The constraints apply to new and updated rows at once.  Adding one waits for the transactions that
--- have written rows before step 1, so step 2, which runs again here, sees these rows.
+-- The constraints apply to new and updated rows at once.  Adding a constraint waits for the
+-- transactions that wrote rows before step 1.  So step 2, which runs again here, sees these rows.
 \ir plan.sql
 \if :switched
 	\echo 'The table has been switched.'

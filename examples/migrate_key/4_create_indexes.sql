@@ -2,8 +2,8 @@
 --
 --	psql -v table=orders -f 4_create_indexes.sql
 --
--- Writers are not blocked, but CREATE INDEX CONCURRENTLY waits for transactions in progress.  Create
--- further indexes that contain the columns yourself.
+-- Writers are not blocked, but CREATE INDEX CONCURRENTLY waits for transactions in progress.
+-- If you need other indexes on the new columns, create them yourself.
 \ir plan.sql
 \if :switched
 	\echo 'The table has been switched.'

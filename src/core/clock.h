@@ -34,8 +34,8 @@ typedef enum UuidClock
 
 /*
  * A tick is one unit of the time field.  n nanoseconds are n * numerator / denominator
- * ticks.  uuid_clock_unix_micros() rounds a time down to a multiple of reading_ticks
- * ticks, which is reading_micros microseconds: 1000 in v7, and 1 otherwise.
+ * ticks.  uuid_clock_unix_micros() rounds a time down to a multiple of reading_micros
+ * microseconds (1000 in v7, otherwise 1), which are reading_ticks ticks.
  */
 typedef struct UuidClockUnit
 {
@@ -56,8 +56,8 @@ static const UuidClockUnit uuid_clock_units[] = {
 
 /*
  * Convert seconds since 1970-01-01 and nanoseconds, 0 to 999999999, to a time field.
- * Return false if the field cannot hold the time.  The field of v8 can hold every time
- * since 1970, since it contains only the least significant 60 bits (6.1, truncating).
+ * Return false if the field cannot hold the time.  The field of v8 accepts every time from
+ * 1970 on, because it contains only the least significant 60 bits (6.1, truncating).
  */
 static inline bool
 uuid_clock_ticks(UuidClock clock, int64_t sec, uint32_t nsec, uint64_t *ticks)

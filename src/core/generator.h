@@ -75,8 +75,8 @@ typedef enum UuidNext
 } UuidNext;
 
 /*
- * Check whether the clock is behind the time of a value.  In v7, compare milliseconds, since
- * the 12 bits after them are part of a counter with method 1.
+ * Check whether the clock is behind the time of a value.  In v7, compare only milliseconds:
+ * with method 1, the 12 bits after them are part of a counter.
  */
 static inline bool
 uuid_generator_is_behind(UuidClock clock, uint64_t time, uint64_t now)

@@ -42,7 +42,7 @@ uuid_key_lines_begin(UuidKeyLines *lines, char *bytes, size_t length)
 		return "it is empty";
 	if (bytes[length - 1] != '\n')
 		return "it does not end with a newline";
-	/* the mark would become part of a database's name, and so hide a key */
+	/* the byte order mark would become part of a name, and so hide a key */
 	if (strncmp(bytes, "\xef\xbb\xbf", 3) == 0)
 		return "it begins with a byte order mark";
 	return NULL;

@@ -9,7 +9,7 @@
 
 #include "clock.h"
 
-/* Number of a kind, and of the kind's generators.  The ordered kinds come first. */
+/* The number of a kind indexes its generators.  Kinds with an _ordered() function come first. */
 enum UuidKindNumber
 {
 	UUID_KIND_V6,

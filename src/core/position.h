@@ -2,16 +2,16 @@
  * position.h
  *		Positions of incremental readers, and the branches that they refer to.
  *
- * A branch is what a server generates between two starts of its generators.  All values of
- * a branch are greater than its start.  The floor of a branch is the least start of all later
- * branches.  So each row at or below the floor is from the branch or an earlier one.
+ * A branch is the set of values that a server generates between two starts of its generators.
+ * These values have the branch's start time or later times.  The floor of a branch is the least
+ * start time of all later branches, so rows before the floor are from this or earlier branches.
  *
- * A position consists of the last ID that a reader has read on each of the last branches that
- * it has visited.  An entry says: the reader has read all rows up to this ID that this branch
- * and the branches before it have.  This stays true for ever.  On a server that knows the
- * branch, the reader can therefore continue after the entry's ID or the floor, whichever is
- * less, even if the server left the branch earlier than the reader, as after a failover.
- * A branch that died with its server does no harm, because an older entry serves.
+ * A position has an entry for each of the last branches that a reader has visited: the name of
+ * the branch, and the last ID that the reader has read on it.  The entry means that the reader
+ * has read all rows of this branch and of earlier branches up to the ID.  An entry stays true.
+ * So on a server that knows the branch, the reader can continue after the ID or at the floor,
+ * whichever is less.  This holds even if the server left the branch before the reader did, as
+ * after a failover.  If a branch was lost with its server, the entry of an older branch is used.
  */
 #ifndef UUID9562_CORE_POSITION_H
 #define UUID9562_CORE_POSITION_H
@@ -33,7 +33,7 @@ typedef struct UuidBranch
 											 * later branch */
 } UuidBranch;
 
-/* The last branches on which a position or a target was handed out, oldest first */
+/* The last branches on which a position or replay target was handed out, oldest first */
 typedef struct UuidBranches
 {
 	uint64_t	count;
@@ -86,8 +86,8 @@ uuid_branches_lower(UuidBranches *all, const uint64_t *start)
 
 /*
  * The text of a position or replay target consists of a name, a colon, and bytes as hexadecimal
- * digits: a format number, 64-bit words in network byte order, and a checksum, since an edited
- * or truncated position could skip rows.
+ * digits: a format number, 64-bit words in network byte order, and a checksum.  The checksum
+ * detects an edited or truncated text, with which a reader could skip rows.
  */
 #define UUID_SEALED_FORMAT		1
 #define UUID_SEALED_WORDS_MAX	24
@@ -148,8 +148,8 @@ uuid_sealed_write(const char *name, const UuidSealed *sealed, char *string)
 }
 
 /*
- * Read a text that uuid_sealed_write() wrote with the given name.  Return false for all others:
- * those that are not what it writes for the words that have been read.
+ * Read a text that uuid_sealed_write() wrote with the given name.  To detect any other text, write
+ * the words again, and return false if the result differs.
  */
 static inline bool
 uuid_sealed_read(const char *name, const char *string, size_t length, UuidSealed *sealed)
@@ -175,7 +175,7 @@ uuid_sealed_read(const char *name, const char *string, size_t length, UuidSealed
 #define UUID_POSITION_WORDS		3
 #define UUID_POSITION_ENTRIES	(UUID_SEALED_WORDS_MAX / UUID_POSITION_WORDS)
 
-/* Set the last ID on a branch.  Forget the branch that was visited longest ago if there is no room. */
+/* Set the last ID on a branch.  If there is no room, forget the branch visited longest ago. */
 static inline void
 uuid_position_advance(UuidSealed *position, uint64_t branch, const uint8_t *id)
 {

@@ -2,13 +2,13 @@
  * text.h
  *		Text forms of a UUID: URN, base32hex, ULID, base58, base62, base64url and TypeID.
  *
- * A text consists of digits in some base, the most significant first.  In base58 and base62
- * they are those of a number.  In the other forms each digit stands for some bits.  Bits that
- * exceed the 128 bits of a UUID are zero.  In ULID and TypeID they come before the UUID, so
- * that the text is a number too.  In base32hex and base64url they come after it.
+ * A text consists of digits in some base, the most significant first.  In base58 and base62,
+ * the UUID is written as one number.  In the other forms, each digit stands for a few bits, and
+ * bits in excess of 128 are zero.  In ULID and TypeID these zeros precede the UUID, so that the
+ * text is a number too.  In base32hex and base64url the zeros follow the UUID.
  *
- * All texts of a form have the same length.  So they sort as the UUIDs do if the alphabet is
- * in ASCII order.  Only that of base64url is not.
+ * All texts that are written in one form have the same length.  So they sort as the UUIDs do if
+ * the alphabet is in ASCII order.  Only the alphabet of base64url is not in this order.
  */
 #ifndef UUID9562_CORE_TEXT_H
 #define UUID9562_CORE_TEXT_H
@@ -22,14 +22,14 @@ typedef struct UuidTextForm
 {
 	const char *name;
 	const char *alphabet;		/* the digits that are written */
-	const uint8_t *values;		/* value of each byte as a digit plus 1, or 0 */
+	const uint8_t *values;		/* by byte: the digit's value plus 1, or 0 */
 	uint8_t		length;			/* of the text that is written */
 	uint8_t		base;
 	uint8_t		bits;			/* bits of a digit, or 0 in base 58 and 62 */
 	uint8_t		zeros_before;	/* additional bits before the UUID */
 	uint8_t		zeros_after;	/* additional bits after the UUID */
 	uint8_t		padding;		/* number of "=" that a text may end with */
-	const char *frame;			/* the text with x as digits, or NULL */
+	const char *frame;			/* the text with x for each digit, or NULL */
 	const char *expected;		/* sentence that describes valid texts */
 } UuidTextForm;
 
@@ -170,9 +170,9 @@ uuid_text_form_write(const UuidTextForm *form, const uint8_t *bytes, char *strin
 }
 
 /*
- * Read 16 bytes.  Return false if the text is not valid.  In base58 and base62, leading zeros
- * can be missing.  One loop reads all forms as numbers: power is the base to the power of the
- * number of digits read since words was last computed.
+ * Convert a text to 16 bytes.  Return false if the text is not valid.  In base58 and base62,
+ * leading zeros can be missing.  One loop reads all forms as numbers.  It adds several digits to
+ * words at once, after multiplying words by power, the product of the bases of these digits.
  */
 static inline bool
 uuid_text_form_read(const UuidTextForm *form, const char *string, size_t length, uint8_t *bytes)
@@ -235,7 +235,7 @@ uuid_typeid_prefix_is_valid(const char *prefix, size_t length)
 }
 
 /*
- * Read a TypeID: the suffix alone, or a prefix that is not empty, "_" and the suffix.
+ * Read a TypeID: the suffix alone, or a nonempty prefix followed by "_" and the suffix.
  * Return false if the text is not valid.
  */
 static inline bool

@@ -10,9 +10,9 @@
  * value can be smaller than necessary but is never too great.
  *
  * Level n holds up to two entries of 2^n transactions each, but the oldest entry of the
- * last level covers all older transactions.  Each other entry covers at most t + 1
- * transactions if t transactions finished after its newest one.  So its value is at most
- * about twice as old as a snapshot that sees this newest one as in progress.
+ * last level covers all older transactions.  Every other entry covers at most t + 1
+ * transactions if t transactions finished after the newest of them.  So its value is at most
+ * about twice as old as a snapshot that sees this newest transaction as in progress.
  */
 #ifndef UUID9562_CORE_TRANSACTION_HISTORY_H
 #define UUID9562_CORE_TRANSACTION_HISTORY_H

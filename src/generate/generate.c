@@ -3,8 +3,8 @@
  *		Generation of UUIDs: for the current time, at random, for a given timestamp,
  *		and from the custom fields of version 8.
  *
- * Each payload of a kind is greater than the previous payload of the kind in this
- * session (RFC 9562, 6.2).  A rollback does not rewind a generator.
+ * Each payload for the current time is greater than the previous such payload of its kind
+ * in this session (RFC 9562, 6.2).  A rollback does not rewind a generator.
  */
 #include "compat.h"
 
@@ -48,7 +48,6 @@ next_payload(const UuidKind *kind, UuidMethod method)
 	return payload;
 }
 
-/* Return the bits of a node ID that is an argument.  Raise an error if it is out of range. */
 static UuidNodeBits
 given_node_id(int32 node_id)
 {
@@ -166,9 +165,9 @@ next_payload_of_tick(UuidMethod method, UuidPayload *payload)
 /*
  * uuidv7_batch(n bigint) returns setof uuid
  *
- * Generate n values as uuidv7() does, or none if n is not positive, each when the executor
- * requests the next row.  So a batch needs no memory, and can be canceled.  Read the clock
- * for the first value, and again when the counter is full or after 16 values.
+ * Generate n values as uuidv7() does, or none if n is not positive.  Generate each value only
+ * when the executor requests it, so that a batch needs no memory and can be canceled.  Read the
+ * clock for the first value, and again when the counter is full or after 16 values.
  */
 Datum
 uuid9562_uuidv7_batch(PG_FUNCTION_ARGS)
@@ -243,7 +242,6 @@ SQL_FUNCTION(uuid9562_uuidv8_node_at_arg, uuid_at, UUID_V8_NODE, given_node_id(P
 
 /* --- custom fields of version 8 ------------------------------------------------ */
 
-/* Check that a custom field of version 8 is between 0 and max. */
 static void
 check_custom_field(const char *name, int64 value, uint64 max)
 {

@@ -59,7 +59,7 @@ put_row(ReturnSetInfo *result, const UuidKind *kind)
 
 		nulls[5] = false;
 		values[5] = timestamp_of(kind, held_time);
-		/* NULL too if only finished transactions hold the horizon */
+		/* also NULL if only finished transactions hold the horizon */
 		nulls[6] = prepared || !is_visible(proc) ||
 			pg_atomic_read_u64(&slot_of(proc)->first[kind->number]) == UUID_NO_TIME;
 		values[6] = Int32GetDatum(proc->pid);

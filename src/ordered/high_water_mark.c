@@ -10,9 +10,9 @@
  * So a server that has a row with such a value also has this WAL record.
  *
  * If there is no file, no ordered value has been generated.  If the file has no valid page,
- * it is corrupted or has another format, and uuid9562_read_mark() raises an error.  Crashes
- * and full disks leave no such file: the file gets its name when a first page, which reserves
- * nothing, is flushed, and WAL is written only then, so replay needs no new space.
+ * it is corrupted or has another format, and uuid9562_read_mark() raises an error.  A crash or
+ * a full disk does not leave such a file: the file gets its name after a first page, which
+ * reserves nothing, is flushed.  WAL is written after that, so crash recovery needs no new space.
  *
  * Callers that change the mark hold mark_lock.
  */
@@ -35,7 +35,7 @@
 /* The file is in tablespace pg_global.  PostgreSQL releases use no OID from 8000 to 9999. */
 #define MARK_FOLDER		"global"
 #define MARK_PATH		MARK_FOLDER "/9562"
-/* The name of the new file.  Programs such as pg_basebackup skip names with this prefix. */
+/* The name until a page is flushed.  Programs such as pg_basebackup skip names with this prefix. */
 #define NEW_PATH		MARK_FOLDER "/" PG_TEMP_FILE_PREFIX ".9562"
 
 static const RelFileLocator mark_locator = {GLOBALTABLESPACE_OID, InvalidOid, 9562};
@@ -107,9 +107,9 @@ add_hint(void *arg)
 }
 
 /*
- * Read the mark, which is all zeros if there is no file.  Raise an error if the page is not
- * valid, or with repair, treat it as missing.  During recovery, also treat an empty page as
- * missing, since recovery creates the file before it restores the page.
+ * Read the mark, which is all zeros if there is no file.  If the page is not valid, raise an
+ * error or, with repair, treat the page as missing.  During recovery, also treat an empty page
+ * as missing, since recovery creates the file before it restores the page.
  */
 void
 uuid9562_read_mark(HighWaterMark *mark, bool repair)
@@ -157,7 +157,7 @@ fill_page(Page page, const HighWaterMark *mark)
 	((PageHeader) page)->pd_lower += MAXALIGN(offsetof(MarkRecord, mark) + record->length);
 }
 
-/* Create the file, with a mark that reserves nothing.  An error leaves no file. */
+/* Create the file, with a mark that reserves nothing.  An error leaves no invalid file. */
 static void
 create_file(void)
 {
@@ -197,7 +197,7 @@ uuid9562_write_mark(const HighWaterMark *mark)
 		create_file();
 	else if (smgrnblocks(storage, MAIN_FORKNUM) == 0)
 	{
-		/* repair a truncated file in place: processes can have it open */
+		/* repair a truncated file in place: other processes can have it open */
 		PGIOAlignedBlock empty = {{0}};
 
 		smgrextend(storage, MAIN_FORKNUM, 0, empty.data, false);

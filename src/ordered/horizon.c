@@ -10,7 +10,7 @@
  * The slot of a process contains a history of its finished transactions, and the smallest
  * value of its transaction in progress.  A transaction in progress holds the horizon at
  * its smallest value.  So does a finished transaction that the snapshot sees as in
- * progress.  If none does, the horizon is just above the generator's last value.
+ * progress.  If nothing holds it, the horizon is just above the generator's last value.
  *
  * Proof.  Suppose that transaction T generates a value and commits, and that the snapshot
  * does not see T as finished.  The reader first reads the generator's last value L.  If
@@ -28,12 +28,12 @@
  * slot of a prepared transaction is not reused before the transaction has finished.
  *
  * After a crash, a generator continues from the high-water mark, which is in WAL and is
- * greater than all earlier values and horizons.  A later horizon can still be smaller, since
- * merged entries of a history have smaller values than necessary.
+ * greater than all earlier values and horizons.  Without a crash, a horizon can be less than an
+ * earlier one, since merged entries of a history can have smaller values than necessary.
  *
  * test/schedules runs this code under every schedule with few preemptions, on a memory that
  * reorders loads and stores.  It also checks that each of (1) to (6) and each barrier of the
- * slots is necessary: without it, a schedule exists in which a row is missed.
+ * slots is necessary: if any one of them is removed, some schedule misses a row.
  */
 #include "ordered/shared_state.h"
 
@@ -46,7 +46,7 @@
 #include "runtime/runtime.h"
 #include "value/value.h"
 
-/* Return the statement's snapshot.  Raise an error if it cannot be used in this process. */
+/* Return the statement's snapshot.  Raise an error if no horizon can be computed for it. */
 static Snapshot
 statement_snapshot(const char *function)
 {
@@ -71,9 +71,9 @@ statement_snapshot(const char *function)
 }
 
 /*
- * Return the cache entry of the statement's snapshot.  If it is new, first capture the current
- * branch.  If a reset came after a horizon and before the branch of its positions, a position
- * could skip values of the new branch, which can be below this horizon.
+ * Return the cache entry of the statement's snapshot.  For a new entry, capture the current branch
+ * before any horizon is computed.  If a reset came between a horizon and the capture, a position
+ * would be on the new branch, and could skip values of that branch below the old horizon.
  */
 CachedHorizon *
 uuid9562_snapshot_state(const char *function)
@@ -194,8 +194,8 @@ smallest_finished(TransactionSlot *slot, const UuidKind *kind, const FullSnapsho
 
 /*
  * Find the smallest value of all transactions that are in progress, or that the snapshot
- * sees as in progress.  Return its time, or UUID_NO_TIME if there is none.
- * Set *holder to the number of the slot that has the value, unless there is none.
+ * sees as in progress.  Return its time, and set *holder to the number of the slot that
+ * has it.  If there is no value, return UUID_NO_TIME, and leave *holder unchanged.
  */
 static uint64
 smallest_unfinished(const UuidKind *kind, const FullSnapshot *full, int *holder)
@@ -208,7 +208,7 @@ smallest_unfinished(const UuidKind *kind, const FullSnapshot *full, int *holder)
 		TransactionSlot *slot = &uuid9562_shared->slots[i].slot;
 		uint64		first = pg_atomic_read_u64(&slot->first[kind->number]);
 
-		/* (3), (6): confirms its result after a read barrier, so after the slot's value */
+		/* (3), (6): the function reads the history after a read barrier */
 		uint64		finished = smallest_finished(slot, kind, full);
 
 		first = Min(first, finished);

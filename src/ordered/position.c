@@ -7,9 +7,9 @@
  * branch that was captured under the snapshot; see uuid9562_snapshot_state().
  *
  * A replay target is a branch and a number, which the primary increments in the high-water
- * mark for each target.  A standby that shows the number in this page has replayed all WAL
- * before it, and so shows all rows that the primary's snapshot saw.  A WAL position would
- * not do: a standby that follows another server, or a clone, reaches the position too.
+ * mark for each target.  A standby whose mark has the number or a greater one has replayed all
+ * earlier WAL, and so shows all rows that the primary's snapshot saw.  A WAL position is not
+ * enough: a clone, or a standby of another server, can reach the position without these rows.
  */
 #include "ordered/shared_state.h"
 
@@ -65,7 +65,7 @@ read_position(UuidSealed *position, const UuidKind *kind, text *given)
 	report_syntax("position", given);
 }
 
-/* Return the branch of a snapshot, which has an entry in the high-water mark. */
+/* Return the branch of a snapshot.  If the high-water mark has no entry for it, add one. */
 static uint64
 recorded_branch(CachedHorizon *cached)
 {
@@ -110,7 +110,7 @@ position_of(FunctionCallInfo fcinfo, const UuidKind *kind, const char *function)
 				 errmsg("UUID %s is greater than %s_horizon()",
 						DatumGetCString(DirectFunctionCall1(uuid_out, PG_GETARG_DATUM(0))), kind->name),
 				 errhint("Compute the position in the query that returns the rows, and read only rows below %s_horizon().", kind->name)));
-	/* a later value can be equal to the horizon */
+	/* stay below the horizon, since a later value can equal the horizon */
 	uuid_layout_pack(last, kind->version, uuid_generator_from(horizon.time));
 	uuid_position_advance(&position, recorded_branch(cached), memcmp(id, last, UUID_LEN) > 0 ? last : id);
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(string, uuid_sealed_write(kind->name, &position, string)));
@@ -126,7 +126,7 @@ SQL_FUNCTION(uuid9562_uuidv8_node_position, position_of, UUID_V8_NODE, "uuidv8_n
  * uuidv8_node_after(reader_position text) returns uuid
  *
  * Return the ID after which a reader with a position continues on this server.  If the
- * position is NULL, return nil.
+ * position is NULL, return the nil UUID.
  */
 static Datum
 after_position(FunctionCallInfo fcinfo, const UuidKind *kind, const char *function)
@@ -159,8 +159,8 @@ SQL_FUNCTION(uuid9562_uuidv8_node_after, after_position, UUID_V8_NODE, "uuidv8_n
 /*
  * uuid_replay_target(OUT target text, OUT lsn pg_lsn)
  *
- * Return what a standby must have replayed to show all rows that the calling statement's
- * snapshot sees, and the end of the WAL record that it replays last.
+ * Return a replay target, and the end of its WAL record.  A standby that has replayed the target
+ * shows all rows that the calling statement's snapshot sees.
  */
 Datum
 uuid9562_uuid_replay_target(PG_FUNCTION_ARGS)

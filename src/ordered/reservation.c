@@ -4,16 +4,16 @@
  *
  * The high-water mark on disk reserves the values with times before reserved_until, and a
  * generator returns only reserved values.  A reservation covers two seconds.  A session that
- * generates a value after the first of them extends the reservation.  Meanwhile, other
+ * generates a value after the first second extends the reservation.  Meanwhile, other
  * sessions use the remaining values, or wait if there are none.  After every startup, a
  * generator returns only values after the reservation.
  *
  * The first use of an ordered function after startup or promotion, and each reset, begins a
- * new branch (see core/position.h).  A branch is published last: after the lowered floors of
- * the other branches are flushed, and after the generators continue at its start.  So a
- * session that has read the name of a branch from shared memory computes horizons of this
- * branch or a later one.  A branch takes an entry in the mark when a position or target is
- * first handed out on it, so that restarts of servers without readers take none.
+ * new branch (see core/position.h).  Its name is published in shared memory last: after the
+ * lowered floors of older branches are flushed, and after the generators continue at its start.
+ * So a session that has read the name computes horizons of this branch or a later one.  The mark
+ * gets an entry for a branch when the branch's first position or replay target is handed out, so
+ * that restarts of a server without readers add no entries.
  *
  * If an error is raised under mark_lock, the lock is released before the error is
  * reported, since sending the report can wait for the client.
@@ -22,19 +22,18 @@
 
 #include "runtime/runtime.h"
 
-/* Both count from the value after which a reservation begins. */
+/* Both count from the later of the generator's previous value and the payload of extend(). */
 #define RESERVED_SECONDS		2
 #define EXTEND_AFTER_SECONDS	1
 
-/* What a change of the mark is for */
+/* The arguments and results of a change of the mark */
 typedef struct MarkChange
 {
 	const UuidKind *kind;		/* reserve values of this kind */
-	UuidPayload payload;		/* after this one */
-	uint64		branch;			/* record this branch */
-	uint64	   *target;			/* number of a new replay target on it, or
-								 * NULL */
-	XLogRecPtr	lsn;			/* end of the WAL record of the branch */
+	UuidPayload payload;		/* reserve values after this payload */
+	uint64		branch;			/* add an entry for this branch */
+	uint64	   *target;			/* number of its new replay target, or NULL */
+	XLogRecPtr	lsn;			/* end of the WAL record of the change */
 } MarkChange;
 
 /*
@@ -104,7 +103,7 @@ uuid9562_generator_state(const UuidKind *kind)
 	return state;
 }
 
-/* Return a name for a new branch, which is not 0. */
+/* Return a random name for a new branch.  It is not 0. */
 static uint64
 new_name(void)
 {
@@ -112,8 +111,8 @@ new_name(void)
 }
 
 /*
- * Publish a new branch to uuid9562_snapshot_state().  The first one after startup also sets
- * first_known_xid, and lets uuid9562_prepare_generators() return.
+ * Publish the name of a new branch to uuid9562_snapshot_state().  For the first branch after
+ * startup, also set first_known_xid, and then uuid9562_prepare_generators() skips the mark.
  */
 static void
 publish_branch(uint64 name)
@@ -128,8 +127,8 @@ publish_branch(uint64 name)
 }
 
 /*
- * Read the mark, and advance the generators to it.  At the first use after startup, begin a
- * branch there.
+ * Read the mark, and advance the generators to it.  At the first use after startup, begin a new
+ * branch at the mark.
  */
 static void
 load_mark(HighWaterMark *mark)
@@ -141,7 +140,7 @@ load_mark(HighWaterMark *mark)
 	{
 		const UuidKind *kind = &uuid_kinds[i];
 
-		/* this can be so after startup, or after a failed write or reset */
+		/* can be true after startup, a reset, or a failed write */
 		if (mark->reserved_until[i] > uuid9562_generator_state(kind).reserved_until)
 			advance(kind, uuid_generator_from(mark->reserved_until[i]));
 	}
@@ -159,7 +158,7 @@ load(MarkChange *unused)
 
 /*
  * Reserve values until two seconds after a generator's previous value or the payload,
- * whichever is later.  One write of the mark serves all generators.  So also reserve
+ * whichever is later.  Since one write of the mark serves all generators, also reserve
  * values of the other generators in use, until two seconds after their previous values.
  */
 static void
@@ -217,9 +216,9 @@ advance_and_extend(MarkChange *wanted)
 }
 
 /*
- * Return the entry of a branch in the mark.  Add an entry for the current branch once.  If the
- * file has lost this entry, a second one would count its replay targets from the beginning,
- * and a standby could take a new target for an earlier one.
+ * Return the mark's entry for a branch, and add it if the branch is current and not recorded yet.
+ * Report corruption if a recorded entry is missing: a second one would count replay targets from
+ * the beginning, and a standby could take a new target for an earlier one.
  */
 static UuidBranch *
 entry_of(HighWaterMark *mark, uint64 name)
@@ -252,7 +251,7 @@ reset(MarkChange *unused)
 			mark.reserved_until[i] = clock_ticks(&uuid_kinds[i]);
 	}
 
-	/* a snapshot may have captured the branch for a later position */
+	/* a snapshot may have captured the old branch for a later position */
 	if (uuid9562_shared->loaded && !uuid9562_shared->recorded)
 		entry_of(&mark, pg_atomic_read_u64(&uuid9562_shared->branch));
 	uuid_branches_lower(&mark.branches, mark.reserved_until);
@@ -276,8 +275,8 @@ reset(MarkChange *unused)
 }
 
 /*
- * Add an entry for a branch to the mark, unless it has one.  If a replay target is wanted,
- * increment the number of targets.
+ * Add an entry for a branch to the mark, unless the branch has one.  If a replay target is
+ * wanted, increment the number of targets.
  */
 static void
 record_branch(MarkChange *wanted)
@@ -328,8 +327,8 @@ uuid9562_reset_generators(void)
 
 /*
  * Make sure that the mark has an entry for a branch, before a position on it is handed out.
- * Unless target is NULL, set it to the number of a new replay target on the branch, and
- * return the end of its WAL record.
+ * Unless target is NULL, set *target to the number of a new replay target on the branch, and
+ * return the end of the target's WAL record.
  */
 XLogRecPtr
 uuid9562_record_branch(uint64 name, uint64 *target)

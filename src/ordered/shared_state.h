@@ -27,15 +27,12 @@ typedef struct HighWaterMark
 	UuidBranches branches;
 } HighWaterMark;
 
-/*
- * The current branch when the first function of a snapshot was called, or 0; whether the
- * branch is in the high-water mark; and the horizons that have been computed.
- */
+/* What has been computed for a snapshot */
 typedef struct CachedHorizon
 {
-	uint64		branch;
-	bool		recorded;
-	bool		known[UUID_ORDERED_COUNT];
+	uint64		branch;			/* current branch at the first call, or 0 */
+	bool		recorded;		/* is the branch in the high-water mark? */
+	bool		known[UUID_ORDERED_COUNT];	/* is the horizon computed? */
 	UuidPayload horizon[UUID_ORDERED_COUNT];
 } CachedHorizon;
 
@@ -59,10 +56,10 @@ typedef struct TransactionSlot
 {
 	/*
 	 * Time of the smallest value of the transaction in progress, or
-	 * UUID_NO_TIME.  Set under the generator's lock.
+	 * UUID_NO_TIME.  Values are recorded under the generator's lock.
 	 */
 	pg_atomic_uint64 first[UUID_ORDERED_COUNT];
-	pg_atomic_uint64 changecount;	/* odd while the history changes; 0 if empty */
+	pg_atomic_uint64 changecount;	/* odd during a change; 0 at first */
 	UuidHistory history;
 } TransactionSlot;
 
@@ -93,7 +90,7 @@ typedef struct SharedState
 	uint64		first_known_xid;	/* see transaction_slot.c */
 	pg_atomic_uint64 mark_writes;
 	pg_atomic_uint64 branch;	/* name of the current branch */
-	bool		recorded;		/* has the mark got an entry for it? */
+	bool		recorded;		/* is the current branch in the mark? */
 	PaddedGenerator generators[UUID_ORDERED_COUNT];
 	PaddedSlot	slots[FLEXIBLE_ARRAY_MEMBER];	/* by PGPROC number */
 } SharedState;

@@ -8,9 +8,9 @@
  *
  * The slots cover all values generated since the first use of an ordered function after
  * startup or promotion.  A transaction with an earlier value has finished or is prepared,
- * and its ID is before first_known_xid.  Transactions that can still generate a value have
- * first_known_xid, a later ID, or no ID yet.  If a snapshot sees a transaction with an
- * earlier ID as in progress, the transaction's values are unknown, and so is the horizon.
+ * and its ID is less than first_known_xid.  A transaction that can still generate a value has
+ * no ID yet, or an ID of at least first_known_xid.  If a snapshot sees a transaction with a
+ * smaller ID as in progress, the values of that transaction and the horizon are unknown.
  */
 #include "ordered/shared_state.h"
 
@@ -46,9 +46,9 @@ finish_transaction(TransactionSlot *history)
 	UuidHistoryEntry entry;
 	bool		generated = false;
 
+	/* NULL if uuid9562_take_slot() failed after it registered a callback */
 	if (slot == NULL)
-		return;					/* uuid9562_take_slot() failed between its
-								 * callbacks */
+		return;
 	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
 	{
 		entry.first[i] = pg_atomic_read_u64(&slot->first[i]);
@@ -89,15 +89,15 @@ abort_or_prepare(XactEvent event, void *arg)
 /*
  * Resource release callback: finish a transaction that committed.
  *
- * PostgreSQL calls it after the transaction callbacks.  These can commit rows with values of
+ * PostgreSQL calls it after the transaction callbacks, which can commit rows with values of
  * this transaction elsewhere, as Citus does on its workers, so the slot must hold the horizon
  * until all of them have returned.  A resource release callback cannot distinguish COMMIT
- * from PREPARE, but PREPARE and ABORT have cleared the slot before.
+ * from PREPARE, but abort_or_prepare() has already cleared the slot at PREPARE.
  *
  * Older snapshots see the transaction as in progress, and so need its history, unless it has
- * no transaction ID and so no rows.  PostgreSQL also calls this for resource owners that do
- * not belong to a transaction, such as that of a WAL sender.  If a transaction is in progress
- * then, IsTransactionState() is true, and the slot must not change.
+ * no transaction ID and so no rows.  PostgreSQL also calls this function for resource owners
+ * outside transactions, such as that of a WAL sender.  If a transaction is in progress then,
+ * IsTransactionState() is true, and the slot must not change.
  */
 static void
 commit(ResourceReleasePhase phase, bool is_commit, bool is_top_level, void *arg)

@@ -31,11 +31,11 @@
 #define MAX_COPIED_NODES	50
 
 /*
- * Check whether the current role may execute a function.  As in PostgreSQL's
- * inline_function(), a call whose replacement the role may not execute remains.
+ * Check whether the current role may execute a function.  If not, the caller does not replace
+ * the original call by a call of that function.  PostgreSQL's inline_function() does the same.
  *
  * An expression that is not part of a query can be the condition of an index.  PostgreSQL
- * caches it for all roles, so its form must not depend on the first role that uses it.
+ * caches it for all roles, so its form must not depend on the role: return true for it.
  */
 bool
 uuid9562_may_execute(const WithinCall *call, Oid function)
@@ -47,8 +47,8 @@ uuid9562_may_execute(const WithinCall *call, Oid function)
 /*
  * Make an expression that calls a function of this extension, given by its name.  Look up
  * the function in the schema of call->funcid, since the extension can be in any schema.
- * Return NULL if the role may not execute the function, or if the schema lacks it, as it
- * may before ALTER EXTENSION UPDATE.
+ * Return NULL if the role may not execute the function, or if the schema does not contain it,
+ * which is possible before ALTER EXTENSION UPDATE.
  */
 Expr *
 uuid9562_make_call(const WithinCall *call, const char *name, Oid result, List *args)
@@ -126,7 +126,7 @@ get_flags(const FuncExpr *constructor)
 	return strlen(flags) == 2 && strchr("[(", flags[0]) && strchr("])", flags[1]) ? flags : NULL;
 }
 
-/* Add "id >= bound" or "id <= bound".  Return false if there is no expression of the bound. */
+/* Add "id >= bound" or "id <= bound".  Return false if the bound is NULL. */
 static bool
 add_comparison(WithinCall *call, bool is_lower, Expr *bound)
 {
@@ -214,10 +214,10 @@ is_same_row(const WithinCall *call)
  * Set call->comparisons to the comparisons of the ID with the bounds of the period.  Return
  * false if they should not replace the call.
  *
- * A period other than a constant or tstzrange() occurs in both bounds, so both
- * evaluations must give the same value.  Two evaluations of a subquery can differ, even if
- * it is not volatile (LIMIT without ORDER BY).  If the period has columns of the same row
- * as the ID, bounds do not enable the use of an index, and cost more than the call.
+ * A period other than a constant or tstzrange() occurs in both bounds, so both evaluations must
+ * give the same value.  This excludes subqueries: even if a subquery is not volatile, its results
+ * can differ (LIMIT without ORDER BY).  Also exclude periods with columns of the same row as the
+ * ID, since their bounds do not enable the use of an index, and cost more than the call.
  */
 bool
 uuid9562_make_comparisons(WithinCall *call)

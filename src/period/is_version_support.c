@@ -37,7 +37,7 @@
 typedef struct Estimate
 {
 	RelOptInfo *rel;
-	int			conditions;		/* their number, since they are only added */
+	int			conditions;		/* their number; none is ever removed */
 	Oid			funcid;
 	List	   *args;
 	double		selectivity;
@@ -73,7 +73,7 @@ remember_estimate(RelOptInfo *rel, Oid funcid, List *args, double selectivity)
 	MemoryContextSwitchTo(caller);
 }
 
-/* Check whether the last estimate is one of the same call, under the same conditions. */
+/* Check whether the last estimate is of the same call, under the same conditions. */
 static bool
 is_remembered(const RelOptInfo *rel, Oid funcid, List *args)
 {
@@ -83,9 +83,9 @@ is_remembered(const RelOptInfo *rel, Oid funcid, List *args)
 }
 
 /*
- * Several periods, or a view and its query, can make the same call a condition more than
- * once.  Count it once: set the selectivity of all others to 1.  Count the call that is
- * being estimated, or the first one if that call is a part of another condition.
+ * With several periods, or with a view, several conditions of a table can be the same call.
+ * Set the selectivity of all of them except one to 1.  The exception is the call that is being
+ * estimated or, if that call is a part of a larger condition, the first of these conditions.
  */
 static void
 count_once(const RelOptInfo *rel, Oid funcid, List *args, double selectivity)
@@ -150,17 +150,17 @@ version_selectivity(PlannerInfo *root, Oid funcid, List *args, const UuidKind *k
  * Check whether all rows that this transaction can see satisfy a CHECK constraint.
  *
  * ALTER TABLE checks only the rows that are visible when it adds or validates the
- * constraint.  An older snapshot can see rows that were deleted before.  It counts
- * the transaction that last changed the row of pg_constraint as running.  So that
+ * constraint.  An older snapshot can see rows that had been deleted by then, and sees the
+ * transaction that last changed the constraint's row of pg_constraint as in progress.  So that
  * transaction must be older than TransactionXmin, as for an index with indcheckxmin.
  * Otherwise, mark the plan as transient, so that it is made again with a later snapshot.
  *
  * A cached plan must also be made again if a transaction imports an older snapshot with
- * SET TRANSACTION SNAPSHOT, so mark it as transient while any snapshot is older.  Ask for no
- * particular table: for a temporary one, PostgreSQL ignores the snapshots of other sessions.
+ * SET TRANSACTION SNAPSHOT, so mark the plan as transient while any snapshot is older.  Check this
+ * without a relation, since PostgreSQL ignores snapshots of other sessions for a temporary one.
  *
- * The relation cache can be newer than this transaction's knowledge of pg_constraint or
- * older, so read whether the constraint is valid from the same row.
+ * The relation cache can be newer or older than the row of pg_constraint that this transaction
+ * sees, so read from this row, too, whether the constraint is valid.
  */
 static bool
 holds_for_all_snapshots(PlannerInfo *root, Oid table, const char *constraint)
@@ -225,8 +225,8 @@ is_checked(PlannerInfo *root, Index relid, FuncExpr *call)
 }
 
 /*
- * Check whether a call repeats a condition of the table, as with several periods.  Since
- * each scan checks the first one, the others need not be checked again.  This also keeps
+ * Check whether a call repeats an earlier condition of the table, as with several periods.  Each
+ * scan checks the earlier condition, so it need not check the call.  Fewer filters also keep
  * planning fast: create_indexscan_plan() compares every filter with every index condition.
  */
 static bool

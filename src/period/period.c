@@ -15,7 +15,7 @@
 /*
  * Return the first microsecond that a lower bound includes, counted from 1970-01-01.
  * Timestamps are whole microseconds, so an exclusive bound is equivalent to the next
- * microsecond as an inclusive bound.  No time field can hold "infinity" or "-infinity".
+ * microsecond as an inclusive bound.  For an infinite bound, no time field can hold the result.
  */
 static int64
 first_micros(TimestampTz lower, bool inclusive)
@@ -133,7 +133,7 @@ SQL_FUNCTION(uuid9562_uuid_is_v8, is_version, UUID_V8_NODE)
  * uuidv7_lower_bound(period tstzrange) returns uuid
  * uuidv7_upper_bound(period tstzrange) returns uuid
  *
- * Return the smallest or the greatest UUID in the period, as uuid9562_period_bounds().
+ * Return the smallest or the greatest UUID in the period, as uuid9562_period_bounds() does.
  */
 static Datum
 period_bound(FunctionCallInfo fcinfo, const UuidKind *kind, bool is_lower)

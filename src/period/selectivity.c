@@ -7,11 +7,11 @@
  * PostgreSQL estimates one row.  The time of a UUID determines its place in the bin, so
  * this file interpolates.
  *
- * A column can have several versions, and PostgreSQL's histogram of the column has a
- * boundary of some version at the end of each bin.  This file also estimates how many of
- * the rows in a period have one version, called "the version" below.
+ * A column can contain several versions, and UUIDs of any of them can be the boundaries of
+ * bins in PostgreSQL's histogram.  So this file also estimates how many of the rows in a
+ * period have one version, called "the version" below.
  *
- * The comparisons that within_support.c makes use PostgreSQL's operators, so PostgreSQL
+ * The comparisons from within_support.c use PostgreSQL's operators, so PostgreSQL
  * estimates their selectivity.  PostgreSQL multiplies it by the selectivity of uuid_is_v7,
  * which cannot exceed 1 and so cannot correct a low estimate.  But the planner caches each
  * selectivity in norm_selec of the RestrictInfo.  The planner estimates uuid_is_v7 first,
@@ -147,8 +147,8 @@ add_boundary(Statistics *statistics, const uint8 *uuid, double all, double of_ve
  * Add the rows after the last boundary of the version.  Assume that the version has the same
  * share of the rows added since ANALYZE as of the sampled rows, and that its new rows are
  * between the last boundary and now.  If a boundary of another version follows the last
- * one, the bin between the two can contain rows of the version up to now.  Estimate these
- * by the density of the last bins, but as at most one bin.
+ * boundary, the bin between them can also contain rows of the version, up to now.  Estimate these
+ * rows by the density of the last bins, but as at most one bin.
  */
 static void
 add_recent_rows(PlannerInfo *root, Statistics *statistics, double all, double of_version)
@@ -175,7 +175,7 @@ add_recent_rows(PlannerInfo *root, Statistics *statistics, double all, double of
 }
 
 /*
- * Take the boundaries that have the version from PostgreSQL's histogram.  Each of these
+ * In PostgreSQL's histogram, find the boundaries that have the version.  Each of these
  * except the first ends a bin of rows of the version.  Each boundary of another version
  * counts as one bin of other rows.
  */

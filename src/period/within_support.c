@@ -44,7 +44,7 @@ within_call(PlannerInfo *root, Oid funcid, List *args, const UuidKind *kind)
 		call.id = lsecond(args);
 		call.period = linitial(args);
 	}
-	/* the period can be of a domain, or cast to one: make it a tstzrange */
+	/* if the type of the period is a domain, change it to tstzrange */
 	while (IsA(call.period, RelabelType) && exprType(call.period) != TSTZRANGEOID)
 		call.period = (Node *) ((RelabelType *) call.period)->arg;
 	if (exprType(call.period) != TSTZRANGEOID)
@@ -107,7 +107,7 @@ is_like_rewritten(const Query *query, const Node *expression)
  *
  * A grouped call prevents the rewrite: when PostgreSQL simplifies a NOT above the
  * comparisons, it could change their tree, and the trees of two different calls could
- * become equal.  is_like_rewritten() finds the other expressions that prevent it.
+ * become equal.  is_like_rewritten() finds other expressions that prevent the rewrite.
  *
  * Since PostgreSQL 18, GROUP BY without grouping sets never prevents the rewrite:
  *

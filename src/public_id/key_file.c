@@ -52,8 +52,8 @@ static TimestampTz keys_reload_time;	/* PgReloadTime at last load_keys() */
 /* --- reading -------------------------------------------------------------------- */
 
 /*
- * Check the rules that PostgreSQL has for the private keys of TLS.  Check the open file and
- * not its path, since another file can take the path after the check.
+ * Check a file by PostgreSQL's rules for private keys of TLS.  Check the open file and not its
+ * path, since another file can take the path after the check.
  */
 static bool
 is_private(int fd)
@@ -118,7 +118,6 @@ read_file(Contents *contents)
 
 /* --- listing -------------------------------------------------------------------- */
 
-/* Return the key with the given name, or NULL if there is none. */
 static Key *
 find_in(Key *list, const char *name, size_t length)
 {
@@ -208,7 +207,7 @@ list_keys(Key **list)
 
 /* --- keeping -------------------------------------------------------------------- */
 
-/* Keep a list of keys, and free the previous list.  The list is in the context. */
+/* Replace the keys by a list of keys in a memory context, and free the previous keys. */
 static void
 replace_keys(MemoryContext context, Key *list)
 {
@@ -233,8 +232,8 @@ report_failure(int level, const char *reason)
 }
 
 /*
- * Load the keys of this session.  A session that has keys keeps them if that fails, since
- * it would otherwise fail because somebody edits the file.
+ * Load the keys of this session.  If that fails, a session that has keys keeps them, so that
+ * a mistake in the file does not make its queries fail.
  */
 static void
 load_keys(void)
@@ -261,7 +260,7 @@ load_keys(void)
 	keys_reload_time = PgReloadTime;
 }
 
-/* Return the OpenSSL context of a key of this database.  Raise an error if the key does not exist. */
+/* Return the OpenSSL context of a key of this database.  Raise an error if it has no such key. */
 void *
 uuid9562_find_key(const text *name)
 {
@@ -282,7 +281,6 @@ uuid9562_find_key(const text *name)
 	return key->aes;
 }
 #else
-/* Raise an error, since this build has no AES. */
 void *
 uuid9562_find_key(const text *name)
 {

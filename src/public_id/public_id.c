@@ -13,7 +13,6 @@
 #include "core/feistel.h"
 #include "public_id/key_file.h"
 
-/* Encrypt a block of 16 bytes in place, as a UuidBlockCipher. */
 static bool
 encrypt_block(void *aes, uint8 *block)
 {

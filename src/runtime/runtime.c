@@ -15,7 +15,6 @@ uuid9562_random_failed(void)
 			 errmsg("could not generate random values")));
 }
 
-/* Report that clock_gettime() failed; errno has the reason. */
 void
 uuid9562_clock_failed(void)
 {
@@ -24,7 +23,6 @@ uuid9562_clock_failed(void)
 			 errmsg("could not read the system clock: %m")));
 }
 
-/* Report that the clock shows a time that the time field cannot hold (RFC 9562, 6.1). */
 void
 uuid9562_clock_out_of_range(const UuidKind *kind, int64 sec)
 {
@@ -35,7 +33,6 @@ uuid9562_clock_out_of_range(const UuidKind *kind, int64 sec)
 			 errhint("Check the system clock of the server.")));
 }
 
-/* Report that the previous value had the greatest time that the time field can hold. */
 void
 uuid9562_time_exhausted(const UuidKind *kind, const char *hint)
 {

@@ -4,7 +4,7 @@
  */
 #include "value/value.h"
 
-/* Report that a UUID has another version than "from", or none if version is -1. */
+/* Report that a UUID has a version other than "from", or no version if "version" is -1. */
 pg_noreturn static pg_noinline void
 wrong_version(int version, int from, int to)
 {

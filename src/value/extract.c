@@ -42,7 +42,7 @@ variant_of(const pg_uuid_t *uuid, bool *isnull)
 	return CStringGetTextDatum(names[uuid_layout_variant(uuid->data)]);
 }
 
-/* Return the timestamp of a UUID.  "micros", for v7's clock only, adds the microseconds. */
+/* Return the timestamp of a UUID.  With micros, which requires v7's clock, add microseconds. */
 static pg_attribute_always_inline Datum
 timestamp_of_kind(const pg_uuid_t *uuid, const UuidKind *kind, bool micros)
 {
@@ -133,7 +133,7 @@ SQL_FUNCTION(uuid9562_uuidv8_node_id, extract, node_id_of)
  *
  * Return the timestamp, or NULL if the UUID has another version (RFC 9562, 5.1,
  * 5.6 and 5.7).  Its precision is a microsecond in v1, v6 and v8, and a millisecond in
- * v7 and v8 with a node ID.  The bits of a v8 UUID do not show its layout.  So
+ * v7 and in v8 with a node ID.  The bits of a v8 UUID do not show its layout.  So
  * uuidv8_timestamp() assumes the layout of appendix B.1, and uuidv8_node_timestamp() the
  * layout of uuidv8_node().
  *

@@ -17,13 +17,13 @@ PG_FUNCTION_INFO_V1(uuid9562_uuid_decode);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_to_typeid);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_from_typeid);
 
-/* Bytes of a text that a message shows, or less if this would cut a character */
+/* Maximum number of bytes of a text in a message, which does not cut a character */
 #define SHOWN_BYTES		100
 
-/* More bytes than the longest valid text has, and than SHOWN_BYTES with another character */
+/* Bytes to fetch of a toasted text: more than a valid text has, and than a message shows */
 #define FETCHED_BYTES	128
 
-/* Arguments for a text: of a function of the core, and of errmsg() with "%.*s" */
+/* A text as arguments: of a function in src/core, and of errmsg() with "%.*s" */
 #define BYTES(given)	VARDATA_ANY(given), VARSIZE_ANY_EXHDR(given)
 #define SHOWN(given)	pg_mbcliplen(BYTES(given), SHOWN_BYTES), VARDATA_ANY(given)
 
