@@ -76,7 +76,7 @@ def main(conninfo, file):
             with psycopg.connect(conninfo, autocommit=True, target_session_attrs="read-write", connect_timeout=5) as connection:
                 read(connection, file)
         except psycopg.OperationalError as error:
-            # the server stops, starts or fails over
+            # the server stops, starts or fails over; an unknown position needs an administrator
             print(error, file=sys.stderr)
             time.sleep(1)
 

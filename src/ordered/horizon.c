@@ -61,7 +61,8 @@ statement_snapshot(const char *function)
 				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
 				 errmsg("cannot execute %s() during recovery", function),
 				 errdetail("Only the primary knows which transactions are in progress."),
-				 errhint("Execute it on the primary or, after promotion, in a new transaction.")));
+				 errhint("Execute it on the primary or, after promotion, in a new transaction. "
+						 "To read rows on a standby, call uuid_replay_target() on the primary and uuid_has_replayed() on the standby.")));
 	if (IsParallelWorker())
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
