@@ -75,8 +75,8 @@ typedef enum UuidNext
 } UuidNext;
 
 /*
- * Check whether the clock is behind the time of a value.  In v7, compare only milliseconds:
- * with method 1, the 12 bits after them are part of a counter.
+ * Check whether the clock is behind the time of a value.  In v7, compare only milliseconds,
+ * since values of a busy generator are often some ticks ahead.
  */
 static inline bool
 uuid_generator_is_behind(UuidClock clock, uint64_t time, uint64_t now)
