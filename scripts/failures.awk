@@ -1,6 +1,7 @@
 # Print each failed test in the output of a suite as "failed: FILE: TEST", and each program
-# that failed without a failed test.  Below, indented, print the first lines of what was
-# reported.  The variable server is the folder of scripts/test.
+# that failed without a failed test.  Below it, indented, print the first lines that the test
+# reported, or the last lines of the program.  The variable "server" is the temporary folder of
+# scripts/test, which contains the copy of the checkout and the logs.
 
 BEGIN { most = 12; shown = most }
 

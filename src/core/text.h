@@ -29,7 +29,7 @@ typedef struct UuidTextForm
 	uint8_t		zeros_before;	/* additional bits before the UUID */
 	uint8_t		zeros_after;	/* additional bits after the UUID */
 	uint8_t		padding;		/* number of "=" that a text may end with */
-	const char *frame;			/* the text with x for each digit, or NULL */
+	const char *frame;			/* the text with x for each digit; NULL if only digits */
 	const char *expected;		/* sentence that describes valid texts */
 } UuidTextForm;
 
@@ -89,7 +89,7 @@ uuid_text_lower(char c)
 	return (char) (c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-/* Return the form with a name in any case, or NULL. */
+/* Find a form by its name, ignoring case.  Return NULL if there is none. */
 static inline const UuidTextForm *
 uuid_text_form_find(const char *name, size_t length)
 {

@@ -43,7 +43,7 @@ typedef struct OrderedGenerator
 	uint64		reserved_until; /* values must have earlier times */
 	uint64		extend_at;		/* from this time on, extend the reservation */
 	uint64		generated;		/* number of values since startup */
-	uint64		ahead_of_clock; /* number of values ahead of the clock */
+	uint64		ahead_of_clock; /* of these, values later than the clock */
 	uint64		reported;		/* time of the last value that raised a
 								 * warning */
 } OrderedGenerator;

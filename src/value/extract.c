@@ -42,7 +42,7 @@ variant_of(const pg_uuid_t *uuid, bool *isnull)
 	return CStringGetTextDatum(names[uuid_layout_variant(uuid->data)]);
 }
 
-/* Return the timestamp of a UUID.  With micros, which requires v7's clock, add microseconds. */
+/* Return the timestamp of a UUID.  With micros, which requires v7's clock, it is exact to the microsecond. */
 static pg_attribute_always_inline Datum
 timestamp_of_kind(const pg_uuid_t *uuid, const UuidKind *kind, bool micros)
 {

@@ -23,7 +23,7 @@ PG_FUNCTION_INFO_V1(uuid9562_uuid_from_typeid);
 /* Bytes to fetch of a toasted text: more than a valid text has, and than a message shows */
 #define FETCHED_BYTES	128
 
-/* A text as arguments: of a function in src/core, and of errmsg() with "%.*s" */
+/* The bytes of a text as two arguments: for src/core, and for "%.*s" of errmsg() */
 #define BYTES(given)	VARDATA_ANY(given), VARSIZE_ANY_EXHDR(given)
 #define SHOWN(given)	pg_mbcliplen(BYTES(given), SHOWN_BYTES), VARDATA_ANY(given)
 

@@ -1,6 +1,6 @@
 /*
- * Tests of layouts: the vectors of RFC 9562 and its draft 04, variants and versions
- * of any bytes, and conversion of v1 to v6 and back.
+ * Tests of layouts: the vectors of RFC 9562 and its draft 04, packing, the conversion of v1 to v6
+ * and back, nodes and node IDs.
  */
 #include "support.h"
 

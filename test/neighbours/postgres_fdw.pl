@@ -30,7 +30,7 @@ $node->safe_psql('postgres', qq{
 	CREATE TABLE shift (period tstzrange, starts timestamptz, ends timestamptz);
 	INSERT INTO shift VALUES ('[2026-01-10,2026-01-11)', '2026-01-10', '2026-01-11'), (NULL, '2026-02-11 10:00', NULL)});
 
-# Check the last statement: the remote SQL in its plan, and its result.
+# Run statements.  Check the remote SQL, the local filter and the result of the last one.
 sub ships
 {
 	my ($name, $expected, $rows, @statements) = @_;

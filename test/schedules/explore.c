@@ -20,8 +20,8 @@
 
 typedef struct Process
 {
-	jmp_buf		base;			/* where a run starts */
-	jmp_buf		resume;
+	jmp_buf		base;			/* where the process begins in each run */
+	jmp_buf		resume;			/* where it continues */
 	bool		created;
 	bool		ended;
 	bool		acted;			/* has it done anything since its last point? */
@@ -71,7 +71,11 @@ choose(int count)
 	return choices[made++];
 }
 
-/* Choose the age of the value that a load sees: 0 is the newest, and others are reorderings. */
+/*
+ * Choose the age of the value that a load sees: 0 is the newest, and each other one is a
+ * reordering, up to the bound.  If the process loads again what it has missed before, the choice
+ * is free.
+ */
 int
 choose_age(int count, bool again)
 {
@@ -356,7 +360,7 @@ run(void)
 		exploration->finish(crashed);
 }
 
-/* Run every schedule.  Print a line of TAP, and return whether no run failed. */
+/* Run every schedule until one fails, and repeat that one with a trace.  Print a line of TAP. */
 bool
 explore(const Exploration *what)
 {

@@ -322,7 +322,10 @@ can_appear(const Row *row, const TestSnapshot *snapshot)
 	return !snapshot->sees[row->transaction] && transaction->state != ABORTED && transaction->xid != 0;
 }
 
-/* Check that the snapshot of a horizon sees each row below it that can ever be committed. */
+/*
+ * Check that a snapshot has one horizon of each kind and, unless the generators were reset after
+ * the reader's first snapshot, that it sees each row below the horizon that can ever be committed.
+ */
 static void
 check_horizons(void)
 {

@@ -53,7 +53,7 @@ is(app(q{SELECT position FROM reader WHERE name = 'billing'}), '', 'a failed del
 is(deliver('billing'), '', 'a page is delivered');
 is(scalar(split /\n/, slurp_file("$work/billing")), 1000, 'a page has 1,000 events');
 
-# writers, two readers, and two processes of one reader
+# Two readers read in turn while eight sessions write.
 my ($script, $out) = ("$work/writers", '');
 append_to_file($script, q{
 	\set wait random(0, 20)

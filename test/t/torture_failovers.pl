@@ -1,5 +1,5 @@
-# Incremental readers through random histories of three servers without a WAL archive, whose
-# clocks differ: switchovers, primaries that die with rows that no standby has, promotions
+# Let incremental readers read through random histories of three servers, whose clocks differ and
+# which have no WAL archive.  A history consists of switchovers, primaries that die with rows that no standby has, promotions
 # to a timeline number that another server has taken, failback by pg_rewind or a new base
 # backup, copies of a data directory that are restored over a newer one, restarts and resets.
 #

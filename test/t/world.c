@@ -90,7 +90,10 @@ clock_gettime(clockid_t clock, struct timespec *now)
 	return 0;
 }
 
-/* Transaction callback: wait in XACT_EVENT_COMMIT (0) if there is a transaction ID (not 0). */
+/*
+ * Transaction callback: before the commit of a transaction with an ID is complete, wait while the
+ * state is "committing".  XACT_EVENT_COMMIT has the number 0.
+ */
 static void
 wait_in_commit(int event, void *arg)
 {
