@@ -11,6 +11,22 @@ SELECT n, clock_timestamp() AS time, public.uuidv1() AS v1, public.uuidv6() AS v
 FROM generate_series(1, 20000) AS n;
 VACUUM ANALYZE numbers;
 
+-- The longest position, of a reader that has visited eight branches
+CREATE TABLE place (position text);
+DO $$
+DECLARE
+	longest text;
+BEGIN
+	FOR i IN 1 .. 8
+	LOOP
+		PERFORM public.uuid_generator_reset(), public.uuidv7_ordered();
+		longest := public.uuidv7_position(public.uuidv7_horizon(), longest);
+	END LOOP;
+	INSERT INTO place VALUES (longest);
+EXCEPTION WHEN undefined_function THEN
+	RAISE NOTICE 'this commit has no positions';
+END$$;
+
 INSERT INTO sides (measure, side, statement, less, scale, setting)
 SELECT 'ns a call, ' || measure, side, format(ten, rtrim(repeat(call || ', ', 10), ', ')), format(ten, rtrim(repeat('NULL::uuid, ', 10), ', ')), 5, setting
 FROM (VALUES ('EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF) SELECT %s FROM numbers')) AS a (ten),
@@ -56,6 +72,10 @@ FROM (VALUES ('EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF) SELECT %s FROM numbers
 	('from text', 'base62', $$public.uuid_decode(base62, 'base62')$$, NULL),
 	('from text', 'base64url', $$public.uuid_decode(base64url, 'base64url')$$, NULL),
 	('from text', 'TypeID', $$public.uuid_from_typeid(typeid, 'order')$$, NULL),
+	('of incremental reads', 'uuidv7_ordered()', 'public.uuidv7_ordered()', NULL),
+	('of incremental reads', 'uuidv7_horizon(), in one statement', 'public.uuidv7_horizon()', NULL),
+	('of incremental reads', 'uuidv7_after(position)', 'public.uuidv7_after((SELECT position FROM place))', NULL),
+	('of incremental reads', 'uuidv7_position(v7, position)', 'public.uuidv7_position(v7, (SELECT position FROM place))', NULL),
 	('of public IDs', 'uuidv7()', 'public.uuidv7()', NULL),
 	('of public IDs', 'uuidv7_encrypt(v7, key)', $$public.uuidv7_encrypt(v7, 'orders')$$, NULL),
 	('of public IDs', 'uuidv7_decrypt(v4, key)', $$public.uuidv7_decrypt(v4, 'orders')$$, NULL),

@@ -1,4 +1,4 @@
--- A sequence and a procedure for the suite "sessions" of scripts/bench.
+-- A sequence and procedures for the suite "sessions" of scripts/bench.
 CREATE SEQUENCE cached CACHE 100;
 
 -- Return the median duration of a thousand calls of uuidv7_horizon(), in microseconds.
@@ -17,4 +17,17 @@ BEGIN
 		times := times || (extract(epoch FROM clock_timestamp() - began) * 1e6)::float8;
 	END LOOP;
 	SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY time) INTO us FROM unnest(times) AS time;
+END$$;
+
+-- Return the CPU time of a commit, in microseconds.
+CREATE PROCEDURE time_commits(INOUT us float8) LANGUAGE plpgsql AS $$
+DECLARE
+	began float8 := floor.cpu();
+BEGIN
+	FOR i IN 1 .. 20000
+	LOOP
+		PERFORM pg_current_xact_id();
+		COMMIT;
+	END LOOP;
+	us := (floor.cpu() - began) / 20;
 END$$;

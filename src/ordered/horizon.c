@@ -147,9 +147,10 @@ check_known(const UuidKind *kind, const FullSnapshot *full)
 }
 
 /*
- * Return the smallest value of the entries in a history whose transactions the snapshot
- * sees as in progress (4).  If another process changes the history at the same time, the
- * caller ignores the result.  Even then the counts do not exceed the size of the array.
+ * Return the smallest value of the entries in a history, read from the newest one on, whose
+ * transactions the snapshot sees as in progress (4).  If another process changes the history at
+ * the same time, the caller ignores the result.  Even then the counts do not exceed the size of
+ * the array.
  */
 static uint64
 smallest_in_history(const volatile UuidHistory *history, const UuidKind *kind, const FullSnapshot *full)

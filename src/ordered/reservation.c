@@ -294,7 +294,7 @@ record_branch(MarkChange *wanted)
 	uuid9562_shared->recorded |= wanted->branch == pg_atomic_read_u64(&uuid9562_shared->branch);
 }
 
-/* --- for the horizon and for administration ------------------------------------ */
+/* --- for the other files --------------------------------------------------------- */
 
 /* Attach to shared memory.  At the first use after startup, read the mark. */
 void

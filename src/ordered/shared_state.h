@@ -1,7 +1,7 @@
 /*
  * shared_state.h
- *		Ordered UUIDs, which increase across all sessions of a server, and their
- *		horizon, below which no further values can become visible.
+ *		The shared memory of ordered UUIDs, and the functions that the files of this folder
+ *		share.
  */
 #ifndef UUID9562_SHARED_STATE_H
 #define UUID9562_SHARED_STATE_H

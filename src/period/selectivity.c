@@ -65,7 +65,7 @@ typedef struct Statistics
 	const UuidKind *kind;		/* of "the version" in these comments */
 	Boundary   *boundaries;
 	int			count;
-	int			last;			/* last boundary of the version; 0 if none */
+	int			last;			/* index of the version's last one; 0 if none */
 	double		bin;			/* a bin's share of all rows; 0 if no
 								 * histogram */
 	double		nulls;			/* share of all rows */
@@ -155,7 +155,7 @@ add_recent_rows(PlannerInfo *root, Statistics *statistics, double all, double of
 {
 	Boundary   *last = &statistics->boundaries[statistics->last];
 	double		after_last = 0;
-	double		others = 0;
+	double		added = 0;		/* bins of rows since ANALYZE */
 
 	set_now(statistics, statistics->kind);
 	/* UUIDs of uuidv8() have greater time fields: use the time of uuidv8() */
@@ -163,15 +163,13 @@ add_recent_rows(PlannerInfo *root, Statistics *statistics, double all, double of
 		set_now(statistics, UUID_V8);
 	if (statistics->last > 0 && memcmp(last->uuid, statistics->now, UUID_LEN) < 0)
 	{
-		double		added = table_growth(root, statistics->rel) * (statistics->histogram.nvalues - 1);
-
+		added = table_growth(root, statistics->rel) * (statistics->histogram.nvalues - 1);
 		after_last = statistics->newer = added * of_version / Max(all, 1);
-		others = added - statistics->newer;
-		if (all > last->below.all)
+		if (all > last->below.all)	/* a boundary of another version follows */
 			after_last += Min(bins_between(statistics, true, last->uuid, statistics->now), 1);
 		add_boundary(statistics, statistics->now, last->below.all + after_last, of_version + after_last);
 	}
-	add_boundary(statistics, max_uuid, all + after_last + others, of_version + after_last);
+	add_boundary(statistics, max_uuid, all + added, of_version + after_last);
 }
 
 /*

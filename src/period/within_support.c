@@ -85,12 +85,13 @@ grouped_expressions(Query *query)
 }
 
 /*
- * Check by the type of a grouped expression whether the rewrite could affect it.  The
- * rewrite can remove a period (tstzrange).  It also creates conditions (boolean) and bounds
- * (uuid), which must not be equal to a grouped expression if there are grouping sets.
+ * Check by the type of a grouped expression whether the rewrite could destroy its tree, as that
+ * of a period (tstzrange), or create an equal tree, as a condition (boolean) or a bound (uuid).
+ * An equal tree does harm only with grouping sets.  The rewrite keeps every Var, and creates
+ * none.
  */
 static bool
-is_like_rewritten(const Query *query, const Node *expression)
+is_affected_by_rewrite(const Query *query, const Node *expression)
 {
 	Oid			type = getBaseType(exprType(expression));
 
@@ -107,7 +108,7 @@ is_like_rewritten(const Query *query, const Node *expression)
  *
  * A grouped call prevents the rewrite: when PostgreSQL simplifies a NOT above the
  * comparisons, it could change their tree, and the trees of two different calls could
- * become equal.  is_like_rewritten() finds other expressions that prevent the rewrite.
+ * become equal.  is_affected_by_rewrite() finds other expressions that prevent the rewrite.
  *
  * Since PostgreSQL 18, GROUP BY without grouping sets never prevents the rewrite:
  *
@@ -135,7 +136,7 @@ meets_grouping(PlannerInfo *root, Oid funcid)
 		return false;
 	foreach(cell, grouped_expressions(root->parse))
 	{
-		if (has_call_supported_by(lfirst(cell), &support) || is_like_rewritten(root->parse, lfirst(cell)))
+		if (has_call_supported_by(lfirst(cell), &support) || is_affected_by_rewrite(root->parse, lfirst(cell)))
 			return true;
 	}
 	return false;
