@@ -28,12 +28,12 @@
 typedef struct UuidBranch
 {
 	uint64_t	name;			/* random bits, not 0 */
-	uint64_t	targets;		/* number of replay targets handed out */
+	uint64_t	targets;		/* number of replay targets returned */
 	uint64_t	floor[UUID_ORDERED_COUNT];	/* UUID_NO_TIME if there is no
 											 * later branch */
 } UuidBranch;
 
-/* The last branches on which a position or replay target was handed out, oldest first */
+/* The last branches on which a position or replay target was returned, oldest first */
 typedef struct UuidBranches
 {
 	uint64_t	count;

@@ -12,7 +12,7 @@
  * new branch (see core/position.h).  Its name is published in shared memory last: after the
  * lowered floors of older branches are flushed, and after the generators continue at its start.
  * So a session that has read the name computes horizons of this branch or a later one.  The mark
- * gets an entry for a branch when the branch's first position or replay target is handed out, so
+ * gets an entry for a branch when the branch's first position or replay target is returned, so
  * that restarts of a server without readers add no entries.
  *
  * If an error is raised under mark_lock, the lock is released before the error is
@@ -326,7 +326,7 @@ uuid9562_reset_generators(void)
 }
 
 /*
- * Make sure that the mark has an entry for a branch, before a position on it is handed out.
+ * Make sure that the mark has an entry for a branch, before a position on it is returned.
  * Unless target is NULL, set *target to the number of a new replay target on the branch, and
  * return the end of the target's WAL record.
  */

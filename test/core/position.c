@@ -309,7 +309,7 @@ count_missed(World *world, const Stored *stored, uint64_t time)
 		world->missed += stored->rows[row] != 0 && stored->rows[row] <= time && !world->seen[row];
 }
 
-/* Return whether a standby shows the rows that a server showed when it handed out a target. */
+/* Return whether a standby shows the rows that a server showed when it returned a target. */
 static bool
 has_replayed(const World *world, Stored *standby, const UuidBranch *target)
 {
