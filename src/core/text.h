@@ -29,7 +29,7 @@ typedef struct UuidTextForm
 	uint8_t		zeros_before;	/* additional bits before the UUID */
 	uint8_t		zeros_after;	/* additional bits after the UUID */
 	uint8_t		padding;		/* number of "=" that a text may end with */
-	const char *frame;			/* the text with x for each digit; NULL if only digits */
+	const char *frame;			/* the text, with x for a digit; NULL if none */
 	const char *expected;		/* sentence that describes valid texts */
 } UuidTextForm;
 

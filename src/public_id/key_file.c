@@ -165,7 +165,7 @@ parse_file(Contents *contents, Key **list)
 		Key		   *key;
 
 		CHECK_FOR_INTERRUPTS();
-		/* two lines without a newline between them look like one of a long name */
+		/* lines joined without a newline look like one of a long name */
 		if (found == UUID_KEY_LINE_INVALID || strlen(lines.database) >= NAMEDATALEN)
 			return psprintf("syntax error in line %d", lines.number);
 		if (database == NULL || strcmp(lines.database, database) != 0)
