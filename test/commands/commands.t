@@ -49,6 +49,7 @@ echo "test/pgtap/one.sql (Wstat: 0 Tests: 5 Failed: 1)"; echo "test/pgtap/two.sq
 my $printed = `scripts/test 2>&1 </dev/null`;
 is($? >> 8, 1, 'scripts/test fails if a test fails') or diag($printed);
 like($printed, qr/^contract and properties: pgTAP +2 passed +2 failed$/m, 'skipped pgTAP tests do not count as passed');
+my $given = join '', map { "$_=$ENV{$_} " } grep { $ENV{$_} } qw(PG_CONFIG CC);
 my ($ending) = $printed =~ /^(skipped: not here\n(?s:.*))\z/m;
 my ($kept) = $printed =~ m{^the whole output: (/tmp/uuid9562-failed\.\w+)/output$}m;
 like($ending, qr{^skipped: not here
@@ -59,8 +60,8 @@ failed: test/pgtap/two\.sql: failed without a failed test
 
 the whole output: \S+
 to repeat what failed:
-  PG_CONFIG=\Q$ENV{PG_CONFIG}\E scripts/test test/pgtap/one\.sql
-  PG_CONFIG=\Q$ENV{PG_CONFIG}\E scripts/test test/pgtap/two\.sql
+  \Q$given\Escripts/test test/pgtap/one\.sql
+  \Q$given\Escripts/test test/pgtap/two\.sql
 
 \d+ passed, 2 failed
 \z}, 'the summary has the reasons of skipped tests, the first lines of each failure, and how to repeat it');
