@@ -134,16 +134,20 @@ uuid9562_uuid_generator_reset(PG_FUNCTION_ARGS)
 static const UuidKind *
 ordered_kind(const pg_uuid_t *uuid)
 {
+	const UuidKind *found = NULL;
+
 	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
 	{
 		if (uuid_kinds[i].version == uuid_layout_version(uuid->data))
-			return &uuid_kinds[i];
+			found = &uuid_kinds[i];
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("cannot advance a generator to UUID %s",
-					DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(uuid)))),
-			 errhint("uuid_generator_advance() accepts UUIDs of version 6 or 7 and those of uuidv8_node().")));
+	if (found == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot advance a generator to UUID %s",
+						DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(uuid)))),
+				 errhint("uuid_generator_advance() accepts UUIDs of version 6 or 7 and those of uuidv8_node().")));
+	return found;
 }
 
 /*
