@@ -73,7 +73,19 @@ changed_text_is_refused(void **state)
 		}
 		text[i] = original;
 	}
-	assert_false(uuid_position_read(&back, UUID_V7, "uuidv7:01811c9dc5", 17));
+}
+
+static void
+text_with_another_number_of_words_is_refused(void **state)
+{
+	char		text[UUID_SEALED_TEXT_MAX + 1];
+	UuidSealed	position = random_position(1);
+	UuidSealed	back;
+
+	(void) state;
+	for (position.count = 0; position.count <= UUID_POSITION_WORDS; position.count++)
+		assert_true(uuid_position_read(&back, UUID_V7, text, uuid_sealed_write(UUID_V7->name, &position, text)) ==
+					(position.count == UUID_POSITION_WORDS));
 }
 
 /* A full list of branches forgets the oldest one. */
@@ -490,6 +502,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_is_read_back),
 		cmocka_unit_test(changed_text_is_refused),
+		cmocka_unit_test(text_with_another_number_of_words_is_refused),
 		cmocka_unit_test(oldest_branch_is_forgotten),
 		cmocka_unit_test(no_history_misses_a_row),
 		cmocka_unit_test(restarts_deliver_no_row_twice),

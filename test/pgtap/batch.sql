@@ -3,7 +3,7 @@
 -- more values, and can be canceled.
 
 BEGIN;
-SELECT plan(19);
+SELECT plan(20);
 
 CREATE FUNCTION batch_is_good(a_method text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
@@ -34,6 +34,8 @@ FROM unnest(ARRAY[0, -9223372036854775808, NULL]) AS n;
 SELECT is((SELECT count(*) FROM (SELECT public.uuidv7_batch(9223372036854775807) LIMIT 1000) AS ids), 1000::bigint, 'LIMIT ends a batch');
 SELECT is((SELECT count(DISTINCT id) FROM generate_series(1, 10) AS n, public.uuidv7_batch(n) AS id), 55::bigint,
 		  'each row has a batch of its own');
+CREATE OPERATOR public.### (FUNCTION = public.uuidv7_batch, RIGHTARG = bigint);
+SELECT is((SELECT count(*) FROM (SELECT OPERATOR(public.###) 5::bigint) AS ids), 5::bigint, 'an operator generates a batch');
 
 -- Measure the memory contexts of the executor, in which a set-returning function allocates.
 -- A million leaked values would take at least 16 MB.
