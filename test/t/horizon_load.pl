@@ -173,9 +173,10 @@ for (my $turn = 1; $written < $rows || $turn <= 25; $turn++)
 		my ($status, $out) = $node->psql('postgres', q{SELECT pid FROM pg_stat_activity WHERE application_name = 'writer' LIMIT 1});
 		if ($out)
 		{
+			my $logged = -s $node->logfile;
 			kill 9, $out;
 			$crashes++;
-			$node->poll_query_until('postgres', 'SELECT true');
+			$node->wait_for_log(qr/database system is ready to accept connections/, $logged);
 		}
 	}
 	elsif ($choice < 0.3) { $node->psql('postgres', sprintf $victim, 'pg_cancel_backend') }
@@ -192,7 +193,6 @@ for (my $turn = 1; $written < $rows || $turn <= 25; $turn++)
 $world->turn('normal');
 append_to_file($stop, '');
 waitpid $_, 0 foreach @children;
-$node->poll_query_until('postgres', 'SELECT true');
 sql("COMMIT PREPARED '$_'") foreach split /\n/, sql('SELECT gid FROM pg_prepared_xacts');
 
 # read the remaining rows
