@@ -159,6 +159,27 @@ for my $n (0 .. $#readers)
 	keep_running("reader_$n", sub { return "$readers[$n][2];\nSELECT pg_sleep(0.01);\n" x 20 });
 }
 
+# Return the result of a statement, or '' if it fails.  If the server crashes, psql can end
+# before it has read the statement, at which IPC::Run dies.
+sub attempt
+{
+	my ($statement) = @_;
+	my $out;
+
+	eval { (undef, $out) = $node->psql('postgres', $statement) };
+	return $out // '';
+}
+
+sub await_server
+{
+	for (1 .. 1800)
+	{
+		return if attempt('SELECT 1') eq '1';
+		sleep 0.1;
+	}
+	die 'the server does not restart';
+}
+
 srand $seed;
 my $crashes = 0;
 my $written = 0;
@@ -170,29 +191,29 @@ for (my $turn = 1; $written < $rows || $turn <= 25; $turn++)
 	sleep 0.1;
 	if ($turn == 12 || $turn % 200 == 150)
 	{
-		my ($status, $out) = $node->psql('postgres', q{SELECT pid FROM pg_stat_activity WHERE application_name = 'writer' LIMIT 1});
-		if ($out)
+		my $writer = attempt(q{SELECT pid FROM pg_stat_activity WHERE application_name = 'writer' LIMIT 1});
+		if ($writer)
 		{
-			my $logged = -s $node->logfile;
-			kill 9, $out;
+			kill 9, $writer;
 			$crashes++;
-			$node->wait_for_log(qr/database system is ready to accept connections/, $logged);
+			await_server();
 		}
 	}
-	elsif ($choice < 0.3) { $node->psql('postgres', sprintf $victim, 'pg_cancel_backend') }
-	elsif ($choice < 0.5) { $node->psql('postgres', sprintf $victim, 'pg_terminate_backend') }
+	elsif ($choice < 0.3) { attempt(sprintf $victim, 'pg_cancel_backend') }
+	elsif ($choice < 0.5) { attempt(sprintf $victim, 'pg_terminate_backend') }
 	elsif ($choice < 0.6) { $world->turn((time + int(rand 10) - 5) . ' 0') }
 	elsif ($choice < 0.7) { $world->turn('normal') }
 	# commit transactions that were prepared more than a second ago, since their writers may
 	# have ended
-	my ($status, $prepared) = $node->psql('postgres', q{SELECT gid FROM pg_prepared_xacts WHERE prepared < clock_timestamp() - interval '1 second'});
-	$node->psql('postgres', "COMMIT PREPARED '$_'") foreach split /\n/, $prepared || '';
-	(undef, $written) = $node->psql('postgres', 'SELECT ' . join ' + ', map { "(SELECT count(*) FROM $_)" } @tables) if $turn % 10 == 0;
+	my $prepared = attempt(q{SELECT gid FROM pg_prepared_xacts WHERE prepared < clock_timestamp() - interval '1 second'});
+	attempt("COMMIT PREPARED '$_'") foreach split /\n/, $prepared;
+	$written = attempt('SELECT ' . join ' + ', map { "(SELECT count(*) FROM $_)" } @tables) if $turn % 10 == 0;
 	$written ||= 0;
 }
 $world->turn('normal');
 append_to_file($stop, '');
 waitpid $_, 0 foreach @children;
+await_server();
 sql("COMMIT PREPARED '$_'") foreach split /\n/, sql('SELECT gid FROM pg_prepared_xacts');
 
 # read the remaining rows
