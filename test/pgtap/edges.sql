@@ -3,7 +3,12 @@
 -- SQLSTATE that the manual lists.
 
 BEGIN;
-SELECT plan(5);
+SELECT plan(6);
+
+SELECT is(count(*), 0::bigint, 'uuid_least() and uuid_greatest() are LEAST and GREATEST')
+FROM unnest(ARRAY[public.nil_uuid(), public.uuidv7(), gen_random_uuid(), public.max_uuid()]) AS a,
+	 unnest(ARRAY[public.nil_uuid(), public.uuidv7(), gen_random_uuid(), public.max_uuid()]) AS b
+WHERE public.uuid_least(a, b) IS DISTINCT FROM least(a, b) OR public.uuid_greatest(a, b) IS DISTINCT FROM greatest(a, b);
 
 -- edge values as SQL text, since PostgreSQL before 17 cannot read infinite intervals
 CREATE TEMP TABLE edges (type regtype, value text);
