@@ -83,7 +83,7 @@ advance(const UuidKind *kind, UuidPayload payload)
 static void
 set_reserved(int number, uint64 reserved_until, uint64 extend_at)
 {
-	OrderedGenerator *generator = &uuid9562_shared->generators[number].generator;
+	OrderedGenerator *generator = generator_of(&uuid_kinds[number]);
 
 	SpinLockAcquire(&generator->lock);
 	generator->reserved_until = reserved_until;
@@ -264,7 +264,7 @@ reset(MarkChange *unused)
 	/* after a successful write, forget the previous values */
 	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
 	{
-		OrderedGenerator *generator = &uuid9562_shared->generators[i].generator;
+		OrderedGenerator *generator = generator_of(&uuid_kinds[i]);
 
 		SpinLockAcquire(&generator->lock);
 		generator->previous = uuid_generator_from(mark.reserved_until[i]);
