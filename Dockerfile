@@ -5,8 +5,8 @@
 #
 # Run CREATE EXTENSION uuid9562 in each database.
 #
-# For PostgreSQL 18 and later, an image that contains only the extension, which
-# CloudNativePG mounts into its own images:
+# For PostgreSQL 18 and later, the target "extension" is an image that contains only the
+# extension.  CloudNativePG mounts this image into the containers of its own images:
 #
 #	docker build --target extension -t uuid9562-extension .
 ARG major=18

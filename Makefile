@@ -59,7 +59,8 @@ REGRESS_OPTS = --load-extension=$(EXTENSION)
 CORE_TESTS = layout clock generator random_buffer text typeid key_lines feistel transaction_history position
 CORE_PROGRAMS = $(CORE_TESTS:%=test/core/%)
 
-# Programs that run src/ordered under every schedule, their objects, and those of src/ordered.
+# Programs that run src/ordered under every schedule, their objects, and the objects of
+# src/ordered.
 SCHEDULE_PROGRAMS = test/schedules/horizon test/schedules/reservation
 SCHEDULE_OBJECTS = $(patsubst %,test/schedules/%.o,explore hooks memory server stubs transactions)
 ORDERED_OBJECTS = $(patsubst src/ordered/%.o,test/schedules/code_%.o,$(filter-out %/high_water_mark.o,$(filter src/ordered/%.o,$(OBJS))))

@@ -1,6 +1,6 @@
 # The folder "uuid9562" of CloudNativePG's repository of extension images needs this file.
-# Those images are made only of Debian packages that apt installs from PostgreSQL's
-# repository: propose it once that repository has postgresql-18-uuid9562.
+# CloudNativePG makes these images only of Debian packages from apt.postgresql.org.  Propose
+# this file once apt.postgresql.org has postgresql-18-uuid9562.
 metadata = {
   name                     = "uuid9562"
   sql_name                 = "uuid9562"

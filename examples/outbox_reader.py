@@ -76,7 +76,8 @@ def main(conninfo, file):
             with psycopg.connect(conninfo, autocommit=True, target_session_attrs="read-write", connect_timeout=5) as connection:
                 read(connection, file)
         except psycopg.OperationalError as error:
-            # the server stops, starts or fails over; an unknown position needs an administrator
+            # the server stops, starts or fails over, so try again; if it does not know the
+            # position, only an administrator can help
             print(error, file=sys.stderr)
             time.sleep(1)
 

@@ -30,7 +30,7 @@ function print_differences(test,    diffs, line, lines)
 	close(diffs)
 }
 
-# Print the last messages of a program, without those of the servers that it stopped.
+# Print the last messages of a program, without its notes and the messages of pg_ctl.
 # PostgreSQL::Test::Utils writes the messages to a file instead of the terminal.
 function print_messages(path,    command, log_file, line, lines, i)
 {
@@ -61,7 +61,7 @@ $2 ~ /^\.\.+$/ { file = $1; shown = most; before = 0; next }
 /^ *#/ && !/^# issuing query/ && shown < most { print "    " $0; shown++; next }
 { shown = most }
 
-# keep the lines before the end of a program, which can say why it ended
+# keep the last lines of a program, since they can say why it ended
 !/^ *#|^ *ok / { last[file, before++ % most] = $0 }
 /^Dubious,/ { dubious[file] = before - 1 }
 

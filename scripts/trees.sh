@@ -84,7 +84,7 @@ make_tree() {
 		{
 			apt-config dump | grep '^Acquire::'
 			echo 'Acquire::Check-Valid-Until "false";'
-			# sudo does not pass the variable to apt
+			# sudo does not pass http_proxy to apt
 			[ -z "${http_proxy:-}" ] || echo "Acquire::http::Proxy \"$http_proxy\";"
 		} >"$tree/etc/apt/apt.conf.d/99uuid9562"
 }

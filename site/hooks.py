@@ -26,7 +26,7 @@ def source_of(name):
 
 
 def name_of(source):
-    """Return the name on the site of a file of the repository; None if the site has none."""
+    """Return the name on the site of a file of the repository; None if it is not there."""
     return NAMES.get(source) or (source[4:] if source.startswith("doc/") else None)
 
 

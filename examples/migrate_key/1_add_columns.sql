@@ -47,7 +47,8 @@ SELECT format('CREATE OR REPLACE TRIGGER %I BEFORE INSERT OR UPDATE ON %s FOR EA
 			  'fill_' || name || '_' || new, "table", schema) FROM parent
 \gexec
 
--- SECURITY DEFINER, since writers of a referencing table may lack privileges on the other table
+-- SECURITY DEFINER, since writers of a referencing table may lack privileges on the referenced
+-- table
 SELECT format($$
 CREATE OR REPLACE FUNCTION %1$I.%2$I() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
 BEGIN

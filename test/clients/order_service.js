@@ -13,7 +13,7 @@ writeFileSync(keys, `shop orders = ${digits}\n`, { mode: 0o600 });
 const client = new pg.Client();
 await client.connect();
 
-// the tables of the example's comment
+// create the tables that the example's comment shows
 copyFileSync('../../examples/public_ids.mjs', 'public_ids.mjs');
 copyFileSync('../../examples/order_service.mjs', 'order_service.mjs');
 await client.query(`SET password_encryption = 'scram-sha-256'; DROP ROLE IF EXISTS web; CREATE ROLE web LOGIN PASSWORD '${process.env.PGPASSWORD}'`);

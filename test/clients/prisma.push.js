@@ -1,6 +1,6 @@
-// Functions instead of "prisma db push", which downloads its schema engine as a program.
-// They use the npm package of the engine, which reads the catalogs through the client's
-// adapter.
+// Functions that replace the command "prisma db push", which downloads its schema engine as a
+// program.  The functions use the npm package of the engine, which reads the catalogs through
+// the client's adapter.
 import { readFileSync } from 'node:fs';
 import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/driver-adapter-utils';
 import { SchemaEngine } from '@prisma/schema-engine-wasm';

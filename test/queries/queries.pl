@@ -48,9 +48,9 @@ sub pick_by
 
 # --- values -----------------------------------------------------------------
 
-# Return one of 13 times that are three hours apart, or a millisecond before or after it, in
-# milliseconds since 1970.  Since these are few times, bounds of periods often equal the times
-# of IDs.
+# Return a time in milliseconds since 1970: one of 13 times that are three hours apart, or a
+# millisecond before or after one of these.  Since these are few times, bounds of periods often
+# equal the times of IDs.
 sub moment
 {
 	my ($from, $to) = @_;		# numbers of times, from 0 to 12; time 12 is after now
@@ -341,8 +341,8 @@ sub condition
 		1 => sub { '(' . sublink($scope, $depth - 1, 'bool_or') . ')' })->();
 }
 
-# Return the text of a FROM clause for a sublink, which joins one to three tables, and the
-# aliases of the tables.
+# Return the text of a sublink's FROM clause that joins one to three tables, and the aliases
+# of the tables.
 sub joined_tables
 {
 	my @aliases = map { new_alias() } 1 .. pick_by(4 => 1, 4 => 2, 1 => 3);
@@ -556,9 +556,9 @@ sub select_query
 
 			my $cast = pick('', '::int');
 
-			# add expressions that become equal to others if they are rewritten: a
-			# condition with @>, a comparison with a bound, and conditions on two
-			# empty periods
+			# add expressions that become equal to other grouped expressions if they
+			# are rewritten: a condition with @>, a comparison with a bound, and
+			# conditions on two empty periods
 			push @by, map { /^\(([\w.]+) <@ (.*)\)$/ ? "($2 @> $1)" : () } @conditions if chance(0.5);
 			push @by, map { /^\((\S+) <@ (?:'\["|tstzrange\(')(\d[^'"]+)/ ? "($1 >= ids.uuidv7_floor('$2'))" : () } @conditions if chance(0.3);
 			push @by, map { "($of.id <@ ${_}::tstzrange)$cast" } "'empty'", "'[2026-01-01,2026-01-01)'" if chance(0.1);

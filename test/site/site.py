@@ -33,7 +33,7 @@ failures = 0
 
 
 def check(wrong, name):
-    """Report a test, which has passed if the list is empty."""
+    """Report a test, which has passed if the list "wrong" is empty."""
     global failures
     print(f"{'not ok' if wrong else 'ok'} - {name}", flush=True)
     for line in wrong:
@@ -135,7 +135,7 @@ class Outline(HTMLParser):
 
 
 def source(page):
-    """Return the file of the repository that is a page of the site."""
+    """Return the file of the repository from which mkdocs makes a page of the site."""
     sys.path.insert(0, str(ROOT / "site"))
     import hooks
 
@@ -245,7 +245,7 @@ class Browser:
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] != "INFO"]
 
 
-# The scheme in use, and whether it is dark: the sum of red, green and blue of the background.
+# Return the scheme in use, and whether the background is dark.
 SCHEME = """
     const color = getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3);
     return [document.body.dataset.mdColorScheme, color.reduce((sum, part) => sum + +part, 0) < 384];
