@@ -216,7 +216,6 @@ a_shift_out_of_the_field_is_refused(void **state)
 	assert_false(uuid_clock_v7_shift(UUID_TIME_MAX, INT64_MIN, false, &shifted));
 }
 
-/* Values that are shifted by the same distance keep their order. */
 static void
 a_shift_keeps_the_order(void **state)
 {

@@ -9,7 +9,7 @@
 /*
  * The ten rounds of a test vector in doc/public-ids.md, computed by OpenSSL.  AES-256
  * with the key 00 01 ... 1f encrypts a block of two numbers: the number of the round, and
- * one half.  Each row has this half, and the first 8 bytes of the result.
+ * one half of the payload.  Each row has this half, and the first 8 bytes of the result.
  */
 static const uint64_t aes[UUID_FEISTEL_ROUNDS][2] = {
 	{UINT64_C(0x1de06b9bb85af70d), UINT64_C(0x64f035a96cfabfdf)},

@@ -90,7 +90,7 @@ refuses_a_byte_0_in_a_line(void **state)
 	}
 }
 
-/* Write a random line of a few characters, which is often valid. */
+/* Write a random line that is often valid. */
 static void
 random_line(char *line)
 {

@@ -1,6 +1,7 @@
 /*
- * Tests of positions: their text, and random histories of three servers with different clocks
- * that crash, are copied, restored and reset, while a reader continues on any of the servers.
+ * Tests of positions: their text, and random histories of three servers with different clocks.
+ * The servers crash, and are copied, restored and reset, while a reader continues on any of
+ * them.
  *
  * If all rules hold, the reader misses no row.  If a rule is broken, the reader must miss a
  * row in some history.
@@ -143,7 +144,7 @@ enum
 	HISTORIES = 5000
 };
 
-/* What a server stores.  A row is the time of its ID, which is 0 until the row is committed. */
+/* What a server stores.  A row is 0 until it is committed, and then the time of its ID. */
 typedef struct Stored
 {
 	uint64_t	reserved;
@@ -279,7 +280,7 @@ find_after(const World *world, const Server *server, uint8_t *after)
 	memset(after, 0, UUID_BYTES);
 	for (uint64_t i = 0; i < known.count && world->broken == FLOOR_LIMITS_AN_ENTRY; i++)
 		known.branches[i].floor[UUID_V7->number] = UUID_NO_TIME;
-	/* continue an unknown branch at its nearest known ancestor */
+	/* replace an unknown branch by the known branch that was visited last before it */
 	for (int i = position.count - UUID_POSITION_WORDS; i > 0 && world->broken == UNKNOWN_ENTRY_IS_IGNORED; i -= UUID_POSITION_WORDS)
 	{
 		if (!uuid_branches_find(&known, position.words[i - UUID_POSITION_WORDS]))
@@ -382,7 +383,10 @@ read_page(World *world, Server *server, Stored *standby, bool resets)
 	count_missed(world, &snapshot, last);
 }
 
-/* Let something happen.  A reader that sees only restarts stays on one server. */
+/*
+ * Let a random event happen.  With only_restarts, all events are on one server, which is never
+ * reset or restored.
+ */
 static void
 happen(World *world, bool only_restarts)
 {
@@ -445,7 +449,7 @@ run_histories(Rule broken, bool only_restarts, int count)
 		world.next_row = 1;
 		for (int j = 0; j < SERVERS; j++)
 			world.servers[j].clock = 100 + test_bits() % 60;
-		/* all servers and copies begin as copies of one server, which the reader knows */
+		/* all servers and copies begin as copies of one server, after a first read there */
 		insert(&world, &world.servers[0]);
 		read_page(&world, &world.servers[0], NULL, false);
 		for (int j = 0; j < SERVERS; j++)

@@ -192,7 +192,7 @@ digits_are_those_of_a_number_and_sort(void **state)
 	}
 }
 
-/* Replace random characters of a text by characters that have the same meaning in the form. */
+/* Change a text at random into another text of the same UUID. */
 static void
 vary(const UuidTextForm *form, char *string)
 {
@@ -297,7 +297,7 @@ forms_refuse_other_characters(void **state)
 	}
 }
 
-/* Try texts of zero digits with each length, and with each number of "=" after them. */
+/* Try texts of digits with the value 0, with each length and each number of "=" at the end. */
 static void
 refuses_other_lengths(void **state)
 {

@@ -77,7 +77,7 @@ refuses_the_invalid_examples(void **state)
 	}
 }
 
-/* Each byte at each position of a suffix: only digits in lower case are read. */
+/* Try each byte at each position of a suffix: only lower-case digits are valid. */
 static void
 the_suffix_is_strict(void **state)
 {

@@ -1,7 +1,7 @@
 /*
  * Fuzz target for the lines of a key file.
  *
- * Each key that is read must be written in the line as the manual says.
+ * Each valid line must have the syntax that the manual specifies.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 int			LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Return the start of line n, from 1. */
+/* Return the start of line n; the first line has the number 1. */
 static const char *
 start_of_line(const char *file, int n)
 {

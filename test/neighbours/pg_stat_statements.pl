@@ -14,7 +14,7 @@ plan skip_all => $reason if $reason;
 
 my $node = PostgreSQL::Test::Cluster->new('pg_stat_statements');
 $node->init;
-# more memory than PostgreSQL has to spare
+# need more memory than the reserve in PostgreSQL's shared memory
 $node->append_conf('postgresql.conf', 'pg_stat_statements.max = 100000');
 my $id = '';
 foreach my $libraries ('pg_stat_statements, uuid9562', 'uuid9562, pg_stat_statements')

@@ -251,7 +251,7 @@ sub content
 	return <$file>;
 }
 
-# Return the file that contains a text once, and the content of the file.
+# Return the path and the content of the only file that contains a text.
 sub find_file
 {
 	my $text = shift;
@@ -266,7 +266,7 @@ sub find_file
 	return %found;
 }
 
-# Apply an edit, and return whether the program found it, and the output of the program.
+# Apply an edit, and run the scenario.  Return whether it failed, and the output.
 sub found
 {
 	my ($program, $scenario, @replacements) = @_;

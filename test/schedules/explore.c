@@ -26,7 +26,7 @@ typedef struct Process
 	bool		ended;
 	bool		acted;			/* has it done anything since its last point? */
 	bool		yielded;		/* does it wait for a step of another process? */
-	bool		(*ready) (const void *arg); /* NULL unless it waits */
+	bool		(*ready) (const void *arg); /* NULL unless in wait_until() */
 	const void *ready_arg;
 	ucontext_t	context;
 	char		stack[STACK_SIZE] pg_attribute_aligned(16);
@@ -72,9 +72,9 @@ choose(int count)
 }
 
 /*
- * Choose the age of the value that a load sees: 0 is the newest, and each other one is a
- * reordering, up to the bound.  If the process loads again what it has missed before, the choice
- * is free.
+ * Choose the age of the value that a load sees; 0 is the newest value.  Each choice of an
+ * older value is a reordering, up to the bound.  If the process has missed the newest value
+ * before, it can miss this value again without another reordering.
  */
 int
 choose_age(int count, bool again)
@@ -145,7 +145,7 @@ list_processes(int *list)
 	return count;
 }
 
-/* Let processes continue that wait for a step of another process. */
+/* Let the processes that called model_wait() continue. */
 static void
 end_yields(void)
 {
@@ -201,7 +201,7 @@ point(const char *label)
 		return;
 	settle_stores();
 
-	/* without an access since the last point, a choice changes nothing */
+	/* if the process did nothing since its last point, a choice changes nothing */
 	if (process->acted)
 	{
 		if (++points > MAX_POINTS)
@@ -396,7 +396,7 @@ explore(const Exploration *what)
 	return !failed;
 }
 
-/* Print the end of the TAP, and return the status of the program. */
+/* Print the plan of the TAP output, and return the exit status of the program. */
 int
 report(void)
 {

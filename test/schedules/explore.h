@@ -2,19 +2,21 @@
  * explore.h
  *		Run the real code of src/ordered under every schedule with few preemptions.
  *
- * Each process is a coroutine.  It can stop only at a point: before an atomic access, an access
- * to a lock or a change of its transaction, at a write barrier, and after a read barrier.  At
- * each point, the explorer chooses the process that continues.  After a run, it changes the last
- * choice that has an alternative, and runs everything again, until no choice is left.  A switch
- * from a process that could have continued is a preemption.  Most errors need one or two, so the
- * explorer tries all schedules with at most "bound" preemptions, as CHESS and loom do.
+ * Each process is a coroutine.  It can stop only at a point: before an atomic access, an
+ * access to a lock or an event such as a commit, at a write barrier, and after a read barrier.
+ * At each point, the explorer chooses the process that continues.  After a run, the explorer
+ * changes the last choice that has an alternative, and runs everything again, until no choice
+ * is left.  A switch from a process that could have continued is a preemption.  Most errors
+ * need one or two preemptions, so the explorer tries all schedules with at most "bound" of
+ * them, as CHESS and loom do.
  *
- * Weak memory is a choice too.  Other processes can see a store as late as the next write barrier
- * or release of a lock.  A load returns any value since the last read barrier or acquisition
- * of a lock, but none older than one that the process has seen there.  To miss a newer value is
- * a reordering; a run has at most "bound" reorderings.  So one point between two barriers
- * covers every order of the plain accesses between them.  The compiler's -fsanitize=thread
- * announces each plain access to memory.c; the header points.h replaces other accesses.
+ * Weak memory is a choice too.  Other processes can see a store as late as the next write
+ * barrier or release of a lock.  A load can return any value that the memory has had since the
+ * last read barrier or acquisition of a lock.  It cannot return a value older than one that
+ * the process has already seen there.  To miss a newer value is a reordering; a run has at
+ * most "bound" reorderings.  So one point between two barriers covers every order of the plain
+ * accesses between them.  Code compiled with -fsanitize=thread calls hooks.c before each plain
+ * access; the macros of points.h replace the other accesses.
  */
 #ifndef UUID9562_TEST_EXPLORE_H
 #define UUID9562_TEST_EXPLORE_H
@@ -63,7 +65,7 @@ extern void before_load(const volatile void *address, size_t size);
 extern void before_store(volatile void *address, size_t size);
 extern void store_now(volatile void *address, uint32 value);
 
-/* server.c: save and restore the variables that each PostgreSQL process has */
+/* server.c: save and restore the global variables of a process */
 extern void leave_process(int process);
 extern void enter_process(int process);
 

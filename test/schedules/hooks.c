@@ -1,7 +1,7 @@
 /*
  * hooks.c
- *		The functions that the compiler calls before each plain access, with
- *		-fsanitize=thread.
+ *		The functions that code compiled with -fsanitize=thread calls before each plain
+ *		access.
  */
 #include "explore.h"
 
@@ -56,8 +56,9 @@ __tsan_write_range(void *address, size_t size)
 }
 
 /*
- * The compiler announces no access by these functions, which it also calls to assign structs.
- * Define them here, as the library of the sanitizer does.  clang calls the names with __tsan_.
+ * The compiler announces no access by memcpy(), memmove() and memset(), which it also calls to
+ * assign structs.  Define these functions here, as the library of the sanitizer does.  clang
+ * calls them with the prefix __tsan_.
  */
 #undef memcpy
 #undef memmove

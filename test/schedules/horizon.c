@@ -6,8 +6,9 @@
  * below the horizon.  All horizons of a snapshot are the same.  When all transactions have
  * finished, nothing holds the horizon.  No reader is refused needlessly.
  *
- * Resets and startups lower the next values.  Nevertheless, at the end of the run, a reader with a
- * position of the snapshot must continue below each committed row that the snapshot does not see.
+ * After a reset or startup, values can be smaller than before.  Nevertheless, readers with
+ * positions must miss no row.  At the end of the run, a reader must continue below each
+ * committed row that the snapshot of its position does not see.
  */
 #include "server.h"
 
@@ -34,7 +35,7 @@ typedef enum Startup
  *	C	commits after two values
  *	m	commits after a value of each of two kinds
  *	g	commits after two values, with a reset of the generators between them
- *	n	commits without a value
+ *	n	commits without a value, but with a transaction ID
  *	o	commits after one value, without a transaction ID
  *	a	aborts after one value
  *	p	is prepared after one value
@@ -67,7 +68,7 @@ typedef struct Horizon
 	const TestSnapshot *snapshot;
 } Horizon;
 
-/* A position of v7, and the rows that the reader has seen */
+/* A position of v7, and the snapshot that sees all rows up to it */
 typedef struct Position
 {
 	UuidSealed value;
@@ -88,8 +89,8 @@ static int	snapshot_count;
 static TestSnapshot *active;
 static int	resets_begun;
 static int	resets;				/* number of resets that have ended */
-static int	resets_before_reader;	/* of these, before the reader's first
-									 * snapshot */
+static int	resets_before_reader;	/* resets that ended before the
+									 * reader's first snapshot */
 
 /* --- writers --------------------------------------------------------------------- */
 
@@ -133,7 +134,7 @@ reset_generators(void)
 		violation("resetting the generators failed");
 }
 
-/* Run the transaction of a letter up to its end. */
+/* Run the transaction that a letter stands for, and end or prepare it. */
 static void
 write_rows(char letter)
 {
@@ -178,7 +179,10 @@ ask(void *arg)
 	question->answer = ask_horizon(question->kind, question->snapshot);
 }
 
-/* Check whether a refused snapshot sees a transaction from before startup as in progress. */
+/*
+ * Check whether a snapshot may be refused: it is from before the first use of an ordered
+ * function, or it sees the transaction that was prepared before startup as in progress.
+ */
 static bool
 is_unknown(const TestSnapshot *snapshot)
 {
@@ -323,8 +327,8 @@ can_appear(const Row *row, const TestSnapshot *snapshot)
 }
 
 /*
- * Check that a snapshot has one horizon of each kind and, unless the generators were reset after
- * the reader's first snapshot, that it sees each row below the horizon that can ever be committed.
+ * Check that a snapshot has one horizon of each kind.  Unless the generators were reset after
+ * the reader's first snapshot, check also that no row below the horizon can appear later.
  */
 static void
 check_horizons(void)
@@ -395,8 +399,9 @@ finish_run(bool crashed)
 }
 
 /*
- * Make a position from before startup, on a branch that the mark has.  The reader has read rows
- * beyond the reservation in the mark, because the standby that was promoted lacks these rows.
+ * Make a position from before startup, on a branch that the mark contains.  The ID of the
+ * position is above the reservation in the mark, as after a promotion that lost the reader's
+ * last rows.
  */
 static void
 add_old_position(void)

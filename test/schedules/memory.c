@@ -5,8 +5,9 @@
  * The arena is the shared memory of a run.  It is divided into words of 4 bytes, so that the
  * two halves of a plain access of 8 bytes can differ in age, as on a 32-bit machine.  For each
  * word that a run touches, this file keeps all values that the word has had.  Just before the
- * real code loads a word, the value that it is to see is copied into the arena.  Stores are
- * announced before they happen, so their values are taken from the arena at the next point.
+ * real code loads a word, the value that this load is to see is copied into the arena.  Stores
+ * are announced before they happen, so their values are taken from the arena at the next
+ * point.
  */
 #include "explore.h"
 
@@ -42,7 +43,7 @@ static uint32 now;
 static uint32 seen_all[MAX_PROCESSES];	/* time of the last read barrier */
 static bool synchronized[MAX_PROCESSES];	/* no access since that barrier? */
 static int	pending[MAX_PROCESSES][MAX_PENDING];	/* words with stores that
-													 * can be invisible */
+													 * others may not see */
 static int	pending_count[MAX_PROCESSES];
 
 /* The plain stores that were announced since the last point: their first and last bytes */
@@ -60,7 +61,7 @@ shared_arena(size_t *size)
 	return arena;
 }
 
-/* Begin every run with the present content of the arena. */
+/* Save the content of the arena, with which every run begins. */
 void
 remember_arena(void)
 {
@@ -68,7 +69,6 @@ remember_arena(void)
 		((volatile uint64 *) first_arena)[i] = ((const uint64 *) arena)[i];
 }
 
-/* Begin a run. */
 void
 start_memory(void)
 {
@@ -199,7 +199,7 @@ flush(void)
 	pending_count[current_process] = 0;
 }
 
-/* Let later loads of this process see all stores that are visible now, or later ones. */
+/* From now on, let this process miss no store that is visible now. */
 void
 synchronize(void)
 {
@@ -224,7 +224,7 @@ point_after_synchronize(void)
 
 /* --- plain accesses, which -fsanitize=thread announces ------------------------- */
 
-/* Read the values of the plain stores since the last point from the arena. */
+/* Record the plain stores since the last point, whose values are now in the arena. */
 void
 settle_stores(void)
 {
@@ -245,7 +245,7 @@ settle_stores(void)
 	unsettled_count = 0;
 }
 
-/* Settle the announced stores if one of them is to the words of an access. */
+/* Record the announced stores now, if one of them shares a word with an access. */
 static void
 settle_overlap(int from, int to)
 {
@@ -279,7 +279,7 @@ before_load(const volatile void *address, size_t size)
 	}
 }
 
-/* Remember a plain store, which takes its value from the arena later. */
+/* Remember a plain store.  settle_stores() reads its value from the arena later. */
 void
 before_store(volatile void *address, size_t size)
 {
@@ -352,7 +352,7 @@ model_write_barrier(void)
 	act();
 }
 
-/* Execute a point and a full barrier.  The next action of the process happens at this moment. */
+/* Execute a point and a full barrier, so that the caller can then act in a single step. */
 void
 event(const char *label)
 {

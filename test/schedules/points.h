@@ -2,7 +2,7 @@
  * points.h
  *		Replace PostgreSQL's atomics, barriers, spinlocks, clock and random bits.
  *
- * The Makefile compiles the files of src/ordered with this header before their first line.
+ * The Makefile includes this header before the first line of each file of src/ordered.
  */
 #ifndef UUID9562_TEST_POINTS_H
 #define UUID9562_TEST_POINTS_H
@@ -49,7 +49,7 @@ extern bool model_random(uint64 *bits);
 #define SpinLockAcquire(lock) model_acquire(lock)
 #define SpinLockRelease(lock) model_release(lock)
 
-/* A loop that waits for another process calls this. */
+/* A loop that waits for another process calls CHECK_FOR_INTERRUPTS(). */
 #undef CHECK_FOR_INTERRUPTS
 #define CHECK_FOR_INTERRUPTS() model_wait()
 

@@ -3,12 +3,13 @@
  *		The reservation of values under every schedule of a few processes, with a crash of the
  *		server at each step; see explore.h.
  *
- * A value that a function returns is below the mark on disk.  It is greater than each value, and
- * not below any horizon, that was returned before the call began.  No value is returned twice.
- * These rules also hold after a crash, but not for two calls with a reset between them.
+ * A value that a function returns is below the high-water mark on disk.  It is greater than
+ * each value that was returned before the call began, and not below any horizon that was
+ * returned before.  No value is returned twice.  These rules also hold after a crash, but not
+ * for two calls with a reset between them.
  *
- * What follows a crash depends only on the mark on disk and on what the functions have
- * returned.  So a crash is tried once after each change of these.
+ * What follows a crash depends only on the mark on disk and on what the calls have returned.
+ * So a crash is tried once after each change of the mark, and after each call.
  */
 #include "server.h"
 
@@ -30,7 +31,7 @@ typedef struct Scenario
 	const char *programs[MAX_PROCESSES];
 } Scenario;
 
-/* What a function returned, or to which value it advanced a generator */
+/* A value or horizon that a call returned, or a value to which it advanced a generator */
 typedef struct Result
 {
 	char		letter;

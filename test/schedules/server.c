@@ -19,7 +19,7 @@ Server		server;
 
 static Server first_server;		/* state of the server when a run starts */
 
-/* Variables that each PostgreSQL process has */
+/* Global variables of each process */
 static struct
 {
 	TransactionSlot *own_slot;
@@ -28,7 +28,7 @@ static struct
 	int			last_error;
 }			saved[MAX_PROCESSES];
 
-/* Locks that a process holds; their content in the arena is not used. */
+/* Locks that any process holds; the content of a lock in the arena is not used. */
 static const volatile void *held_locks[MAX_LOCKS];
 
 /* --- clock and random bits ---------------------------------------------------- */
@@ -42,7 +42,7 @@ model_clock(struct timespec *now)
 	return 0;
 }
 
-/* Return different bits at each call, since branches are named by them. */
+/* Return different bits at each call, because they become the names of branches. */
 bool
 model_random(uint64 *bits)
 {

@@ -43,9 +43,9 @@ typedef struct Server
 	uint64		latest_finished;
 	int			transaction_count;
 	Transaction transactions[MAX_TRANSACTIONS];
-	int			prepared;		/* transaction of the prepared PGPROC, or
+	int			prepared;		/* number of the prepared transaction, or
 								 * NO_TRANSACTION */
-	bool		prepared_is_locked; /* is PREPARE still running? */
+	bool		prepared_is_locked; /* being prepared or finished? */
 	bool		used;			/* has an ordered function returned a value? */
 	HighWaterMark mark;			/* on disk */
 	int			write_failures; /* how many writes of the mark may still fail */

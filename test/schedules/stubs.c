@@ -313,7 +313,7 @@ cstring_to_text_with_len(const char *string, int length)
 	return result;
 }
 
-/* No scenario calls these: they read the text of a position, and format errors. */
+/* No scenario calls the next functions, which read the text of a position or format errors. */
 struct varlena *
 pg_detoast_datum_packed(struct varlena *datum)
 {

@@ -158,7 +158,7 @@ assign_xid(void)
 	event("assign a transaction ID");
 	transaction->xid = server.next_xid;
 	store_now(&MyProc->xid, (TransactionId) transaction->xid);
-	/* PostgreSQL skips the IDs that have a meaning of their own */
+	/* like PostgreSQL, skip the special transaction IDs */
 	do
 		server.next_xid++;
 	while ((TransactionId) server.next_xid < FirstNormalTransactionId);
@@ -177,7 +177,7 @@ finish(int number, TransactionState state, PGPROC *proc)
 	server.latest_finished = Max(server.latest_finished, transaction->xid);
 }
 
-/* Call the callbacks as PostgreSQL does: the one that was registered last is first. */
+/* Call the callbacks in PostgreSQL's order: the callback registered last is called first. */
 static void
 end_transaction(XactEvent event)
 {

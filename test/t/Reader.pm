@@ -8,10 +8,11 @@
 #	$reader->compare(@ids)				return how many of these rows the reader missed, how
 #										many it got twice, and how many other rows it got
 #
-# The name of a reader tells whether its position is inside the database or outside, in a
-# file of the folder.  It also tells where the reader reads, unless the option "where" does.
-# Each transaction runs in a new connection, on the server that the function "primary" or
-# "standby" returns.  Errors go to the file "errors" of the folder.
+# A name with "inside" puts the position of the reader inside the database; otherwise, the
+# position is in a file of the folder $dir.  A name with "primary" or "standby" selects where
+# the reader reads, unless the option "where" does.  Each transaction runs in a new connection,
+# on the server that the function "primary" or "standby" returns.  Errors go to the file
+# "errors" of the folder.
 package Reader;
 use strict;
 use warnings;
@@ -37,8 +38,8 @@ sub prepare
 #	tries		how often a transaction is tried (1)
 #	polls		how often a standby is asked whether it has replayed a target (100)
 #	limit		the number of rows of a page on the primary (1000)
-#	epoch		the number of events so far after which rows may come again (0); the caller can
-#				change this option
+#	epoch		a number that the caller increases whenever the reader may get rows again, for
+#				example after a failover (0)
 sub new
 {
 	my ($class, $name, $dir, %options) = @_;
@@ -110,8 +111,8 @@ sub begin_again
 	return;
 }
 
-# Return the number of events after which the reader may get rows again.  A row counts as got
-# twice only if the reader gets it twice between two of these events.
+# Return the current epoch, which also changes when the reader begins again.  A row counts as
+# got twice only if the reader gets it twice in the same epoch.
 sub epoch { return $_[0]{epoch} + $_[0]{unknown} }
 
 sub read_page
@@ -183,8 +184,9 @@ sub copy_from_standby
 	return $self->keep(@page);
 }
 
-# Store rows with the next position.  Inside the database, replace the previous position
-# only: after a failover, the database can have an older position and fewer copied rows.
+# Store rows with the next position.  Inside the database, store them only if the stored
+# position is still the previous one: a failover can restore an older position and fewer copied
+# rows.
 sub keep
 {
 	my ($self, $previous, $position, @ids) = @_;

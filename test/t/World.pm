@@ -50,8 +50,8 @@ sub new
 
 sub node { return $_[0]{node} }
 
-# Start a server, by default the server of this object.  Another server has a state of its
-# own if turn() was called for it before.
+# Start a server, by default the server of this object.  The server has a state of its own if
+# turn() was called for its node before.
 sub start
 {
 	my ($self, $node) = @_;

@@ -77,13 +77,11 @@ foreach my $generator (@generators)
 	$server->crash;
 	cmp_ok($server->sql("SELECT public.$generator()"), 'gt', $next, "an advance of $generator() outlasts a crash before the next value");
 }
-# Advance to the greatest UUID of a millisecond.
 my $last = $server->sql("SELECT public.uuidv7_ceil(to_timestamp($T + 65))");
 $server->sql("SELECT public.uuid_generator_advance('$last')");
 cmp_ok($server->value, 'gt', $last, 'a generator continues after the greatest UUID of a millisecond');
 is($server->sql('SELECT public.uuid_generator_advance(NULL)', 'SELECT public.uuid_generator_advance(id) FROM t WHERE false'), '', 'an advance to NULL does nothing');
 
-# Refuse a UUID that is further ahead of the clock than uuid9562.max_ahead.
 my $wrong = $server->sql("SELECT public.uuidv7_at(to_timestamp($T + 10 + 60 + 1))");
 my ($out, $err) = $server->try("SELECT public.uuid_generator_advance('$wrong')", 'SELECT public.uuidv7_ordered()');
 like($err, qr/ERROR:  22003: UUID $wrong is 61 seconds ahead of the system clock\nDETAIL:  uuidv7_ordered\(\) would continue.*\nHINT:  .*"force => true"/,

@@ -1,5 +1,5 @@
-# A damaged high-water mark raises an error, and is never treated as a missing one.  A
-# superuser can repair it.
+# A damaged file of the high-water mark raises an error, and is never treated as a missing
+# file.  A superuser can repair the file.
 use strict;
 use warnings;
 
@@ -13,7 +13,6 @@ my $server = Ordered->new('damage') or plan skip_all => World::REASON;
 my $node = $server->node;
 my $mark = $server->mark;
 
-# Return the CRC-32C of bytes.
 sub crc32c
 {
 	my $crc = 0xffffffff;
@@ -105,8 +104,8 @@ $server->turn('normal');
 $server->sql("SELECT public.uuid_generator_advance('$before')");
 cmp_ok($server->value, 'gt', $before, 'an advance restores the order');
 
-# If its file is removed, a running server must not return the same replay target again, because
-# a standby that lags could mistake the second target for the first.
+# After the file is removed, a running server must not return the same replay target again.  A
+# standby that lags could mistake the second target for the first.
 my $position = $server->sql('SELECT public.uuidv7_position(public.uuidv7_horizon(), NULL)');
 my $target = $server->sql('SELECT target FROM public.uuid_replay_target()');
 unlink $mark or die;

@@ -1,5 +1,5 @@
-# The scripts in examples/event_log create and drop months, and deliver each event to each reader,
-# as a role that is not a superuser.
+# The scripts in examples/event_log create and drop monthly partitions, and deliver each event
+# to each reader, as a role that is not a superuser.
 use strict;
 use warnings;
 
@@ -81,7 +81,7 @@ like(deliver('nobody'), qr/no rows returned/, 'an unknown reader is an error');
 
 # --- retention --------------------------------------------------------------------
 
-# months of three years ago, with an event in the second one
+# partitions for three months about three years ago, with an event in the second month
 app(q{
 	SET timezone = 'UTC';
 	SELECT format('CREATE TABLE event_%s PARTITION OF event FOR VALUES FROM (%L) TO (%L)', to_char(month, 'YYYY_MM'), uuidv7_floor(month), uuidv7_floor(month + '1 month'))

@@ -58,8 +58,8 @@ sub start
 	return;
 }
 
-# Return a standby of another server.  The offset of its clock is undef or a state of World.pm,
-# such as 'by -5' for a clock that is 5 seconds behind.
+# Return a new standby of the server $of.  The offset of the standby's clock is undef or a
+# state of World.pm, such as 'by -5' for a clock that is 5 seconds behind.
 sub follow
 {
 	my ($name, $of, $offset, $conf) = @_;

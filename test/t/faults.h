@@ -3,9 +3,9 @@
  *		Make a chosen call of the extension fail; see faults.pl.
  *
  * "gcc -include" includes this header first.  It includes the headers of the extension's
- * code, and then replaces the functions that can fail by macros.  set_fault(n) makes the
- * n-th call of such a function fail.  A function fails as it would without memory, disk or
- * OpenSSL: it raises an error, or returns what it returns on failure.
+ * code, and then defines macros that replace the functions that can fail.  set_fault(n)
+ * makes the n-th call of such a function fail.  A function fails as it would without
+ * memory, disk or OpenSSL: it raises an error, or returns what it returns on failure.
  */
 #ifndef FAULTS_H
 #define FAULTS_H
@@ -116,7 +116,7 @@ fault_random(void *bytes, size_t count)
 #define EVP_CIPHER_CTX_set_padding(...)		(fault_is_due() ? 0 : EVP_CIPHER_CTX_set_padding(__VA_ARGS__))
 #define EVP_EncryptUpdate(...)				(fault_is_due() ? 0 : EVP_EncryptUpdate(__VA_ARGS__))
 
-/* set_fault(n integer) returns integer: the calls that are left until a call fails */
+/* set_fault(n integer) returns integer: the previous number of calls until one fails */
 extern PGDLLEXPORT const Pg_finfo_record *pg_finfo_uuid9562_set_fault(void);
 extern PGDLLEXPORT Datum uuid9562_set_fault(PG_FUNCTION_ARGS);
 

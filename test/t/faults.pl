@@ -1,7 +1,7 @@
 # Whatever fails in the extension, such as an allocation, a file, OpenSSL, the clock or the
 # random source, the statement raises an error and returns no value, and nothing else
-# breaks.  Each statement runs repeatedly, and in each run the next call that can fail fails;
-# see faults.h.
+# breaks.  Each statement runs repeatedly.  In run n, the n-th call that can fail is made to
+# fail; see faults.h.
 use strict;
 use warnings;
 

@@ -1,6 +1,6 @@
-# The high-water mark is above all values of the ordered generators.  While sessions generate
-# values, it is advanced about once a second.  It is flushed before the new reservation is
-# used.
+# The high-water mark is above all values of the ordered generators; the values below the mark
+# are reserved.  While sessions generate values, the mark is advanced about once a second.  It
+# is flushed before the new reservation is used.
 use strict;
 use warnings;
 

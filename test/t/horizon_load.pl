@@ -160,7 +160,7 @@ for my $n (0 .. $#readers)
 }
 
 # Return the result of a statement, or '' if it fails.  If the server crashes, psql can end
-# before it has read the statement, at which IPC::Run dies.
+# before it has read the statement, and then IPC::Run dies.
 sub attempt
 {
 	my ($statement) = @_;

@@ -1,6 +1,7 @@
 # Functions that generate ordered values or change the generators raise errors in read-only
-# transactions and during recovery.  uuidv7_horizon() and uuid_replay_target() raise errors during
-# recovery.  After promotion, uuidv7_horizon() raises an error for snapshots from before it.
+# transactions and during recovery.  uuidv7_horizon() and uuid_replay_target() raise errors
+# during recovery.  After promotion, uuidv7_horizon() raises an error for snapshots that were
+# taken before the promotion.
 use strict;
 use warnings;
 

@@ -1,7 +1,7 @@
-# Incremental reads without the extension, as the page doc/hosted-reads.md describes them, by
-# a role that is not a superuser.  The test runs the queries of the page.  In each history,
-# the reader of the page must get each row once, and readers with a wrong query must miss rows
-# or get them twice.
+# Incremental reads without the extension, as doc/hosted-reads.md describes them, by a role
+# that is not a superuser.  The test runs the queries of this manual page.  In each history,
+# readers with the query of the manual page must get each row once, and readers with a wrong
+# query must miss rows or get them twice.
 #
 # UUID9562_HOSTED_SECONDS is the duration of the load.
 use strict;
@@ -18,7 +18,7 @@ my $seconds = $ENV{UUID9562_HOSTED_SECONDS} || 5;
 my $nil = '00000000-0000-0000-0000-000000000000';
 my $page = slurp_file("$FindBin::Bin/doc/hosted-reads.md");
 
-# Return the only code block of the page that matches a pattern.
+# Return the only code block of the manual page that matches a pattern.
 sub block_with
 {
 	my ($pattern) = @_;
@@ -71,7 +71,7 @@ sub reader
 	return { name => $name, sql => $sql, limit => 2, xid => 0, id => $nil, ids => [], %other };
 }
 
-# Get a page.  Return its number of rows.
+# Get the next rows of a reader, up to its limit.  Return their number.
 sub get_page
 {
 	my ($reader) = @_;
@@ -89,7 +89,7 @@ sub result
 	return missed_and_twice({ node => $primary, table => 'outbox', ids => $reader->{ids} });
 }
 
-# Execute the statement that copies a page, until it copies no row.
+# Execute the manual page's statement that copies rows, until it copies no row.
 sub copy_all
 {
 	my $before;
@@ -97,7 +97,7 @@ sub copy_all
 	do { $before = app('SELECT count(*) FROM copied'); app($copy) } while app('SELECT count(*) FROM copied') > $before;
 }
 
-# Replace a part of the query of the page.  The part must exist.
+# Return the manual page's query with a part replaced.  The query must have the part.
 sub wrong
 {
 	my ($part, $replacement) = @_;
@@ -116,8 +116,8 @@ my %wrong = (
 # --- histories --------------------------------------------------------------------
 
 # Execute a history: a list of pairs of a session's name and a statement.  After each statement,
-# each reader gets a page.  At the end the sessions must have finished their transactions.  The
-# readers with the wrong queries in "found" must then have missed a row or got one twice.
+# each reader gets rows.  At the end, the sessions must have finished their transactions.  Then
+# each reader with a wrong query that $found names must have missed a row or got one twice.
 sub history
 {
 	my ($name, $found, @steps) = @_;
@@ -341,7 +341,7 @@ SKIP:
 	{
 		$pgbench->pump_nb;
 		get_page($_) foreach @readers, $unbounded;
-		# the third reader changes between the servers
+		# the third reader alternates between the servers
 		$readers[2]{server} = $readers[2]{server} ? undef : $standby;
 		app($copy);
 	}

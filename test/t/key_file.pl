@@ -38,8 +38,8 @@ sub write_keys
 	rename "$file.new", $file or die $!;
 }
 
-# Call a function in a new session: of a superuser in the given database, or of the web role in
-# database postgres.  Return the output and the errors.
+# Call a function in a new session, and return the output and the errors.  If a database is
+# given, connect to it as a superuser.  Otherwise, connect to database postgres as role web.
 sub call
 {
 	my ($name, $database, $function) = @_;
@@ -264,7 +264,7 @@ like((call('orders', '#1'))[1], qr/ERROR:  42704: key "orders" does not exist/, 
 write_keys("postgres orders = $counting\nother orders = $keys[1]\n");
 isnt((call('orders', 'other'))[0], $public_id{$counting}, 'a name has another key in another database');
 
-# A superuser can delete the row of the database in pg_database, which then has no name.
+# After a superuser has deleted the database's row in pg_database, the database has no name.
 ($status, $out, $err) = $node->psql('postgres', "BEGIN; DELETE FROM pg_database WHERE datname = 'postgres'; SELECT public.uuidv7_encrypt('$id', 'orders')");
 is($out, '', 'a database without a name has no keys');
 like($err, qr/ERROR:  key "orders" does not exist/, 'the error in a database without a name is that the key does not exist');

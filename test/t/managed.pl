@@ -1,5 +1,5 @@
-# managed/uuid9562.sql as an extension of a superuser, in a schema where another role has
-# created operators, functions and types with the same names as PostgreSQL's: the extension
+# A superuser creates managed/uuid9562.sql as an extension, in a schema where another role has
+# created operators, functions and types with the same names as PostgreSQL's.  The extension
 # uses none of these objects, neither while it is created nor afterwards.
 #
 # A role that is not a superuser installs managed/uuid9562.sql, updates it with
@@ -109,7 +109,7 @@ is($node->safe_psql('planted', q{SET search_path = pg_catalog; SELECT count(*) F
 ($status, $out, $err) = install('planted');
 is($status, 0, 'the extension can be created beside them, and calls none of them') or diag($err);
 
-# Return the objects of the superuser that depend on an object of the other role.
+# a query that returns the objects of other roles that depend on an object of role planter
 my $captured = q{
 	SET search_path = pg_catalog;
 	SELECT pg_describe_object(classid, objid, objsubid) || ' uses ' || pg_describe_object(refclassid, refobjid, refobjsubid)
@@ -123,8 +123,8 @@ my $captured = q{
 	ORDER BY 1};
 is($node->safe_psql('planted', $captured), '', 'no function, operator or type of the extension depends on a planted one');
 
-# The search path of a function in PL/pgSQL must not have the schema, since PostgreSQL parses
-# the body of such a function at each call.
+# PostgreSQL parses a body that is a string only when it executes the function.  So the search
+# path of such a function must not contain the schema of the extension.
 is($node->safe_psql('planted', q{SET search_path = pg_catalog; SELECT string_agg(p.oid::regprocedure::text, ' ') FROM pg_proc AS p JOIN pg_language AS l ON l.oid = prolang
 	WHERE proowner <> 'planter'::regrole AND pronamespace = 'public'::regnamespace AND prokind = 'f'
 		  AND NOT (lanname = 'sql' AND prosqlbody IS NOT NULL) AND proconfig IS DISTINCT FROM '{"search_path=pg_catalog, pg_temp"}'}), '',
@@ -160,7 +160,7 @@ like($err, qr/ERROR:  trap/, 'a function with operands of other types calls the 
 
 $node->safe_psql('postgres', 'CREATE ROLE app LOGIN; CREATE DATABASE shop OWNER app');
 
-# Run SQL as the role.  Return the output with messages.
+# Run SQL as role app.  Return the output with messages.
 sub app
 {
 	my ($sql) = @_;
@@ -169,7 +169,8 @@ sub app
 	return join "\n", grep { length } $out, $err;
 }
 
-# Copy both files to a new folder, and change the SQL file there.  Return the folder.
+# Copy uuid9562.sql and update.sql to a new folder, and change uuid9562.sql there.  Return the
+# folder.
 sub changed
 {
 	my ($part, $replacement) = @_;
@@ -207,7 +208,7 @@ like(app(q{INSERT INTO orders VALUES (gen_random_uuid())}), qr/violates check co
 is(app("\\i $FindBin::Bin/managed/update.sql"), 'Not in the new file, but kept: uuid9562_old.earlier(uuid)', 'the update can be repeated');
 is(app($state), $used, 'the same objects use the functions after both updates');
 
-# new files to which update.sql must refuse to update
+# a new file to which update.sql must refuse to update
 my $operator = changed(qr/^COMMENT ON OPERATOR <@ .*$/m, 'CREATE OPERATOR <<@ (LEFTARG = uuid, RIGHTARG = uuidv7_period, FUNCTION = uuidv7_contained_by_period);');
 like(app("\\i $operator/update.sql"), qr/cannot be updated in place\nDETAIL:.*operator <<@/, 'an update with a new operator is refused');
 is(app(q{INSERT INTO orders (item) VALUES ('milk'); SELECT count(*) FROM recent}), '3', 'a refused update does not disturb users of the functions');

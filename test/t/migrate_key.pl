@@ -20,7 +20,7 @@ sql('CREATE ROLE app LOGIN', 'GRANT CREATE ON DATABASE postgres TO app', 'GRANT 
 sub app { return $node->safe_psql('postgres', $_[0], extra_params => [ '-U', 'app' ]) }
 app("\\i $FindBin::Bin/managed/uuid9562.sql");
 
-# Run a step with variables.  Repeat it if it could not get a lock.  Return its output.
+# Run a step with variables.  Repeat it after a lock timeout or deadlock.  Return its output.
 my $work = PostgreSQL::Test::Utils::tempdir();
 chdir $work;
 sub step

@@ -25,7 +25,7 @@ sql(q{
 	CREATE INDEX ON parent (id);
 	CREATE INDEX ON child (id)});
 
-# the period contains the time of the v7, and the v4 is between its bounds
+# the period contains the time of the v7, and the v4 is between the bounds of the period
 my $period = "'[2026-01-01,2026-01-02)'";
 my $v7 = '019b7711-9680-7000-8000-000000000001';
 my $v4 = '019b7711-9680-4000-8000-000000000002';
@@ -43,7 +43,7 @@ sub wait_for_old_check
 
 sub scans { return ("SET enable_seqscan = $_[0]", 'SET enable_bitmapscan = off', 'SET max_parallel_workers_per_gather = 0') }
 
-# Store a v7 and a v4, delete the v4, and make the constraint.
+# Delete the v4 that fill() has stored, and add or validate the constraint.
 sub make_check
 {
 	my ($table, $leaf, $how) = @_;
@@ -105,7 +105,7 @@ foreach my $table ([ 'events', 'events' ], [ 'parts', 'part' ], [ 'parent', 'chi
 	leave($exporter, $reader);
 }
 
-# a temporary table, for whose rows PostgreSQL ignores the snapshots of other sessions
+# a temporary table: GlobalVisCheckRemovableXid() ignores snapshots of other sessions for it
 {
 	my ($exporter, $reader) = (session(), session());
 

@@ -35,8 +35,8 @@ sub hour_ago { return (time - 3600) . ' 0' }
 
 # --- sessions -----------------------------------------------------------------
 
-# The advisory lock makes the sessions take turns.  So column n, from the sequence, has the
-# order in which the values of the rows are generated.
+# The advisory lock makes the sessions take turns.  So column n, which the sequence fills,
+# shows the order in which the values were generated.
 $server->sql(q{
 	CREATE SEQUENCE numbers;
 	CREATE TABLE numbered (n bigint, v6 uuid, v7 uuid, v8_node uuid, pid int DEFAULT pg_backend_pid());

@@ -83,7 +83,8 @@ sub read_all
 }
 
 # Test that both readers have read all rows of a server.  With $once, also test that the reader
-# outside the database got no row twice; it may do so only after its last rows were lost.
+# with its position outside the database got no row twice.  This reader may get rows twice only
+# after its last rows were lost.
 sub is_complete
 {
 	my ($server, $name, $once) = @_;
@@ -203,7 +204,7 @@ $first->promote;
 write_rows($first, 'failed back');
 is_complete($first, 'after pg_rewind and promotion');
 
-# Restore a cold copy of the data directory, from before branches that the reader has visited.
+# Restore a cold copy of the data directory.  The reader has visited branches after the copy.
 $first->stop;
 my $copy = PostgreSQL::Test::Utils::tempdir() . '/copy';
 PostgreSQL::Test::RecursiveCopy::copypath($first->data_dir, $copy);
@@ -248,7 +249,7 @@ like(refusal("SELECT public.uuidv7_after('$outside->{position}')", $restored), q
 	start($archived, 60);
 	write_rows($archived, 'after the moment');
 	read_to_end($reader);
-	# the archiver archives the last WAL too
+	# complete the last WAL segment, so that the archiver archives it
 	on($archived, 'SELECT pg_switch_wal()');
 	$archived->stop;
 
@@ -344,7 +345,7 @@ foreach my $call ('uuidv7_horizon()', 'uuidv7_after(NULL)', 'uuidv7_position(NUL
 {
 	like(refusal("SET application_name = 'citus_internal gpid=1'; SELECT public.$call", $first), qr/ERROR:  0A000: cannot execute \w+\(\) on a connection of Citus\nDETAIL: .*\nHINT:  .*\(SELECT/, "$call is refused on a connection of Citus");
 }
-# each kind has its own generator, positions and place in the branches
+# each kind has its own generator and positions
 foreach my $kind ('v6', 'v7', 'v8_node')
 {
 	my $value = on($first, 'SET uuid9562.node_id = 7', "SELECT public.uuid${kind}_ordered()");

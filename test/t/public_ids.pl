@@ -1,5 +1,5 @@
-# Tests the privileges on the functions of public IDs, with a database owner who is not a
-# superuser, and with a web role that uses a view and a look-up, also after dump and restore.
+# Tests of the privileges on the functions of public IDs: for a database owner who is not a
+# superuser, and for a web role that uses a view and a look-up, also after dump and restore.
 use strict;
 use warnings;
 

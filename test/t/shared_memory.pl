@@ -48,8 +48,9 @@ like($before, qr/^0\|/, 'there is no shared memory');
 
 # --- another version of the library --------------------------------------------------
 
-# Build another version of the library from edited files, and return its path.  Rename a function,
-# because PostgreSQL 15 hides no function, and the installed library would call the other one.
+# Build another version of the library from edited files, and return its path.  Rename
+# uuid9562_ordered_init(): on PostgreSQL 15, all functions of a library are visible to other
+# libraries, so the installed library would call the function of the other version.
 sub build_other
 {
 	my (%changes) = @_;

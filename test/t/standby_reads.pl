@@ -56,7 +56,8 @@ sub on_standby { return $standby->safe_psql('postgres', $_[0]) }
 
 # --- a primary that is idle -----------------------------------------------------
 
-# Nothing but uuid_replay_target() writes or flushes WAL, and the WAL writer sleeps.
+# Before pg_switch_wal(), only uuid_replay_target() writes or flushes WAL, and the WAL writer
+# sleeps.
 {
 	my ($target, $lsn) = split /\|/, sql('SELECT target, lsn FROM public.uuid_replay_target()');
 

@@ -1,13 +1,17 @@
-# Let incremental readers read through random histories of three servers, whose clocks differ and
-# which have no WAL archive.  A history consists of switchovers, primaries that die with rows that no standby has, promotions
-# to a timeline number that another server has taken, failback by pg_rewind or a new base
-# backup, copies of a data directory that are restored over a newer one, restarts and resets.
+# Let incremental readers read through random histories of three servers.  The clocks of the
+# servers differ, and there is no WAL archive.  A history consists of:
+#
+#	- switchovers, restarts, and resets of the generators
+#	- primaries that die with rows that no standby has
+#	- promotions to a timeline number that another server has taken
+#	- failback by pg_rewind or by a new base backup
+#	- copies of a data directory that are restored over a newer one
 #
 # Readers read on the primary and on standbys, with positions inside and outside the
 # database.  Two more readers are behind a pooler: each of their transactions reaches any
 # server that runs.  At the end of each history, every reader must have all rows of the
-# primary.  It may get a row again only after an event that can lose rows, after a reset, or
-# if its position is unknown and it begins again.
+# primary.  A reader may get a row again only after an event that can lose rows, after a
+# reset, or if its position is unknown and the reader begins again.
 #
 # scripts/torture sets TORTURE_SECONDS and TORTURE_SEED from its arguments.
 use strict;
@@ -27,7 +31,7 @@ use Test::More;
 use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
 use World;
 
-use constant DEEDS => 10;    # of each history
+use constant DEEDS => 10;    # number in each history
 
 my $seconds = $ENV{TORTURE_SECONDS} or plan skip_all => 'scripts/torture runs this test';
 my $seed = $ENV{TORTURE_SEED} || int(rand(1 << 30));
@@ -46,15 +50,15 @@ wal_receiver_timeout = 0
 wal_sender_timeout = 0
 CONF
 
-# Each server has a node, the branch of history that it is on, and whether it follows the
-# primary.  The history is a list of unique numbers.  Its length is the timeline, so two
-# servers can have one timeline and different histories.
+# Each server has a node, a WAL history, and whether it follows the primary.  The WAL history
+# is a list of unique numbers.  Its length is the timeline number, so two servers can have the
+# same timeline number and different WAL histories.
 my @servers = ({ node => $world->node, history => [0] });
 my $primary = $servers[0];
 my $numbers = 0;
-my $ahead = 100;  # seconds by which a clock is ahead
-my $epoch = 0;    # number of events after which readers may get rows again
-my $copy;         # the data directory of a primary, and its history
+my $ahead = 100;  # seconds by which the fastest clock is ahead
+my $epoch = 0;    # increased whenever readers may get rows again
+my $copy;         # the data directory of a primary, and its WAL history
 my %count;
 my $writers;
 
@@ -68,12 +72,12 @@ sub standbys { return grep { $_ != $primary && runs($_) } @servers }
 
 sub followers { return grep { $_->{follows} } @servers }
 
-# Check whether the history of a server is the beginning of another one, or the same.
+# Check whether the WAL history of a server is the beginning of another server's, or the same.
 sub is_before { my ($server, $other) = @_; return index("@{ $other->{history} } ", "@{ $server->{history} } ") == 0 }
 
 # --- servers --------------------------------------------------------------------
 
-# Set the clock of a server, by default to some seconds behind the clock that is most ahead.
+# Set the clock of a server, by default to some seconds behind the fastest clock.
 sub set_clock { my ($server, $clock) = @_; $world->turn('by ' . ($clock // $ahead - int(rand(200))), $server->{node}); return }
 
 # Start a server.  Then set its clock, since pg_ctl compares the start time with the real
@@ -104,7 +108,7 @@ sub own
 # it can be after the header of a page that has no record yet.
 sub catch_up { my ($standby) = @_; $primary->{node}->wait_for_catchup($standby->{node}->name, 'replay', $primary->{node}->lsn('flush')); return }
 
-# Let a standby, which can be stopped, follow the primary.
+# Let a running or stopped server follow the primary as a standby.
 sub follow
 {
 	my ($server) = @_;
@@ -153,14 +157,14 @@ sub promote
 	return;
 }
 
-# Make a standby of a server that does not follow the primary.
+# Turn a server that does not follow the primary into a standby of the primary.
 sub fail_back
 {
 	my ($server) = @_;
 	my $node = $server->{node};
 
-	# pg_rewind needs a former primary, which has all WAL up to its successor's promotion, and
-	# takes servers with the same timeline number for servers with the same history
+	# pg_rewind needs a former primary, which has all WAL up to the promotion of its successor;
+	# it mistakes servers with the same timeline number for servers with the same WAL history
 	my $can_rewind = !runs($server) && is_before($server, $primary) && @{ $server->{history} } < @{ $primary->{history} };
 
 	stop($server, 'fast');
@@ -220,8 +224,8 @@ sub start_writers
 # Wait for the writers, whose server can have died.
 sub await_writers { $writers->finish if $writers; undef $writers; return }
 
-# Let each reader read some pages.  Then set a seed that was chosen before, since the number of
-# retries depends on timing, and must not change the further history.
+# Let each reader read some pages.  Then set a seed that was chosen before the reads.  The
+# number of retries depends on timing, and must not affect the random choices that follow.
 sub read_some
 {
 	my ($least) = @_;
@@ -293,7 +297,7 @@ my %deeds = (
 		rmtree($primary->{node}->data_dir);
 		PostgreSQL::Test::RecursiveCopy::copypath($copy->{folder}, $primary->{node}->data_dir);
 		chmod 0700, $primary->{node}->data_dir;
-		# the timeline number stays the same, but the history is another one
+		# the timeline number stays the same, but the WAL history is another one
 		$primary->{history} = [ @{ $copy->{history} } ];
 		$primary->{history}[-1] = ++$numbers;
 		own($primary);

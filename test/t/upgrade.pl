@@ -29,7 +29,8 @@ my $default = q{SELECT pronamespace::regnamespace || '.' || proname FROM pg_attr
 	JOIN pg_proc ON pg_proc.oid = refobjid
 	WHERE adrelid = 'unqualified'::regclass};
 
-# Return an old and a new server, initialized with checksums, since the default differs.
+# Return an old and a new server.  Both have checksums, since the default differs between
+# versions.
 sub two_servers
 {
 	my ($name, $prefix) = @_;

@@ -15,8 +15,10 @@
  *	committing	a transaction that wrote waits, after it has become visible, in a
  *				transaction callback of COMMIT that was registered before the extension's
  *
- * Without the file, the server has the real clock, random source and disk, except that
- * NAME.swap, if it exists, replaces the file NAME just before the server opens NAME.
+ * Without the file, the server has the real clock, random source and disk.
+ *
+ * In every state, if a file NAME.swap exists, it replaces the file NAME just before the
+ * server opens NAME.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -107,8 +109,8 @@ wait_in_commit(int event, void *arg)
 }
 
 /*
- * PostgreSQL calls this function at the start of each transaction.  Only the state "by SEC"
- * changes its result.
+ * PostgreSQL calls this function at the start of each transaction, so it can register
+ * wait_in_commit().  Only the state "by SEC" changes the result.
  */
 int
 gettimeofday(struct timeval *restrict now, void *restrict zone)
@@ -147,8 +149,8 @@ posix_fallocate(int file, off_t offset, off_t length)
 }
 
 /*
- * Return false if a write to a file must fail.  Count the changes of the folder of the
- * high-water mark, and of files in it whose name contains the mark's number.
+ * Return false if a write to a file must fail.  In the state "kill N", count the changes of
+ * the folder of the high-water mark, and of files there with the mark's number in their names.
  */
 static int
 may_change(const char *path, int writes)

@@ -31,7 +31,7 @@ sub start_before_wraparound
 	$node->start;
 }
 
-# Use transaction IDs, and return their epoch.
+# Use 120 transaction IDs, and return the epoch of the next one.
 sub use_ids
 {
 	sql('DO $$ BEGIN FOR i IN 1 .. 120 LOOP PERFORM pg_current_xact_id(); COMMIT; END LOOP; END $$');
