@@ -180,8 +180,8 @@ uuid_layout_pack(uint8_t *bytes, int version, UuidPayload payload)
 }
 
 /*
- * Extract the payload of a UUID in the layout of the given version.  Ignore the version
- * and variant bits of the UUID.
+ * Extract the payload of a UUID, or of 16 other bytes such as a hash, in the layout of the
+ * given version.  Ignore the version and variant bits.
  */
 static inline UuidPayload
 uuid_layout_unpack(const uint8_t *bytes, int version)
@@ -212,26 +212,6 @@ uuid_layout_last_time(const uint8_t *bytes, int version)
 	before = found < version ||
 		uuid_layout_load64(bytes + 8) >> UUID_VARIANT_SHIFT < UUID_VARIANT_RFC;
 	return before && time > 0 ? time - 1 : time;
-}
-
-/*
- * Convert a UUID to the layout of another version, with the same payload.  From v1
- * to v6 and back this keeps time, clock sequence and node (5.6).
- */
-static inline void
-uuid_layout_convert(uint8_t *bytes, int version, const uint8_t *given, int given_version)
-{
-	uuid_layout_pack(bytes, version, uuid_layout_unpack(given, given_version));
-}
-
-/*
- * Write 16 bytes, such as a hash, as a UUID, with version and variant replaced (5.3,
- * 5.4, 5.5, 5.8).
- */
-static inline void
-uuid_layout_pack_bytes(uint8_t *bytes, int version, const uint8_t *given)
-{
-	uuid_layout_convert(bytes, version, given, version);
 }
 
 /* Return the clock sequence of v1 and v6, 14 bits (5.1). */

@@ -283,14 +283,11 @@ uuid9562_uuidv8_custom_bytes(PG_FUNCTION_ARGS)
 {
 	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
 	size_t		count = VARSIZE_ANY_EXHDR(bytes);
-	pg_uuid_t  *uuid;
 
 	if (count < UUID_LEN)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("bytea value too short for UUID: %zu bytes", count),
 				 errhint("uuidv8_custom() requires at least 16 bytes and uses only the first 16.")));
-	uuid = new_uuid();
-	uuid_layout_pack_bytes(uuid->data, 8, (uint8 *) VARDATA_ANY(bytes));
-	PG_RETURN_UUID_P(uuid);
+	return uuid_datum(8, uuid_layout_unpack((uint8 *) VARDATA_ANY(bytes), 8));
 }

@@ -68,7 +68,6 @@ named_uuid(FunctionCallInfo fcinfo, int version, bool is_text)
 	char	   *bytes = is_text ? pg_server_to_any(given, (int) count, PG_UTF8) : given;
 	const HashAlgorithm *algorithm = version == 3 ? &md5 : version == 5 ? &sha1 : v8_algorithm(PG_GETARG_TEXT_PP(2));
 	uint8		digest[PG_SHA512_DIGEST_LENGTH];
-	pg_uuid_t  *uuid;
 	pg_cryptohash_ctx *context = pg_cryptohash_create(algorithm->type);
 
 	if (bytes != given)
@@ -91,10 +90,7 @@ named_uuid(FunctionCallInfo fcinfo, int version, bool is_text)
 				 errmsg("could not compute %s hash: %s", algorithm->name, reason)));
 	}
 	pg_cryptohash_free(context);
-
-	uuid = new_uuid();
-	uuid_layout_pack_bytes(uuid->data, version, digest);
-	PG_RETURN_UUID_P(uuid);
+	return uuid_datum(version, uuid_layout_unpack(digest, version));
 }
 
 SQL_FUNCTION(uuid9562_uuidv3_text, named_uuid, 3, true)

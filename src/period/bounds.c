@@ -143,9 +143,9 @@ add_comparison(WithinCall *call, bool is_lower, Expr *bound)
 }
 
 static bool
-add_constant_comparison(WithinCall *call, bool is_lower, pg_uuid_t bound)
+add_constant_comparison(WithinCall *call, bool is_lower, Datum bound)
 {
-	return add_comparison(call, is_lower, (Expr *) makeConst(UUIDOID, -1, InvalidOid, UUID_LEN, return_copy(bound), false, false));
+	return add_comparison(call, is_lower, (Expr *) makeConst(UUIDOID, -1, InvalidOid, UUID_LEN, bound, false, false));
 }
 
 /* Add the comparison with a bound that uuidv7_lower_bound() or a similar function returns. */

@@ -76,8 +76,8 @@ uuid9562_period_bounds(const UuidKind *kind, TypeCacheEntry *typcache, const Ran
 		lower.tail = 0;
 		upper.tail = UUID_TAIL_MAX;
 	}
-	uuid_layout_pack(bounds.lower.data, kind->version, lower);
-	uuid_layout_pack(bounds.upper.data, kind->version, upper);
+	bounds.lower = uuid_datum(kind->version, lower);
+	bounds.upper = uuid_datum(kind->version, upper);
 	/* both are true for a period that contains no UUID of the kind */
 	bounds.has_lower = lower.time > 0;
 	bounds.has_upper = upper.time < UUID_TIME_MAX;
@@ -141,7 +141,7 @@ period_bound(FunctionCallInfo fcinfo, const UuidKind *kind, bool is_lower)
 	RangeType  *period = PG_GETARG_RANGE_P(0);
 	UuidBounds	bounds = uuid9562_period_bounds(kind, range_get_typcache(fcinfo, RangeTypeGetOid(period)), period);
 
-	return return_copy(is_lower ? bounds.lower : bounds.upper);
+	return is_lower ? bounds.lower : bounds.upper;
 }
 
 SQL_FUNCTION(uuid9562_uuidv6_lower_bound_tstzrange, period_bound, UUID_V6, true)
@@ -158,20 +158,18 @@ SQL_FUNCTION(uuid9562_uuidv8_node_upper_bound_tstzrange, period_bound, UUID_V8_N
  * return a lower bound greater than every UUID of the kind, or an upper bound less than
  * every UUID of the kind.  This result does not have the variant of RFC 9562 (4.1).
  */
-pg_uuid_t
+Datum
 uuid9562_side_bound(const UuidKind *kind, bool is_lower, TimestampTz time, bool inclusive)
 {
 	int64		first = is_lower ? first_micros(time, inclusive) : PG_INT64_MIN;
 	int64		last = is_lower ? PG_INT64_MAX : last_micros(time, inclusive);
-	uint64_t	lowest = UUID_TIME_MAX;
-	uint64_t	highest = 0;
-	bool		found = uuid_clock_span(kind->clock, first, last, &lowest, &highest);
-	UuidPayload payload = {is_lower ? lowest : highest, is_lower ? 0 : UUID_TAIL_MAX};
-	pg_uuid_t	bound;
+	UuidPayload lowest = {UUID_TIME_MAX, 0};
+	UuidPayload highest = {0, UUID_TAIL_MAX};
+	bool		found = uuid_clock_span(kind->clock, first, last, &lowest.time, &highest.time);
+	Datum		bound = uuid_datum(kind->version, is_lower ? lowest : highest);
 
-	uuid_layout_pack(bound.data, kind->version, payload);
 	if (!found)
-		memset(bound.data + UUID_LEN / 2, is_lower ? 0xff : 0, UUID_LEN / 2);
+		memset(DatumGetUUIDP(bound)->data + UUID_LEN / 2, is_lower ? 0xff : 0, UUID_LEN / 2);
 	return bound;
 }
 
@@ -190,7 +188,7 @@ side_bound(FunctionCallInfo fcinfo, const UuidKind *kind, bool is_lower)
 
 	if (PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	return return_copy(uuid9562_side_bound(kind, is_lower, time, PG_GETARG_BOOL(1)));
+	return uuid9562_side_bound(kind, is_lower, time, PG_GETARG_BOOL(1));
 }
 
 SQL_FUNCTION(uuid9562_uuidv6_lower_bound_timestamptz, side_bound, UUID_V6, true)

@@ -19,8 +19,8 @@
 /* The smallest and the greatest UUID in a period. */
 typedef struct UuidBounds
 {
-	pg_uuid_t	lower;
-	pg_uuid_t	upper;
+	Datum		lower;
+	Datum		upper;
 	bool		has_lower;		/* does lower exclude any UUID of the kind? */
 	bool		has_upper;
 } UuidBounds;
@@ -39,7 +39,7 @@ typedef struct WithinCall
 /* period.c: the bounds as values */
 extern UuidBounds uuid9562_period_bounds(const UuidKind *kind, TypeCacheEntry *typcache,
 										 const RangeType *period);
-extern pg_uuid_t uuid9562_side_bound(const UuidKind *kind, bool is_lower, TimestampTz time, bool inclusive);
+extern Datum uuid9562_side_bound(const UuidKind *kind, bool is_lower, TimestampTz time, bool inclusive);
 
 /* bounds.c: the bounds in expressions */
 extern Expr *uuid9562_make_call(const WithinCall *call, const char *name, Oid result, List *args);

@@ -29,13 +29,10 @@ convert_version(FunctionCallInfo fcinfo, int from)
 	const pg_uuid_t *given = PG_GETARG_UUID_P(0);
 	const int	to = from == 1 ? 6 : 1;
 	int			version = uuid_layout_version(given->data);
-	pg_uuid_t  *uuid;
 
 	if (unlikely(version != from))
 		wrong_version(version, from, to);
-	uuid = new_uuid();
-	uuid_layout_convert(uuid->data, to, given->data, from);
-	PG_RETURN_UUID_P(uuid);
+	return uuid_datum(to, uuid_layout_unpack(given->data, from));
 }
 
 SQL_FUNCTION(uuid9562_uuidv1_to_v6, convert_version, 1)

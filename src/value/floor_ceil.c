@@ -48,14 +48,11 @@ uuid_of_timestamp(FunctionCallInfo fcinfo, const UuidKind *kind, bool smallest)
 {
 	uint64		ticks = uuid9562_timestamp_ticks(kind, PG_GETARG_TIMESTAMPTZ(0));
 	int64		reading = uuid_clock_unix_micros(kind->clock, ticks);
-	uint64_t	first = ticks;
-	uint64_t	last = ticks;
-	UuidPayload payload = {0, 0};
+	UuidPayload first = {ticks, 0};
+	UuidPayload last = {ticks, UUID_TAIL_MAX};
 
-	(void) uuid_clock_span(kind->clock, reading, reading, &first, &last);
-	payload.time = smallest ? first : last;
-	payload.tail = smallest ? 0 : UUID_TAIL_MAX;
-	return uuid_datum(kind->version, payload);
+	(void) uuid_clock_span(kind->clock, reading, reading, &first.time, &last.time);
+	return uuid_datum(kind->version, smallest ? first : last);
 }
 
 SQL_FUNCTION(uuid9562_uuidv6_floor, uuid_of_timestamp, UUID_V6, true)

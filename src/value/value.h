@@ -63,15 +63,6 @@ new_uuid(void)
 	return (pg_uuid_t *) palloc(sizeof(pg_uuid_t));
 }
 
-static inline Datum
-return_copy(pg_uuid_t uuid)
-{
-	pg_uuid_t  *copy = new_uuid();
-
-	*copy = uuid;
-	return UUIDPGetDatum(copy);
-}
-
 /* Return the UUID with a version and a payload. */
 static inline Datum
 uuid_datum(int version, UuidPayload payload)
