@@ -5,8 +5,6 @@
 #include "value/value.h"
 
 #include "common/cryptohash.h"
-#include "common/md5.h"
-#include "common/sha1.h"
 #include "common/sha2.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
@@ -15,18 +13,17 @@ typedef struct HashAlgorithm
 {
 	const char *name;
 	pg_cryptohash_type type;
-	size_t		digest_bytes;	/* at least 16 */
 } HashAlgorithm;
 
-static const HashAlgorithm md5 = {"md5", PG_MD5, MD5_DIGEST_LENGTH};
-static const HashAlgorithm sha1 = {"sha1", PG_SHA1, SHA1_DIGEST_LENGTH};
+static const HashAlgorithm md5 = {"md5", PG_MD5};
+static const HashAlgorithm sha1 = {"sha1", PG_SHA1};
 
 /* Algorithms of version 8.  MD5 and SHA-1 have their own versions, 3 and 5. */
 static const HashAlgorithm v8_algorithms[] = {
-	{"sha224", PG_SHA224, PG_SHA224_DIGEST_LENGTH},
-	{"sha256", PG_SHA256, PG_SHA256_DIGEST_LENGTH},
-	{"sha384", PG_SHA384, PG_SHA384_DIGEST_LENGTH},
-	{"sha512", PG_SHA512, PG_SHA512_DIGEST_LENGTH},
+	{"sha224", PG_SHA224},
+	{"sha256", PG_SHA256},
+	{"sha384", PG_SHA384},
+	{"sha512", PG_SHA512},
 };
 
 /* Find an algorithm of version 8 by its name, which is not case-sensitive. */
@@ -67,28 +64,18 @@ named_uuid(FunctionCallInfo fcinfo, int version, bool is_text)
 	size_t		count = VARSIZE_ANY_EXHDR(name);
 	char	   *bytes = is_text ? pg_server_to_any(given, (int) count, PG_UTF8) : given;
 	const HashAlgorithm *algorithm = version == 3 ? &md5 : version == 5 ? &sha1 : v8_algorithm(PG_GETARG_TEXT_PP(2));
-	uint8		digest[PG_SHA512_DIGEST_LENGTH];
+	uint8		digest[PG_SHA512_DIGEST_LENGTH];	/* the longest */
 	pg_cryptohash_ctx *context = pg_cryptohash_create(algorithm->type);
 
 	if (bytes != given)
 		count = strlen(bytes);
-	if (context == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory")));
 	if (pg_cryptohash_init(context) < 0 ||
 		pg_cryptohash_update(context, namespace->data, UUID_LEN) < 0 ||
 		pg_cryptohash_update(context, (const uint8 *) bytes, count) < 0 ||
-		pg_cryptohash_final(context, digest, algorithm->digest_bytes) < 0)
-	{
-		/* the error string stays valid after the context is freed */
-		const char *reason = pg_cryptohash_error(context);
-
-		pg_cryptohash_free(context);
+		pg_cryptohash_final(context, digest, sizeof(digest)) < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("could not compute %s hash: %s", algorithm->name, reason)));
-	}
+				 errmsg("could not compute %s hash: %s", algorithm->name, pg_cryptohash_error(context))));
 	pg_cryptohash_free(context);
 	return uuid_datum(version, uuid_layout_unpack(digest, version));
 }
