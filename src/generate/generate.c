@@ -6,7 +6,7 @@
  * Each payload for the current time is greater than the previous such payload of its kind
  * in this session (RFC 9562, 6.2).  A rollback does not rewind a generator.
  */
-#include "compat.h"
+#include "value/value.h"
 
 #include "funcapi.h"
 #include "nodes/nodeFuncs.h"
@@ -16,10 +16,8 @@
 
 #include "runtime/runtime.h"
 #include "settings.h"
-#include "value/value.h"
 
 PG_FUNCTION_INFO_V1(uuid9562_uuidv4);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv7);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv7_shift);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv7_batch);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv7_batch_support);
@@ -64,24 +62,27 @@ given_node_id(int32 node_id)
 /*
  * uuidv1() returns uuid
  * uuidv6() returns uuid
+ * uuidv7() returns uuid
  * uuidv8() returns uuid
  * uuidv8_node() returns uuid
  * uuidv8_node(node_id integer) returns uuid
  *
- * Generate a UUID from the time, the counter of method fraction, and random bits (RFC 9562,
- * 5.1, 5.6, appendix B.1, and 6.4).  The node of v1 and v6 is random or
- * uuid9562.mac_address.  The node ID is uuid9562.node_id or the argument.
+ * Generate a UUID from the time, a counter, and random bits (RFC 9562, 5.1, 5.6, 5.7,
+ * appendix B.1, and 6.4).  The method is uuid9562.v7_method in v7, and otherwise fraction.  The
+ * node of v1 and v6 is random or uuid9562.mac_address.  The node ID is uuid9562.node_id or the
+ * argument.
  */
 static pg_attribute_always_inline Datum
 generated_uuid(FunctionCallInfo fcinfo, const UuidKind *kind, UuidNodeBits node)
 {
-	UuidPayload payload = next_payload(kind, UUID_METHOD_FRACTION);
+	const UuidMethod method = kind == UUID_V7 ? (UuidMethod) uuid9562_v7_method : UUID_METHOD_FRACTION;
 
-	return uuid_datum(kind->version, uuid_layout_with_node(payload, node));
+	return uuid_datum(kind->version, uuid_layout_with_node(next_payload(kind, method), node));
 }
 
 SQL_FUNCTION(uuid9562_uuidv1, generated_uuid, UUID_V1, uuid9562_node)
 SQL_FUNCTION(uuid9562_uuidv6, generated_uuid, UUID_V6, uuid9562_node)
+SQL_FUNCTION(uuid9562_uuidv7, generated_uuid, UUID_V7, uuid_no_node)
 SQL_FUNCTION(uuid9562_uuidv8, generated_uuid, UUID_V8, uuid_no_node)
 SQL_FUNCTION(uuid9562_uuidv8_node, generated_uuid, UUID_V8_NODE, uuid9562_own_node_id())
 SQL_FUNCTION(uuid9562_uuidv8_node_arg, generated_uuid, UUID_V8_NODE, given_node_id(PG_GETARG_INT32(0)))
@@ -94,23 +95,9 @@ SQL_FUNCTION(uuid9562_uuidv8_node_arg, generated_uuid, UUID_V8_NODE, given_node_
 Datum
 uuid9562_uuidv4(PG_FUNCTION_ARGS)
 {
-	UuidPayload payload;
+	UuidPayload payload = {random_bits() & UUID_TIME_MAX, random_bits() & UUID_TAIL_MAX};
 
-	payload.time = random_bits() & UUID_TIME_MAX;
-	payload.tail = random_bits() & UUID_TAIL_MAX;
 	return uuid_datum(4, payload);
-}
-
-/*
- * uuidv7() returns uuid
- *
- * Generate a UUID from the milliseconds since 1970-01-01 (RFC 9562, 5.7).
- * uuid9562.v7_method determines the bits after the milliseconds.
- */
-Datum
-uuid9562_uuidv7(PG_FUNCTION_ARGS)
-{
-	return uuid_datum(7, next_payload(UUID_V7, uuid9562_v7_method));
 }
 
 /*
@@ -130,13 +117,11 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 	TimestampTz shifted = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval,
 																  TimestampTzGetDatum(unshifted),
 																  PG_GETARG_DATUM(0)));
-	uint64_t	ticks;
 
 	/* method counter: shift by whole ms, as the next 12 bits are a counter */
 	if (TIMESTAMP_NOT_FINITE(shifted) ||
-		!uuid_clock_v7_shift(payload.time, shifted - unshifted, method == UUID_METHOD_COUNTER, &ticks))
+		!uuid_clock_v7_shift(payload.time, shifted - unshifted, method == UUID_METHOD_COUNTER, &payload.time))
 		uuid9562_timestamp_out_of_range(UUID_V7, shifted);
-	payload.time = ticks;
 	return uuid_datum(7, payload);
 }
 

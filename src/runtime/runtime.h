@@ -81,10 +81,8 @@ clock_ticks(const UuidKind *kind)
 static inline UuidRandom
 random_for(UuidMethod method)
 {
-	UuidRandom	random;
+	UuidRandom	random = {random_bits(), method == UUID_METHOD_COUNTER ? random_bits() : 0};
 
-	random.tail = random_bits();
-	random.seed = method == UUID_METHOD_COUNTER ? random_bits() : 0;
 	return random;
 }
 
