@@ -279,26 +279,11 @@ extrapolated_share(const Statistics *statistics, const Side *lower, const Side *
 }
 
 /*
- * Return the selectivity of a comparison with one side of a period: the share of rows above
+ * Set the selectivity of the comparisons with one side of a period: the share of rows above
  * its lower bound, or below its upper bound.  If the histogram has less than one sampled row
  * there, extrapolate, but do not exceed PostgreSQL's own estimate, which can use the
  * smallest or the greatest entry of an index.
  */
-static double
-side_selectivity(PlannerInfo *root, const Statistics *statistics, const Side *lower, const Side *upper, bool above)
-{
-	const Side *side = above ? lower : upper;
-	Node	   *comparison = (Node *) linitial_node(RestrictInfo, side->comparisons)->clause;
-	double		share = share_below(statistics, side->bound).all;
-
-	if (above)
-		share = share_below(statistics, max_uuid).all - share;
-	if (share >= SAMPLED_ROW * statistics->bin)
-		return share;
-	return Min(extrapolated_share(statistics, lower, upper, above),
-			   clause_selectivity(root, comparison, 0, JOIN_INNER, NULL));
-}
-
 static void
 set_side_selectivity(PlannerInfo *root, const Statistics *statistics, const Side *lower, const Side *upper, bool above)
 {
@@ -308,7 +293,16 @@ set_side_selectivity(PlannerInfo *root, const Statistics *statistics, const Side
 
 	if (side->comparisons == NIL || statistics->bin == 0)
 		return;
-	selectivity = side_selectivity(root, statistics, lower, upper, above);
+	selectivity = share_below(statistics, side->bound).all;
+	if (above)
+		selectivity = share_below(statistics, max_uuid).all - selectivity;
+	if (selectivity < SAMPLED_ROW * statistics->bin)
+	{
+		Expr	   *comparison = linitial_node(RestrictInfo, side->comparisons)->clause;
+
+		selectivity = Min(extrapolated_share(statistics, lower, upper, above),
+						  clause_selectivity(root, (Node *) comparison, 0, JOIN_INNER, NULL));
+	}
 	foreach(cell, side->comparisons)
 	{
 		if (lfirst_node(RestrictInfo, cell)->norm_selec < 0)
