@@ -8,14 +8,12 @@
 
 PG_FUNCTION_INFO_V1(uuid9562_uuid_namespace);
 
-typedef struct Namespace
+/* The namespace IDs of RFC 9562, 6.6, table 3. */
+static const struct
 {
 	const char *name;
 	const char *id;
-} Namespace;
-
-/* The namespace IDs of RFC 9562, 6.6, table 3. */
-static const Namespace namespaces[] = {
+}			namespaces[] = {
 	{"dns", "6ba7b810-9dad-11d1-80b4-00c04fd430c8"},
 	{"url", "6ba7b811-9dad-11d1-80b4-00c04fd430c8"},
 	{"oid", "6ba7b812-9dad-11d1-80b4-00c04fd430c8"},
