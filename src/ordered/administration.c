@@ -2,17 +2,14 @@
  * administration.c
  *		Functions that show, restart and advance the ordered generators.
  */
-#include "compat.h"
+#include "ordered/shared_state.h"
 
 #include "catalog/pg_authid.h"
 #include "funcapi.h"
-#include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
 #include "utils/tuplestore.h"
 
-#include "ordered/shared_state.h"
 #include "runtime/runtime.h"
 #include "settings.h"
 #include "value/value.h"

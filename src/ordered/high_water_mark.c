@@ -25,7 +25,6 @@
 #include "access/xloginsert.h"
 #include "catalog/pg_tablespace_d.h"
 #include "common/file_utils.h"
-#include "miscadmin.h"
 #include "port/pg_crc32c.h"
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"

@@ -38,9 +38,7 @@
 #include "ordered/shared_state.h"
 
 #include "access/parallel.h"
-#include "access/xact.h"
 #include "access/xlog.h"
-#include "miscadmin.h"
 #include "utils/snapmgr.h"
 
 #include "runtime/runtime.h"

@@ -19,7 +19,6 @@
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
 #include "utils/pg_lsn.h"
 
 #include "value/value.h"

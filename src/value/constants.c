@@ -8,12 +8,14 @@
 
 PG_FUNCTION_INFO_V1(uuid9562_uuid_namespace);
 
-/* The namespace IDs of RFC 9562, 6.6, table 3. */
-static const struct
+typedef struct Namespace
 {
 	const char *name;
 	const char *id;
-}			namespaces[] = {
+} Namespace;
+
+/* The namespace IDs of RFC 9562, 6.6, table 3. */
+static const Namespace namespaces[] = {
 	{"dns", "6ba7b810-9dad-11d1-80b4-00c04fd430c8"},
 	{"url", "6ba7b811-9dad-11d1-80b4-00c04fd430c8"},
 	{"oid", "6ba7b812-9dad-11d1-80b4-00c04fd430c8"},

@@ -40,7 +40,8 @@ uuid9562_timestamp_ticks(const UuidKind *kind, TimestampTz timestamp)
  * uuidv7_ceil(timestamptz) returns uuid
  *
  * Return the smallest or the greatest UUID of the timestamp's microsecond in v6, or of
- * its millisecond in v7 and in v8 with a node ID (RFC 9562, 6.1).
+ * its millisecond in v7 and in v8 with a node ID.  Version 6 supports 1582-10-15 to
+ * 5236, and v7 and v8 support 1970-01-01 to 10889 (RFC 9562, 6.1).
  */
 static pg_attribute_always_inline Datum
 uuid_of_timestamp(FunctionCallInfo fcinfo, const UuidKind *kind, bool smallest)

@@ -11,7 +11,6 @@
 #include "compat.h"
 
 #include "common/int.h"
-#include "datatype/timestamp.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
