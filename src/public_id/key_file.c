@@ -228,7 +228,8 @@ report_failure(int level, const char *reason)
 			 level == LOG ? errdetail("This session continues to use the keys that it loaded before.") : 0,
 			 errhint("Write each key as \"database key_name = \", 64 hexadecimal digits and a newline, with single spaces and without quotes.  "
 					 "The file must have permissions u=rw (0600) or less if owned by the database user, "
-					 "or permissions u=rw,g=r (0640) or less if owned by root and a group of the database user.")));
+					 "or permissions u=rw,g=r (0640) or less if owned by root and a group of the database user.  "
+					 "The database user must be able to enter its folder.")));
 }
 
 /*

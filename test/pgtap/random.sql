@@ -20,7 +20,7 @@ GROUP BY bit;
 SELECT is(array_agg(bit ORDER BY bit) FILTER (WHERE ones IN (0, 20000)), '{52,53,54,55,70,71}'::int[],
 		  'version and variant are the fixed bits') FROM bits;
 SELECT is(array_agg(bit ORDER BY bit) FILTER (WHERE ones NOT BETWEEN 9500 AND 10500 AND ones NOT IN (0, 20000)), NULL::int[],
-		  'each of the 122 other bits is set half the time') FROM bits;
+		  'each of the 122 random bits is set half the time') FROM bits;
 
 -- two random bits are equal in about half of the values; a bit and its copy would be equal
 -- in all of them
