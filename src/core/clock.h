@@ -34,8 +34,8 @@ typedef enum UuidClock
 
 /*
  * A tick is one unit of the time field.  n nanoseconds are n * numerator / denominator
- * ticks.  uuid_clock_unix_micros() rounds a time down to a multiple of reading_micros
- * microseconds (1000 in v7, otherwise 1), which are reading_ticks ticks.
+ * ticks.  uuid_clock_unix_micros() rounds a time down to a multiple of reading_ticks ticks.
+ * These ticks last reading_micros microseconds: 1000 in v7, otherwise 1.
  */
 typedef struct UuidClockUnit
 {
@@ -126,9 +126,9 @@ uuid_clock_v7_unix_micros(uint64_t ticks)
  * field cannot hold the result.
  *
  * Round the microseconds down to whole ticks or, with whole_ms, to whole milliseconds.
- * So values to which the same number of microseconds is added keep their order.
- * Values of UUID_METHOD_COUNTER need whole_ms, since the 12 bits after their
- * milliseconds are not a time.
+ * So values keep their order if the same number of microseconds is added to each.
+ * Values of UUID_METHOD_COUNTER (see generator.h) need whole_ms, since the 12 bits after
+ * their milliseconds are not a time.
  */
 static inline bool
 uuid_clock_v7_shift(uint64_t ticks, int64_t micros, bool whole_ms, uint64_t *shifted)

@@ -246,14 +246,12 @@ uuid_layout_node_id_bits(uint32_t node_id)
 	return node;
 }
 
-/* Return the node ID of a v8 UUID with a node ID. */
 static inline uint32_t
 uuid_layout_node_id(UuidPayload payload)
 {
 	return (uint32_t) (payload.tail >> UUID_NODE_ID_SHIFT & UUID_NODE_ID_MAX);
 }
 
-/* Set the bits of a node or node ID in a payload. */
 static inline UuidPayload
 uuid_layout_with_node(UuidPayload payload, UuidNodeBits node)
 {

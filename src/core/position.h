@@ -12,6 +12,8 @@
  * So on a server that knows the branch, the reader can continue after the ID or at the floor,
  * whichever is less.  This holds even if the server left the branch before the reader did, as
  * after a failover.  If a branch was lost with its server, the entry of an older branch is used.
+ *
+ * src/ordered/position.c explains replay targets.
  */
 #ifndef UUID9562_CORE_POSITION_H
 #define UUID9562_CORE_POSITION_H

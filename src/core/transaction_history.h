@@ -11,8 +11,9 @@
  *
  * Level n holds up to two entries of 2^n transactions each, but the oldest entry of the
  * last level covers all older transactions.  Every other entry covers at most t + 1
- * transactions if t transactions finished after the newest of them.  So its value is at most
- * about twice as old as a snapshot that sees this newest transaction as in progress.
+ * transactions if t transactions finished after the newest of them.  So the value of the
+ * entry is at most about twice as old as a snapshot that sees this newest transaction as in
+ * progress.
  */
 #ifndef UUID9562_CORE_TRANSACTION_HISTORY_H
 #define UUID9562_CORE_TRANSACTION_HISTORY_H
@@ -39,7 +40,7 @@ typedef struct UuidHistory
 	UuidHistoryEntry entries[UUID_HISTORY_LEVELS][UUID_HISTORY_ON_LEVEL];
 } UuidHistory;
 
-/* Merge an older entry into a newer one. */
+/* The newer entry keeps its ID, and gets the smaller value of each generator. */
 static inline void
 uuid_history_merge(UuidHistoryEntry *newer, const UuidHistoryEntry *older)
 {

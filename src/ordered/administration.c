@@ -127,7 +127,7 @@ uuid9562_uuid_generator_reset(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* Return the kind of ordered UUIDs that has the version of a UUID. */
+/* Return the kind that has an _ordered() function and the version of a UUID. */
 static const UuidKind *
 ordered_kind(const pg_uuid_t *uuid)
 {

@@ -9,23 +9,23 @@
  *
  * The slot of a process contains a history of its finished transactions, and the smallest
  * value of its transaction in progress.  A transaction in progress holds the horizon at
- * its smallest value.  So does a finished transaction that the snapshot sees as in
- * progress.  If nothing holds it, the horizon is just above the generator's last value.
+ * its smallest value.  So does a finished transaction that the snapshot sees as in progress.
+ * If no transaction holds the horizon, it is just above the generator's last value.
  *
  * Proof.  Suppose that transaction T generates a value and commits, and that the snapshot
  * does not see T as finished.  The reader first reads the generator's last value L.  If
  * T's value is greater than L, it is not below the horizon.  Otherwise T's smallest value
  * was in T's slot before L was read, because values are recorded, and L is read, under
- * the generator's lock (1).  Then the reader reads the slot.  If T's value is not in the
- * slot any more, T is already in the history (2), which is read after the slot (3).  The
- * history is in the order in which transactions finished.  So the reader starts at the
+ * the generator's lock (1).  Then the reader reads the value in the slot.  If this is no
+ * longer T's value, T is already in the history (2), which is read after the value (3).
+ * The history is in the order in which transactions finished.  So the reader starts at the
  * newest entry, and can stop at the first entry that the snapshot sees as finished (4).
  * If the history changes while the reader reads it, the reader reads it again (5).
  *
  * PREPARE TRANSACTION copies T's smallest value to the history in the slot of the prepared
- * transaction, and then clears the slot of the process (2).  The reader reads the slots of
- * prepared transactions last, so it finds the value in one of the two slots (6).  The
- * slot of a prepared transaction is not reused before the transaction has finished.
+ * transaction, and then clears the value in the slot of the process (2).  The reader reads
+ * the slots of prepared transactions last, so it finds the value in one of the two slots (6).
+ * The slot of a prepared transaction is not reused before the transaction has finished.
  *
  * After a crash, a generator continues from the high-water mark, which is in WAL and is
  * greater than all earlier values and horizons.  Without a crash, a horizon can be less than an
@@ -145,7 +145,7 @@ check_known(const UuidKind *kind, const FullSnapshot *full)
 }
 
 /*
- * Return the smallest value of the entries in a history, read from the newest one on, whose
+ * Read a history from its newest entry on, and return the smallest value of the entries whose
  * transactions the snapshot sees as in progress (4).  If another process changes the history at
  * the same time, the caller ignores the result.  Even then the counts do not exceed the size of
  * the array.
@@ -208,7 +208,7 @@ smallest_unfinished(const UuidKind *kind, const FullSnapshot *full, int *holder)
 		TransactionSlot *slot = &uuid9562_shared->slots[i].slot;
 		uint64		first = pg_atomic_read_u64(&slot->first[kind->number]);
 
-		/* (3), (6): the function reads the history after a read barrier */
+		/* (3), (6): smallest_finished() reads the history after a barrier */
 		uint64		finished = smallest_finished(slot, kind, full);
 
 		first = Min(first, finished);
@@ -298,8 +298,8 @@ SQL_FUNCTION(uuid9562_uuidv7_horizon, uuid_horizon, UUID_V7, "uuidv7_horizon")
 SQL_FUNCTION(uuid9562_uuidv8_node_horizon, uuid_horizon, UUID_V8_NODE, "uuidv8_node_horizon")
 
 /*
- * Return the number of the slot that holds back the horizon of a kind, or -1 if there
- * is none.  Set *time to the time of the slot's value.
+ * Return the number of the slot that holds the horizon of a kind, or -1 if there is none.
+ * Set *time to the time of the slot's value.
  */
 int
 uuid9562_find_holder(const UuidKind *kind, uint64 *time)

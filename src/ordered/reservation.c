@@ -22,7 +22,10 @@
 
 #include "runtime/runtime.h"
 
-/* Both count from the later of the generator's previous value and the payload of extend(). */
+/*
+ * The length of a reservation, and the time after which a session extends it.  Both begin
+ * at the generator's previous value or the time that the session needs, whichever is later.
+ */
 #define RESERVED_SECONDS		2
 #define EXTEND_AFTER_SECONDS	1
 
@@ -112,7 +115,8 @@ new_name(void)
 
 /*
  * Publish the name of a new branch to uuid9562_snapshot_state().  For the first branch after
- * startup, also set first_known_xid, and then uuid9562_prepare_generators() skips the mark.
+ * startup, also set first_known_xid and loaded.  Once loaded is true,
+ * uuid9562_prepare_generators() does not read the mark.
  */
 static void
 publish_branch(uint64 name)
@@ -340,8 +344,8 @@ uuid9562_record_branch(uint64 name, uint64 *target)
 }
 
 /*
- * Extend a generator's reservation if that is due at a payload.  With nowait, do nothing if
- * another session is changing the mark.
+ * Extend a generator's reservation if the previous value or the payload has reached
+ * extend_at.  With nowait, do nothing if another session is changing the mark.
  */
 void
 uuid9562_extend(const UuidKind *kind, UuidPayload payload, bool nowait)

@@ -30,7 +30,7 @@ typedef struct HighWaterMark
 /* What has been computed for a snapshot */
 typedef struct CachedHorizon
 {
-	uint64		branch;			/* current branch at the first call, or 0 */
+	uint64		branch;			/* branch captured for positions, or 0 */
 	bool		recorded;		/* is the branch in the high-water mark? */
 	bool		known[UUID_ORDERED_COUNT];	/* is the horizon computed? */
 	UuidPayload horizon[UUID_ORDERED_COUNT];

@@ -20,8 +20,8 @@
 TransactionSlot *uuid9562_own_slot;
 
 /*
- * Add a transaction to a history.  Concurrent readers retry if the changecount is
- * odd or has changed, as with PgBackendStatus (5).
+ * Add a transaction to a history.  Concurrent readers retry if the changecount is odd or
+ * has changed, as with PgBackendStatus (step (5) of horizon.c).
  */
 static void
 add_to_history(TransactionSlot *slot, UuidHistoryEntry entry)
@@ -37,7 +37,8 @@ add_to_history(TransactionSlot *slot, UuidHistoryEntry entry)
 
 /*
  * Move the values of a finished or prepared transaction from the slot of this process to a
- * history, which is NULL if the transaction has no rows that can become visible.
+ * history.  The argument is the slot with this history, or NULL if no row of the transaction
+ * can become visible.
  */
 static void
 finish_transaction(TransactionSlot *history)
@@ -61,7 +62,7 @@ finish_transaction(TransactionSlot *history)
 	if (history != NULL)
 		add_to_history(history, entry);
 
-	/* (2): this is after the last write barrier of add_to_history() */
+	/* step (2) of horizon.c: clear after the barriers of add_to_history() */
 	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
 		pg_atomic_write_u64(&slot->first[i], UUID_NO_TIME);
 }
@@ -89,8 +90,8 @@ abort_or_prepare(XactEvent event, void *arg)
 /*
  * Resource release callback: finish a transaction that committed.
  *
- * PostgreSQL calls it after the transaction callbacks, which can commit rows with values of
- * this transaction elsewhere, as Citus does on its workers, so the slot must hold the horizon
+ * PostgreSQL calls it after the transaction callbacks.  These can commit rows with values of
+ * this transaction elsewhere, as Citus does on its workers.  So the slot must hold the horizon
  * until all of them have returned.  A resource release callback cannot distinguish COMMIT
  * from PREPARE, but abort_or_prepare() has already cleared the slot at PREPARE.
  *

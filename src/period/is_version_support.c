@@ -5,8 +5,7 @@
  * The support functions estimate how many rows of a table have the version; see
  * selectivity.c.  They also provide an index condition.  If a CHECK constraint excludes
  * other versions, or if the query has the same condition twice, the index condition "id IS
- * NOT NULL" replaces the call, and an index scan does not have to check the version of each
- * row.
+ * NOT NULL" replaces the call.  An index scan then does not check the version of each row.
  *
  * An estimate evaluates every bound of the table's conditions.  A query with many periods
  * has as many calls of uuid_is_v7, so the estimate is remembered: otherwise, the time for
@@ -155,11 +154,11 @@ version_selectivity(PlannerInfo *root, Oid funcid, List *args, const UuidKind *k
  * Otherwise, mark the plan as transient, so that it is made again with a later snapshot.
  *
  * A cached plan must also be made again if a transaction imports an older snapshot with
- * SET TRANSACTION SNAPSHOT, so mark the plan as transient while any snapshot is older.  Check this
- * without a relation, since PostgreSQL ignores snapshots of other sessions for a temporary one.
+ * SET TRANSACTION SNAPSHOT, so mark the plan as transient while any snapshot is older.  Check
+ * this without a relation: PostgreSQL ignores snapshots of other sessions for a temporary table.
  *
  * The relation cache can be newer or older than the row of pg_constraint that this transaction
- * sees, so read from this row, too, whether the constraint is valid.
+ * sees, so also read from this row whether the constraint is valid.
  */
 static bool
 holds_for_all_snapshots(PlannerInfo *root, Oid table, const char *constraint)

@@ -65,11 +65,12 @@ typedef struct Statistics
 	const UuidKind *kind;		/* of "the version" in these comments */
 	Boundary   *boundaries;
 	int			count;
-	int			last;			/* index of the version's last one; 0 if none */
+	int			last;			/* last boundary of the histogram; 0 if none */
 	double		bin;			/* a bin's share of all rows; 0 if no
 								 * histogram */
 	double		nulls;			/* share of all rows */
-	double		newer;			/* bins of rows added since ANALYZE */
+	double		newer;			/* bins of the version's rows added since
+								 * ANALYZE */
 	uint8		now[UUID_LEN];	/* smallest UUID of the current time */
 } Statistics;
 
@@ -107,7 +108,6 @@ bins_between(const Statistics *statistics, bool as_last, const uint8 *low, const
 	return bins > 0 ? bins * uuid_distance(low, high) / uuid_distance(from[0].uuid, from[bins].uuid) : 0.5;
 }
 
-/* Set statistics->now to the smallest UUID of a kind at the current time. */
 static void
 set_now(Statistics *statistics, const UuidKind *kind)
 {
@@ -201,7 +201,7 @@ split_histogram(PlannerInfo *root, Statistics *statistics)
 	add_recent_rows(root, statistics, of_version + others, of_version);
 }
 
-/* Return the shares of the rows below a UUID. */
+/* Return the rows below a UUID, as shares of all rows. */
 static Rows
 share_below(const Statistics *statistics, const uint8 *uuid)
 {
@@ -260,8 +260,8 @@ load_statistics(PlannerInfo *root, const VariableStatData *variable, const UuidK
 
 /*
  * Extrapolate the share of rows above the lower bound of a period, or below its upper bound,
- * by the density of the nearest bins.  For a lower bound before now, the result is at most
- * one bin.  Otherwise it is at most the rows added since ANALYZE plus one sampled row.
+ * by the density of the nearest bins.  Above a lower bound before now, the result is at most
+ * one bin.  Otherwise it is at most the version's rows since ANALYZE plus one sampled row.
  */
 static double
 extrapolated_share(const Statistics *statistics, const Side *lower, const Side *upper, bool above)

@@ -85,10 +85,10 @@ grouped_expressions(Query *query)
 }
 
 /*
- * Check by the type of a grouped expression whether the rewrite could destroy its tree, as that
- * of a period (tstzrange), or create an equal tree, as a condition (boolean) or a bound (uuid).
- * An equal tree does harm only with grouping sets.  The rewrite keeps every Var, and creates
- * none.
+ * Check whether the rewrite could destroy the tree of a grouped expression, or create an
+ * equal tree.  The rewrite destroys periods (tstzrange), and creates conditions (boolean)
+ * and bounds (uuid).  An equal tree does harm only with grouping sets.  The rewrite keeps
+ * every Var, and creates none.
  */
 static bool
 is_affected_by_rewrite(const Query *query, const Node *expression)

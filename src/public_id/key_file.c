@@ -165,7 +165,7 @@ parse_file(Contents *contents, Key **list)
 		Key		   *key;
 
 		CHECK_FOR_INTERRUPTS();
-		/* lines joined without a newline look like one of a long name */
+		/* two lines joined without a newline look like one with a long name */
 		if (found == UUID_KEY_LINE_INVALID || strlen(lines.database) >= NAMEDATALEN)
 			return psprintf("syntax error in line %d", lines.number);
 		if (database == NULL || strcmp(lines.database, database) != 0)

@@ -14,7 +14,6 @@
 
 PG_FUNCTION_INFO_V1(uuid9562_uuid_inspect);
 
-/* A function that returns a field, and sets *isnull */
 typedef Datum (*FieldFunction) (const pg_uuid_t *uuid, bool *isnull);
 
 /* Return the version.  It is NULL if the variant is not that of RFC 9562 (4.2). */
@@ -42,7 +41,7 @@ variant_of(const pg_uuid_t *uuid, bool *isnull)
 	return CStringGetTextDatum(names[uuid_layout_variant(uuid->data)]);
 }
 
-/* Return the timestamp of a UUID.  With micros, which requires v7's clock, it is exact to the microsecond. */
+/* Return the timestamp.  With micros (only for v7's clock), it is exact to a microsecond. */
 static pg_attribute_always_inline Datum
 timestamp_of_kind(const pg_uuid_t *uuid, const UuidKind *kind, bool micros)
 {

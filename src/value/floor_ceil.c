@@ -24,7 +24,6 @@ uuid9562_timestamp_out_of_range(const UuidKind *kind, TimestampTz timestamp)
 					   "1582-10-15 to approximately year 5236")));
 }
 
-/* Convert a timestamp to the time field of a kind. */
 uint64
 uuid9562_timestamp_ticks(const UuidKind *kind, TimestampTz timestamp)
 {
@@ -36,8 +35,8 @@ uuid9562_timestamp_ticks(const UuidKind *kind, TimestampTz timestamp)
 }
 
 /*
- * uuidv7_floor(timestamptz) returns uuid
- * uuidv7_ceil(timestamptz) returns uuid
+ * uuidv7_floor(timestamptz) returns uuid; the same for v6 and v8_node
+ * uuidv7_ceil(timestamptz) returns uuid; the same for v6 and v8_node
  *
  * Return the smallest or the greatest UUID of the timestamp's microsecond in v6, or of
  * its millisecond in v7 and in v8 with a node ID.  Version 6 supports 1582-10-15 to

@@ -3,7 +3,7 @@
  *		Conversion of UUIDs to and from text: URN, base32hex, ULID, base58, base62,
  *		base64url and TypeID.
  *
- * A text argument can have any encoding of a server, and any length.  All valid texts
+ * A text argument can have any server encoding, and any length.  All valid texts
  * consist of a few ASCII characters.
  */
 #include "value/value.h"
@@ -17,13 +17,13 @@ PG_FUNCTION_INFO_V1(uuid9562_uuid_decode);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_to_typeid);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_from_typeid);
 
-/* Maximum number of bytes of a text in a message, which does not cut a character */
+/* Maximum number of bytes that a message shows of a text, without cutting a character */
 #define SHOWN_BYTES		100
 
-/* Bytes to fetch of a toasted text: more than a valid text has, and than a message shows */
+/* Bytes to fetch of a toasted text: more than a valid text has or a message shows */
 #define FETCHED_BYTES	128
 
-/* The bytes of a text as two arguments: for src/core, and for "%.*s" of errmsg() */
+/* A text as two arguments: BYTES() for src/core, SHOWN() for "%.*s" of errmsg() */
 #define BYTES(given)	VARDATA_ANY(given), VARSIZE_ANY_EXHDR(given)
 #define SHOWN(given)	pg_mbcliplen(BYTES(given), SHOWN_BYTES), VARDATA_ANY(given)
 

@@ -30,8 +30,8 @@ unix_micros_to_timestamptz(int64 unix_micros)
 }
 
 /*
- * Convert timestamptz to microseconds since 1970-01-01.  The last 30 years of
- * timestamptz, and infinity, become PG_INT64_MAX, which no time field can hold.
+ * Convert timestamptz to microseconds since 1970-01-01.  For infinity, and for timestamps
+ * from January 294247 on, the result is PG_INT64_MAX, which no time field can hold.
  */
 static inline int64
 timestamptz_to_unix_micros(TimestampTz timestamp)
@@ -44,8 +44,8 @@ timestamptz_to_unix_micros(TimestampTz timestamp)
 }
 
 /*
- * Define the C function of an SQL function.  It calls the implementation with additional
- * arguments, such as the kind.
+ * Define the C function of an SQL function.  The C function passes fcinfo and the further
+ * arguments, such as the kind of UUID, to the implementation.
  */
 #define SQL_FUNCTION(function, implementation, ...) \
 	PG_FUNCTION_INFO_V1(function); \
