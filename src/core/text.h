@@ -171,8 +171,8 @@ uuid_text_form_write(const UuidTextForm *form, const uint8_t *bytes, char *strin
 
 /*
  * Convert a text to 16 bytes.  Return false if the text is not valid.  In base58 and base62,
- * leading zeros can be missing.  One loop reads all forms as numbers.  It collects several
- * digits, multiplies words by power, the product of their bases, and adds the digits.
+ * leading zeros can be missing.  One loop reads all forms as numbers.  It adds several digits
+ * at once, after multiplying words by power.  This is the product of the digits' bases.
  */
 static inline bool
 uuid_text_form_read(const UuidTextForm *form, const char *string, size_t length, uint8_t *bytes)

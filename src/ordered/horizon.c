@@ -208,7 +208,7 @@ smallest_unfinished(const UuidKind *kind, const FullSnapshot *full, int *holder)
 		TransactionSlot *slot = &uuid9562_shared->slots[i].slot;
 		uint64		first = pg_atomic_read_u64(&slot->first[kind->number]);
 
-		/* (3), (6): smallest_finished() reads the history after a barrier */
+		/* steps (3), (6): this function reads the history after a barrier */
 		uint64		finished = smallest_finished(slot, kind, full);
 
 		first = Min(first, finished);

@@ -252,7 +252,7 @@ load_statistics(PlannerInfo *root, const VariableStatData *variable, const UuidK
 						 uuid9562_operator(BTLessStrategyNumber), ATTSTATSSLOT_VALUES))
 	{
 		split_histogram(root, statistics);
-		/* bin is still 0, so the share is that of the common values */
+		/* while bin is 0, share_below() returns that of the common values */
 		statistics->bin = (1 - statistics->nulls - share_below(statistics, max_uuid).all) /
 			Max(statistics->boundaries[statistics->count - 1].below.all, 1);
 	}

@@ -224,7 +224,7 @@ point_after_synchronize(void)
 
 /* --- plain accesses, which -fsanitize=thread announces ------------------------- */
 
-/* Record the plain stores since the last point, whose values are now in the arena. */
+/* Record the plain stores since the last point.  Their values are in the arena now. */
 void
 settle_stores(void)
 {

@@ -33,8 +33,8 @@ like($err, qr/invalid byte sequence for encoding "UTF8": 0xfc/, 'in SQL_ASCII a 
 $node->safe_psql('postgres', q{CREATE DATABASE euc_jp ENCODING 'EUC_JP' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'});
 $node->safe_psql('euc_jp', 'CREATE EXTENSION uuid9562');
 
-# "a" and characters of one to four bytes: a message shows at most 100 bytes, and does not cut a
-# character
+# The text is an "a" and many copies of a character, which has one to four bytes.  A message
+# shows at most 100 bytes of the text, and does not cut a character.
 foreach (
 	[ 'UTF8', "\xc3\xa9", 49 ],	# 2 bytes
 	[ 'UTF8', "\xe2\x82\xac", 33 ],	# 3 bytes
