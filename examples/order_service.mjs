@@ -44,10 +44,15 @@ function rowId(publicId) {
 	}
 }
 
-// List the orders of a customer, the newest first.  The next page begins after a public ID.
+// List the orders of a customer, the newest first.  The next page begins after a public ID.  If
+// this is not the ID of an order of the customer, return no orders: the page after another
+// decrypted ID would reveal its time.
 async function list(customer, after) {
-	const { rows } = await db.query(
-		'SELECT id, item FROM orders WHERE customer = $1 AND ($2::uuid IS NULL OR id < $2) ORDER BY id DESC LIMIT $3',
+	const { rows } = await db.query(`
+		SELECT id, item FROM orders
+		WHERE customer = $1
+		  AND ($2::uuid IS NULL OR id < (SELECT id FROM orders WHERE id = $2 AND customer = $1))
+		ORDER BY id DESC LIMIT $3`,
 		[customer, after && rowId(after), pageSize]);
 	const orders = rows.map(shown);
 	return { orders, next: rows.length < pageSize ? null : `/orders?after=${orders.at(-1).id}` };

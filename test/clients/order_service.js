@@ -62,6 +62,9 @@ try {
 		path = body.next;
 	}
 	const { rows } = await client.query(`SELECT public.uuidv7_encrypt(id, 'orders') AS id FROM orders ORDER BY orders.id DESC`);
+	const { body: { id: other } } = await post('bob', '{"item": "milk"}');
+	const page = await call('ann', `/orders?after=${other}`);
+	step(page.status === 200 && page.body.orders.length === 0, 'no page begins after the order of another user', page);
 	step(listed.map((order) => order.id).join() === rows.map((row) => row.id).join(), 'pages list each order once, the newest first', listed.length);
 } finally {
 	service.kill();
