@@ -77,7 +77,7 @@ foreach my $what (sort keys %damage)
 		my ($out, $err) = $server->try('SELECT public.uuidv7_ordered()', 'SELECT public.uuidv7_horizon()', "SELECT public.uuid_generator_advance('$first', force => true)");
 		my @errors = $err =~ /(ERROR:  XX001: file "global\/9562" does not contain valid generator state.*?HINT:  .*?uuid_generator_reset)/gs;
 		is($out, '', "no value from a file with $what, attempt $attempt");
-		is(scalar(@errors), 3, "generating, a horizon and an advance report the damaged file: $what, attempt $attempt");
+		is(scalar(@errors), 3, "uuidv7_ordered(), uuidv7_horizon() and uuid_generator_advance() report the damaged file: $what, attempt $attempt");
 	}
 	like($server->sql('SELECT public.uuidv7()'), qr/^[0-9a-f-]{36}$/, "uuidv7() does not need the file with $what");
 	$server->sql('SELECT public.uuid_generator_reset()', "SELECT public.uuid_generator_advance('$first', force => true)");
@@ -99,7 +99,7 @@ $node->stop;
 unlink $mark or die;
 $server->turn((time - 3600) . ' 0');
 $server->start;
-cmp_ok($server->value, 'lt', $before, 'without the file the generators start at the clock');
+cmp_ok($server->value, 'lt', $before, 'without the file the generators start at the current time');
 $server->turn('normal');
 $server->sql("SELECT public.uuid_generator_advance('$before')");
 cmp_ok($server->value, 'gt', $before, 'an advance restores the order');
