@@ -614,7 +614,7 @@ CREATE FUNCTION uuid_generator_branches(OUT branch text, OUT targets bigint, OUT
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_branches'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION uuid_generator_branches() IS 'branches of the server''s history whose positions it knows, oldest first';
+COMMENT ON FUNCTION uuid_generator_branches() IS 'branches of the server''s history that positions can name, oldest first';
 
 CREATE FUNCTION uuid_generator_advance(id uuid, force boolean DEFAULT false) RETURNS void
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_advance'

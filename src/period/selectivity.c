@@ -47,8 +47,8 @@ typedef struct Rows
 } Rows;
 
 /*
- * A UUID and the bins below it.  The boundaries are nil, those of the histogram that have
- * the version, now, and max.
+ * A UUID, and the rows below it in bins.  The boundaries are the nil UUID, the UUIDs of the
+ * histogram that have the version, the first UUID of now, and the max UUID.
  */
 typedef struct Boundary
 {

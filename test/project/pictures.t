@@ -1,5 +1,5 @@
-# Each picture of the manual is drawn from its source, contains its text as text, loads nothing,
-# and is on a page, with a text for readers who do not see it.
+# Each picture of the manual is drawn from its source, keeps its labels as text, loads no other
+# file, and is on a page, with an alternative text.
 use strict;
 use warnings;
 

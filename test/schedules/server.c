@@ -28,7 +28,7 @@ static struct
 	int			last_error;
 }			saved[MAX_PROCESSES];
 
-/* Locks that any process holds; the content of a lock in the arena is not used. */
+/* Locks that a process holds; the locks in the arena do not say whether they are held. */
 static const volatile void *held_locks[MAX_LOCKS];
 
 /* --- clock and random bits ---------------------------------------------------- */

@@ -142,7 +142,7 @@ $server->unblock;
 
 # --- the first write ------------------------------------------------------------
 
-# A full disk leaves no file, so the generators work as soon as there is space.
+# If the disk is full, no file stays, so the generators work as soon as there is space.
 $server->forget;
 $server->turn('full');
 foreach my $attempt (1, 2)

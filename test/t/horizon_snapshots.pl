@@ -203,7 +203,7 @@ sql(q{
 }
 # --- no snapshot ----------------------------------------------------------------
 
-# After COMMIT, PL/pgSQL has no snapshot when it checks the initial NULL of a variable.
+# After COMMIT, PL/pgSQL has no snapshot when it checks the NULL with which a variable begins.
 sql('CREATE DOMAIN checked AS integer CHECK (VALUE IS NOT NULL OR public.uuidv7_horizon() IS NOT NULL)');
 my $declare = 'DECLARE x checked; BEGIN x := 1; END;';
 is(refusal("DO \$\$ BEGIN $declare END \$\$"), '', 'a check constraint of a domain computes the horizon');
