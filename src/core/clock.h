@@ -190,8 +190,9 @@ uuid_clock_span(UuidClock clock, int64_t first, int64_t last, uint64_t *smallest
 }
 
 /*
- * Add seconds to a time field.  In v7, round the result down to whole milliseconds.  If
- * the field cannot hold the result, return UUID_TIME_MAX + 1.
+ * Add seconds to a time field.  In v7, round the result down to whole milliseconds, as
+ * uuid_generator_from() requires for UUID_METHOD_COUNTER.  If the field cannot hold the
+ * result, return UUID_TIME_MAX + 1.
  */
 static inline uint64_t
 uuid_clock_later(UuidClock clock, uint64_t ticks, uint32_t seconds)

@@ -41,7 +41,7 @@ variant_of(const pg_uuid_t *uuid, bool *isnull)
 	return CStringGetTextDatum(names[uuid_layout_variant(uuid->data)]);
 }
 
-/* Return the timestamp.  With micros (only for v7's clock), it is exact to a microsecond. */
+/* With micros, read the 12 bits after v7's milliseconds as a fraction. */
 static pg_attribute_always_inline Datum
 timestamp_of_kind(const pg_uuid_t *uuid, const UuidKind *kind, bool micros)
 {
