@@ -2,7 +2,8 @@
 --
 --	psql -v table=orders -f 4_create_indexes.sql
 --
--- Writers are not blocked, but CREATE INDEX CONCURRENTLY waits for transactions in progress.
+-- Writers are blocked only for a moment, but CREATE INDEX CONCURRENTLY waits for transactions in
+-- progress.
 -- If you need other indexes on the new columns, create them yourself.
 \ir plan.sql
 \if :switched

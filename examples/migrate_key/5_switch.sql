@@ -3,8 +3,9 @@
 --	psql -v table=orders -v views=views.sql -f 5_switch.sql
 --
 -- The old columns stay, under names that begin with "old_".  Views refer to the old columns until
--- they are replaced, so the transaction also executes views.sql of step 4.  If a view returns the
--- key and the type changes, write DROP VIEW above its CREATE VIEW, and grant its privileges again.
+-- they are replaced, so the transaction also executes views.sql of step 4.  If the key's type
+-- changes and a view returns the key or a foreign key, write DROP VIEW above its CREATE VIEW, and
+-- grant its privileges again.
 \ir plan.sql
 \if :switched
 	\echo 'The table has been switched.'
