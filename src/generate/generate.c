@@ -251,9 +251,9 @@ uuid9562_uuidv8_custom_fields(PG_FUNCTION_ARGS)
 	int64		custom_c = PG_GETARG_INT64(2);
 	UuidPayload payload = {(uint64) custom_a << UUID_SUBTIME_BITS | custom_b, custom_c};
 
-	check_custom_field("custom_a", custom_a, UUID_FIELD_MAX(48));
-	check_custom_field("custom_b", custom_b, UUID_FIELD_MAX(12));
-	check_custom_field("custom_c", custom_c, UUID_FIELD_MAX(62));
+	check_custom_field("custom_a", custom_a, UUID_FIELD_MAX(UUID_TIME_BITS - UUID_SUBTIME_BITS));
+	check_custom_field("custom_b", custom_b, UUID_SUBTIME_MAX);
+	check_custom_field("custom_c", custom_c, UUID_TAIL_MAX);
 	return uuid_datum(8, payload);
 }
 
