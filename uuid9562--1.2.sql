@@ -162,6 +162,11 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_timestamp_micros'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv7_timestamp_micros(uuid) IS 'timestamp of UUID version 7, to the microsecond';
 
+CREATE FUNCTION uuidv7_ordinal(uuid) RETURNS bigint
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_ordinal'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_ordinal(uuid) IS 'bigint in the order of uuidv7_ordered() values';
+
 CREATE FUNCTION uuidv8_timestamp(uuid) RETURNS timestamptz
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_timestamp'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
@@ -238,7 +243,7 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuid_encode'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuid_encode(uuid, text) IS 'convert UUID to text in a format';
 
-CREATE FUNCTION uuid_decode(text, format text) RETURNS uuid
+CREATE FUNCTION uuid_decode(encoded text, format text) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_decode'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuid_decode(text, text) IS 'convert text in a format to UUID';
@@ -523,69 +528,39 @@ COMMENT ON OPERATOR @> (uuidv7_period, uuid) IS 'contains';
 -- ------------------------------------------------------------------------
 -- Ordered UUIDs and incremental reads
 --
--- The values of an _ordered() function increase across all sessions of the
+-- The values of uuidv7_ordered() increase across all sessions of the
 -- server, even after a crash, a restart or a promotion of a standby.
 -- ------------------------------------------------------------------------
-
-CREATE FUNCTION uuidv6_ordered() RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_ordered'
-LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION uuidv6_ordered() IS 'generate UUID version 6, in ascending order across all sessions';
 
 CREATE FUNCTION uuidv7_ordered() RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_ordered'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION uuidv7_ordered() IS 'generate UUID version 7, in ascending order across all sessions';
 
-CREATE FUNCTION uuidv8_node_ordered() RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_ordered'
+CREATE FUNCTION uuidv7_stamp_trigger() RETURNS trigger
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_stamp_trigger'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION uuidv8_node_ordered() IS 'generate UUID version 8 with the node ID of this server, in ascending order across all sessions';
+COMMENT ON FUNCTION uuidv7_stamp_trigger() IS 'trigger that sets a column to uuidv7_ordered()';
 
-CREATE FUNCTION uuidv6_horizon() RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_horizon'
-LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION uuidv6_horizon() IS 'ID below which no further uuidv6_ordered() values can become visible';
+CREATE FUNCTION uuidv7_guard_trigger() RETURNS trigger
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_guard_trigger'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION uuidv7_guard_trigger() IS 'trigger that refuses IDs that the transaction has not generated';
 
 CREATE FUNCTION uuidv7_horizon() RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_horizon'
 LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION uuidv7_horizon() IS 'ID below which no further uuidv7_ordered() values can become visible';
 
-CREATE FUNCTION uuidv8_node_horizon() RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_horizon'
-LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION uuidv8_node_horizon() IS 'ID below which no further uuidv8_node_ordered() values can become visible';
-
-CREATE FUNCTION uuidv6_position(id uuid, previous text) RETURNS text
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_position'
-LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
-COMMENT ON FUNCTION uuidv6_position(uuid, text) IS 'position of a reader that has continued after a previous position and read up to an ID';
-
-CREATE FUNCTION uuidv6_after(reader_position text) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_after'
-LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
-COMMENT ON FUNCTION uuidv6_after(text) IS 'ID after which a reader with a position continues on this server';
-
-CREATE FUNCTION uuidv7_position(id uuid, previous text) RETURNS text
+CREATE FUNCTION uuidv7_position(id uuid, reader_position text) RETURNS text
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_position'
 LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
-COMMENT ON FUNCTION uuidv7_position(uuid, text) IS 'position of a reader that has continued after a previous position and read up to an ID';
+COMMENT ON FUNCTION uuidv7_position(uuid, text) IS 'position of a reader that has continued after a position and read up to an ID';
 
 CREATE FUNCTION uuidv7_after(reader_position text) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_after'
 LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
 COMMENT ON FUNCTION uuidv7_after(text) IS 'ID after which a reader with a position continues on this server';
-
-CREATE FUNCTION uuidv8_node_position(id uuid, previous text) RETURNS text
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_position'
-LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
-COMMENT ON FUNCTION uuidv8_node_position(uuid, text) IS 'position of a reader that has continued after a previous position and read up to an ID';
-
-CREATE FUNCTION uuidv8_node_after(reader_position text) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_after'
-LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
-COMMENT ON FUNCTION uuidv8_node_after(text) IS 'ID after which a reader with a position continues on this server';
 
 CREATE FUNCTION uuid_replay_target(OUT target text, OUT lsn pg_lsn) RETURNS record
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_replay_target'
@@ -595,22 +570,21 @@ COMMENT ON FUNCTION uuid_replay_target() IS 'what a standby must have replayed t
 CREATE FUNCTION uuid_has_replayed(target text) RETURNS boolean
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_has_replayed'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION uuid_has_replayed(text) IS 'has this standby replayed a replay target of its primary?';
+COMMENT ON FUNCTION uuid_has_replayed(text) IS 'does the history of this server contain a replay target?';
 
 -- ------------------------------------------------------------------------
 -- Administration
 -- ------------------------------------------------------------------------
 
-CREATE FUNCTION uuid_generator_stats(OUT generator text, OUT last_timestamp timestamptz, OUT generated bigint,
+CREATE FUNCTION uuid_generator_stats(OUT last_timestamp timestamptz, OUT generated bigint,
 									 OUT ahead_of_clock bigint, OUT mark_writes bigint,
 									 OUT held_since timestamptz, OUT held_by_pid integer, OUT held_by_prepared xid)
-RETURNS SETOF record
+RETURNS record
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_stats'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION uuid_generator_stats() IS 'statistics of the ordered UUID generators, and the transactions that hold back their horizons';
+COMMENT ON FUNCTION uuid_generator_stats() IS 'statistics of the ordered UUID generator, and the transaction that holds back the horizon';
 
-CREATE FUNCTION uuid_generator_branches(OUT branch text, OUT targets bigint, OUT v6_until timestamptz,
-										OUT v7_until timestamptz, OUT v8_node_until timestamptz)
+CREATE FUNCTION uuid_generator_branches(OUT branch text, OUT until timestamptz)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_branches'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
@@ -619,11 +593,11 @@ COMMENT ON FUNCTION uuid_generator_branches() IS 'branches of the server''s hist
 CREATE FUNCTION uuid_generator_advance(id uuid, force boolean DEFAULT false) RETURNS void
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_advance'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION uuid_generator_advance(uuid, boolean) IS 'make the ordered generator of the UUID''s version continue after the UUID';
+COMMENT ON FUNCTION uuid_generator_advance(uuid, boolean) IS 'make the ordered generator continue after a UUID version 7';
 REVOKE EXECUTE ON FUNCTION uuid_generator_advance(uuid, boolean) FROM PUBLIC;
 
 CREATE FUNCTION uuid_generator_reset() RETURNS void
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_reset'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION uuid_generator_reset() IS 'restart the ordered generators at the current time, losing order with earlier values';
+COMMENT ON FUNCTION uuid_generator_reset() IS 'restart the ordered generator at the current time, losing order with earlier values; before, let all incremental readers read all rows';
 REVOKE EXECUTE ON FUNCTION uuid_generator_reset() FROM PUBLIC;

@@ -7,8 +7,8 @@ CREATE FUNCTION floor.read(uuid) RETURNS bigint LANGUAGE c STRICT AS :'floor', '
 CREATE FUNCTION floor.cpu() RETURNS float8 LANGUAGE c AS :'floor', 'floor_cpu';
 
 -- The sides: statements to measure.  A side's figure is the CPU time of its "statement" minus
--- that of "less", multiplied by "scale".  Each CPU time is that of the fastest of "runs" runs.
--- If "planning" is true, the planning time of "statement" is measured instead.
+-- that of "less", multiplied by "scale".  Each CPU time is that of the fastest of "runs" runs,
+-- and "before" is executed before each run.  If "planning" is true, the planning time of "statement" is measured instead.
 CREATE TABLE sides (
 	no int GENERATED ALWAYS AS IDENTITY, measure text, side text, statement text, setting text,
 	runs int DEFAULT 5, scale float8 DEFAULT 1, before text DEFAULT '', less text, planning boolean DEFAULT false
@@ -54,7 +54,7 @@ BEGIN
 			END IF;
 			INSERT INTO figures (measure, side, round, value)
 			SELECT s.measure, s.side, round,
-				   s.scale * (fastest(s.statement, runs, s.before, s.planning) - coalesce(fastest(s.less, runs, '', false), 0))
+				   s.scale * (fastest(s.statement, runs, s.before, s.planning) - coalesce(fastest(s.less, runs, s.before, false), 0))
 			FROM (SELECT CASE WHEN round = 0 THEN 1 ELSE s.runs END) AS a (runs);
 		EXCEPTION WHEN OTHERS THEN
 			RAISE NOTICE 'not measured, %: %', s.side, SQLERRM;

@@ -8,8 +8,9 @@
     ./outbox_reader.py 'host=db1,db2 dbname=shop user=reader' /var/lib/shop/outbox.position
 
 The program prints each row as a line of JSON; change deliver() to send rows elsewhere.  It delivers
-each row at least once, and misses none, also after a failover that lost rows.  After a crash it
-delivers the last page again, so the receiver must ignore an ID that it has already got.
+each row at least once, and misses none, also after a failover that lost rows, and behind a
+connection pooler.  After a crash it delivers the last page again, so the receiver must ignore an ID
+that it has already got.  To deliver all rows again, remove the file with the position.
 
 This requires the extension uuid9562, and the package psycopg (Debian: python3-psycopg).  The page
 doc/positions.md explains the functions.
@@ -17,6 +18,7 @@ doc/positions.md explains the functions.
 import fcntl
 import json
 import os
+import re
 import sys
 import time
 
@@ -27,6 +29,11 @@ PAGE = """
     WHERE id > uuidv7_after(%(position)s) AND id < uuidv7_horizon()
     ORDER BY id LIMIT 1000
 """
+
+# messages of the server, libpq and PgBouncer; a connection that fails has no SQLSTATE
+PERMANENT = re.compile(
+    r"authentication failed|no password supplied|no pg_hba\.conf entry|permission denied"
+    r"|(role|database) .* (does not exist|is not permitted)|no such (user|database)")
 
 
 def deliver(id, message):
@@ -41,12 +48,17 @@ def load(file):
         return stored.read()
 
 
-def store(file, position):
-    """Replace the stored position, so that a crash leaves the old one or the new one."""
+def store(file, previous, position):
+    """Replace the previous position, so that a crash leaves the previous one or the new one.
+
+    If somebody has removed or replaced the file meanwhile, leave it as it is.
+    """
     with open(file + ".new", "w", encoding="ascii") as new:
         new.write(position)
         new.flush()
         os.fsync(new.fileno())
+    if load(file) != previous:
+        return
     os.replace(file + ".new", file)
     folder = os.open(os.path.dirname(file) or ".", os.O_RDONLY)
     os.fsync(folder)
@@ -55,14 +67,14 @@ def store(file, position):
 
 def read(connection, file):
     """Deliver pages until the connection fails."""
-    position = load(file)
     while True:
+        previous = load(file)
         # rows and positions come from one statement, so they belong to the same server
-        rows = connection.execute(PAGE, {"position": position}).fetchall()
+        rows = connection.execute(PAGE, {"position": previous}).fetchall()
         for id, message, position in rows:
             deliver(id, message)
         if rows:
-            store(file, position)
+            store(file, previous, position)
         else:
             time.sleep(0.1)
 
@@ -72,12 +84,18 @@ def main(conninfo, file):
     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # one process for each position
     while True:
         try:
-            # conninfo can name several hosts; connect to the primary, which computes the horizon
-            with psycopg.connect(conninfo, autocommit=True, target_session_attrs="read-write", connect_timeout=5) as connection:
+            # Conninfo can name several hosts; connect to the primary, which computes the horizon.
+            # Behind a pooler, a prepared statement could be one of another program with the same
+            # name, so prepare none.
+            with psycopg.connect(conninfo, autocommit=True, target_session_attrs="read-write", connect_timeout=5,
+                                 prepare_threshold=None) as connection:
                 read(connection, file)
-        except psycopg.OperationalError as error:
+        except (psycopg.OperationalError, psycopg.errors.ReadOnlySqlTransaction,
+                psycopg.errors.InvalidSqlStatementName) as error:
             # the server stops, starts or fails over, so try again; if it does not know the
             # position, only an administrator can help
+            if PERMANENT.search(str(error)):
+                sys.exit(str(error))
             print(error, file=sys.stderr)
             time.sleep(1)
 

@@ -66,6 +66,28 @@ RETURN (uuidv7_timestamp($1) AT TIME ZONE 'UTC'
 	   AT TIME ZONE 'UTC';
 COMMENT ON FUNCTION uuidv7_timestamp_micros(uuid) IS 'timestamp of UUID version 7, to the microsecond';
 
+-- (milliseconds << 16) | (12 bits of fraction << 4) | (4 bits of counter)
+CREATE FUNCTION uuidv7_ordinal(uuid) RETURNS bigint
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $body$
+DECLARE
+	bytes bytea := uuid_send($1);
+BEGIN
+	IF get_byte(bytes, 6) >> 4 <> 7 OR get_byte(bytes, 8) >> 6 <> 2 THEN
+		RAISE invalid_parameter_value USING
+			MESSAGE = 'UUID ' || $1::text || ' has no ordinal',
+			DETAIL = 'Only version 7 UUIDs have an ordinal.',
+			HINT = 'Test the ID with uuid_is_v7() first.';
+	ELSIF get_byte(bytes, 0) > 127 THEN
+		RAISE numeric_value_out_of_range USING
+			MESSAGE = 'ordinal of UUID ' || $1::text || ' is out of range for type bigint',
+			DETAIL = 'UUIDs have ordinals until the year 6429.';
+	END IF;
+	RETURN ('x' || left($1::text, 8) || substr($1::text, 10, 4) || substr($1::text, 16, 3)
+			|| to_hex(get_byte(bytes, 8) >> 2 & 15))::bit(64)::bigint;
+END$body$;
+COMMENT ON FUNCTION uuidv7_ordinal(uuid) IS 'bigint in the order of uuidv7_ordered() values';
+
 -- The time of v1 and v6 is in units of 100 ns since 1582-10-15.
 CREATE FUNCTION uuid9562_uuid_extract_timestamp(uuid) RETURNS timestamptz
 IMMUTABLE PARALLEL SAFE
@@ -330,13 +352,13 @@ BEGIN
 END$body$;
 COMMENT ON FUNCTION uuid_encode(uuid, text) IS 'convert UUID to text in a format';
 
-CREATE FUNCTION uuid_decode(text, format text) RETURNS uuid
+CREATE FUNCTION uuid_decode(encoded text, format text) RETURNS uuid
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $body$
 DECLARE
 	form text := lower(left(format, 7) COLLATE "C");
-	given text COLLATE "C" := left($1, 27);
-	shown text := left($1, 100);
+	given text COLLATE "C" := left(encoded, 27);
+	shown text := left(encoded, 100);
 	alphabet text;
 	digits text COLLATE "C";
 	is_valid boolean;

@@ -27,6 +27,9 @@ SELECT call, error_of('SELECT public.' || call) FROM unnest(ARRAY[
 	'uuidv8_custom(0, 0, -1)', 'uuidv8_custom(0, 0, 4611686018427387904)', $$uuidv8_custom('\x000102030405060708090a0b0c0d0e'::bytea)$$,
 	-- hash algorithms and namespaces that do not exist
 	$$uuidv8_name(public.nil_uuid(), 'name', 'sha3')$$, $$uuidv8_name(public.nil_uuid(), 'name'::bytea, '')$$, $$uuid_namespace('mail')$$,
+	-- ordinals of UUIDs of other versions and variants, and of the first millisecond without one
+	$$uuidv7_ordinal('1ec9414c-232a-6b00-b3c8-9f6bdeced846')$$, $$uuidv7_ordinal('017f22e2-79b0-7cc3-d8c4-dc0c0c07398f')$$,
+	$$uuidv7_ordinal('80000000-0000-7000-8000-000000000000')$$, $$uuidv7_ordinal(public.max_uuid())$$,
 	-- text in no valid form, and too large numbers
 	$$uuid_decode('f81d4fae-7dec-11d0-a765-00a0c91e6bf6', 'urn')$$, $$uuid_decode('', 'urn')$$,
 	$$uuid_decode('urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6 ', 'urn')$$,
@@ -66,9 +69,9 @@ SELECT call, error_of('SELECT public.' || call) FROM unnest(ARRAY[
 	$$uuidv7_timestamp_from_text('2026-01-01')$$, $$uuidv6_timestamp_from_text('')$$, $$uuidv8_node_timestamp_from_text('017f22e2')$$,
 	-- missing node IDs, and node IDs out of range
 	'uuidv8_node()', 'uuidv8_node(-1)', 'uuidv8_node(65536)',
-	'uuidv8_node_at(now())', 'uuidv8_node_at(now(), 65536)', 'uuidv8_node_at(now(), -1)', 'uuidv8_node_ordered()',
-	-- UUIDs that no ordered generator can generate
-	$$uuid_generator_advance('c232ab00-9414-11ec-b3c8-9f6bdeced846')$$, $$uuid_generator_advance('919108f7-52d1-4320-9bac-f847db4148a8')$$,
+	'uuidv8_node_at(now())', 'uuidv8_node_at(now(), 65536)', 'uuidv8_node_at(now(), -1)',
+	-- UUIDs that the ordered generator cannot generate
+	$$uuid_generator_advance('1ec9414c-232a-6b00-b3c8-9f6bdeced846')$$, $$uuid_generator_advance('919108f7-52d1-4320-9bac-f847db4148a8')$$,
 	$$uuid_generator_advance('017f22e2-79b0-7cc3-18c4-dc0c0c07398f', true)$$, $$uuid_generator_advance('ffffffff-ffff-ffff-ffff-ffffffffffff', true)$$]) AS call;
 -- shifted timestamps out of range; the timestamp in the message differs in each run, so
 -- replace it

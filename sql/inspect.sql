@@ -33,6 +33,14 @@ SELECT 'none', public.uuid_extract_timestamp(id), public.uuidv1_timestamp(id), p
 	   public.uuidv7_timestamp_micros(id), public.uuidv8_timestamp(id), public.uuidv8_node_timestamp(id), public.uuidv8_node_timestamp_micros(id)
 FROM (VALUES ('017f22e2-79b0-7cc3-d8c4-dc0c0c07398f'::uuid)) AS other_variant (id);
 
+-- the ordinal: 47 bits of milliseconds, 12 bits of fraction, 4 bits of counter; no bit of the others
+SELECT id, public.uuidv7_ordinal(id), to_hex(public.uuidv7_ordinal(id))
+FROM unnest('{00000000-0000-7000-8000-000000000000, 00000000-0000-7000-83ff-ffffffffffff, 00000000-0000-7000-8400-000000000000,
+	00000000-0000-7000-bfff-ffffffffffff, 00000000-0000-7001-8000-000000000000, 00000000-0001-7000-8000-000000000000,
+	017f22e2-79b0-7cc3-98c4-dc0c0c07398f, 7fffffff-ffff-7fff-bfff-ffffffffffff}'::uuid[]) AS id;
+SELECT public.uuidv7_timestamp('7fffffff-ffff-7fff-bfff-ffffffffffff');
+SELECT public.uuidv7_ordinal(NULL);
+
 -- the 12 bits after the milliseconds of v7 are a fraction of the millisecond
 SELECT rand_a, public.uuidv7_timestamp_micros(id), public.uuidv7_timestamp(id)
 FROM unnest('{000,001,004,005,74e,800,ffb,fff}'::text[]) AS rand_a,

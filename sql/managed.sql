@@ -59,7 +59,7 @@ RESET search_path;
 -- no function of the file calls a trap; the three queries after EXECUTE call traps, to
 -- show that the traps raise errors
 PREPARE every_function (uuid, uuid, timestamptz, tstzrange) AS
-SELECT uuid9562.uuidv7_timestamp_micros($1) AS micros, uuid9562.uuid_extract_timestamp($1) AS "timestamp",
+SELECT uuid9562.uuidv7_timestamp_micros($1) AS micros, uuid9562.uuidv7_ordinal($1) AS ordinal, uuid9562.uuid_extract_timestamp($1) AS "timestamp",
 	   uuid9562.uuid_extract_variant($1) AS variant, uuid9562.uuid_extract_clock_seq($2) AS clock_seq, uuid9562.uuid_extract_node($2) AS node,
 	   uuid9562.uuidv6_to_v1($2) AS v1, uuid9562.uuidv1_to_v6(uuid9562.uuidv6_to_v1($2)) AS v6,
 	   uuid9562.uuidv7_floor($3) AS floor, uuid9562.uuidv7_ceil($3) AS ceil, uuid9562.uuidv7_timestamp_micros(uuid9562.uuidv7_at($3)) AS at,
@@ -124,12 +124,14 @@ BEGIN
 END$$;
 SELECT different('{uuid_is_v7(id),uuid_extract_variant(id),uuid_extract_version(id),uuid_extract_timestamp(id),uuid_extract_clock_seq(id),
 				   uuid_extract_node(id),uuidv7_timestamp(id),uuidv7_timestamp_micros(id)}');
+SELECT different('{uuidv7_ordinal(id)}', '(SELECT id FROM ids WHERE public.uuid_is_v7(id) AND id < $$80000000-0000-0000-0000-000000000000$$ OFFSET 0)');
 SELECT different('{uuidv1_to_v6(id)}', '(SELECT id FROM ids WHERE public.uuid_extract_version(id) = 1 OFFSET 0)');
 SELECT different('{uuidv6_to_v1(id)}', '(SELECT id FROM ids WHERE public.uuid_extract_version(id) = 6 OFFSET 0)');
 SELECT different(ARRAY['uuid_encode(id, $$ulid$$)', 'uuid_decode(public.uuid_encode(id, $$ULID$$), $$ULID$$)',
 	'uuid_decode(translate(lower(public.uuid_encode(id, $$ulid$$)), $$10$$, $$lo$$), $$Ulid$$)',
 	'uuid_encode(id, $$base58$$)', 'uuid_decode(public.uuid_encode(id, $$base58$$), $$base58$$)',
 	'uuid_decode(ltrim(public.uuid_encode(id, $$base58$$), $$1$$), $$base58$$)'], '(SELECT id FROM ids LIMIT 10000)');
+SELECT count(*) > 5000 AS many_ordinals FROM ids WHERE public.uuid_is_v7(id) AND id < '80000000-0000-0000-0000-000000000000';
 SELECT public.uuid_extract_version(id) AS version, count(*) > 5000 AS many FROM ids WHERE public.uuid_extract_version(id) IN (1, 6) GROUP BY 1 ORDER BY 1;
 SELECT uuid9562.min(id) = public.min(id) AS min, uuid9562.max(id) = public.max(id) AS max FROM ids;
 
@@ -182,6 +184,8 @@ END$$;
 SELECT call, error_of('SELECT uuid9562.' || call)
 FROM unnest(ARRAY[
 	$$uuidv7_floor('1969-12-31 23:59:59.999999+00')$$, $$uuidv7_ceil('10889-08-02 05:31:50.656+00')$$, $$uuidv7_at('infinity')$$, $$uuidv7_floor('-infinity')$$,
+	$$uuidv7_ordinal('1ec9414c-232a-6b00-b3c8-9f6bdeced846')$$, $$uuidv7_ordinal('017f22e2-79b0-7cc3-d8c4-dc0c0c07398f')$$,
+	$$uuidv7_ordinal('80000000-0000-7000-8000-000000000000')$$, $$uuidv7_ordinal(public.max_uuid())$$,
 	$$uuidv1_to_v6('919108f7-52d1-4320-9bac-f847db4148a8')$$, $$uuidv6_to_v1('00000000-0000-0000-0000-000000000000')$$,
 	$$uuid_decode('YcVfxkQb6JRzqk5kF2tNLw', 'base58')$$, $$uuid_decode('zzzzzzzzzzzzzzzzzzzzzz', 'BASE58')$$, $$uuid_decode('0ChHh89KnUdBuAbxwb2MLg', 'base58')$$,
 	$$uuid_decode('11ChHh89KnUdBuAbxwb2MLg', 'base58')$$, $$uuid_decode(' 2', 'base58')$$, $$uuid_decode('', 'base58')$$,

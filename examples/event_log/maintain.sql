@@ -10,15 +10,18 @@ SET client_min_messages = warning;
 SET timezone = 'UTC';
 SET lock_timeout = '10s';
 
--- ATTACH PARTITION does not block readers and writers, unlike CREATE TABLE ... PARTITION OF
+-- Unlike ATTACH PARTITION, this waits for readers.  The plan of a reader lacks partitions that are
+-- created later, but its snapshot can be younger and see their rows, so the reader would miss them.
+-- New statements wait too, so give up after a second.  The next run tries again, long before an
+-- event needs the partition.
 BEGIN;
-SELECT unnest(ARRAY[
-	format('CREATE TABLE %I (LIKE event INCLUDING ALL)', name),
-	format('ALTER TABLE event ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)',
-		   name, uuidv7_floor(month), uuidv7_floor(month + interval '1 month'))])
+SET LOCAL lock_timeout = '1s';
+SELECT format('CREATE TABLE %I PARTITION OF event FOR VALUES FROM (%L) TO (%L)',
+			  name, uuidv7_floor(month), uuidv7_floor(month + interval '1 month'))
 FROM (SELECT date_trunc('month', now()) + n * interval '1 month' AS month FROM generate_series(0, 3) AS n) AS months,
 	 LATERAL (SELECT 'event_' || to_char(month, 'YYYY_MM') AS name) AS names
 WHERE to_regclass(format('%I', name)) IS NULL
+ORDER BY month
 \gexec
 COMMIT;
 

@@ -10,6 +10,7 @@
 --
 -- Each step can be repeated, also after an error.  The steps wait at most half a second for a lock.
 -- If this is too short, they fail with "canceling statement due to lock timeout"; repeat them then.
+\set ON_ERROR_STOP on
 \ir plan.sql
 \if :switched
 	\echo 'The table has been switched.'
@@ -20,6 +21,16 @@
 \endif
 \if :{?default} \else
 	\set default 'uuidv7_next()'
+\endif
+
+-- Compute the time of each row, since a trigger with a wrong expression would refuse updates.
+SELECT format('SELECT uuidv7_at(min(t)) AS first, uuidv7_at(max(t)) AS last, count(t) < count(*) AS untimed '
+			  'FROM (SELECT %s AS t FROM (SELECT * FROM %s) AS old_row) AS old', :'time', "table") AS times FROM parent
+\gset
+:times
+\gset
+\if :untimed
+	DO $$BEGIN RAISE 'the expression "time" is null for some rows'; END$$;
 \endif
 
 BEGIN;

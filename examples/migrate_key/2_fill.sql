@@ -4,6 +4,7 @@
 --	psql -v table=orders -f 2_fill.sql
 --
 -- You can interrupt this step at any time.  Repeat it until it reports that no row is left.
+\set ON_ERROR_STOP on
 \ir plan.sql
 \if :switched
 	\echo 'The table has been switched.'

@@ -4,6 +4,7 @@
 --
 -- The constraints apply to new and updated rows at once.  Adding a constraint waits for the
 -- transactions that wrote rows before step 1.  So step 2, which runs again here, sees these rows.
+\set ON_ERROR_STOP on
 \ir plan.sql
 \if :switched
 	\echo 'The table has been switched.'

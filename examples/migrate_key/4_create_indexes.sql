@@ -5,6 +5,7 @@
 -- Writers are blocked only for a moment, but CREATE INDEX CONCURRENTLY waits for transactions in
 -- progress.
 -- If you need other indexes on the new columns, create them yourself.
+\set ON_ERROR_STOP on
 \ir plan.sql
 \if :switched
 	\echo 'The table has been switched.'

@@ -6,6 +6,7 @@
 -- they are replaced, so the transaction also executes views.sql of step 4.  If the key's type
 -- changes and a view returns the key or a foreign key, write DROP VIEW above its CREATE VIEW, and
 -- grant its privileges again.
+\set ON_ERROR_STOP on
 \ir plan.sql
 \if :switched
 	\echo 'The table has been switched.'

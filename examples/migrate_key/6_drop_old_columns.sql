@@ -1,6 +1,7 @@
 -- Step 6 of the migration of a key to v7: drop the old columns, when nobody uses the old IDs.
 --
 --	psql -v table=orders -f 6_drop_old_columns.sql
+\set ON_ERROR_STOP on
 \ir plan.sql
 \if :switched \else
 	\echo 'The table has no old column.'

@@ -1,6 +1,5 @@
 -- Check the variables, and list the foreign keys that reference the key.  The other scripts include
--- this file.
-\set ON_ERROR_STOP on
+-- this file.  They set ON_ERROR_STOP before, since psql would read on after an error in this file.
 \set QUIET on
 SET client_min_messages = warning;
 \if :{?table} \else

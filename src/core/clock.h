@@ -162,7 +162,8 @@ uuid_clock_v7_shift(uint64_t ticks, int64_t micros, bool whole_ms, uint64_t *shi
  * hold.  Return false if no value is in the period.
  */
 static inline bool
-uuid_clock_span(UuidClock clock, int64_t first, int64_t last, uint64_t *smallest, uint64_t *greatest)
+uuid_clock_span(UuidClock clock, int64_t first, int64_t last,
+				uint64_t *smallest, uint64_t *greatest)
 {
 	const uint64_t micros = (uint64_t) uuid_clock_units[clock].reading_micros;
 	const uint64_t ticks = uuid_clock_units[clock].reading_ticks;

@@ -104,13 +104,29 @@ uuid_generator_from(uint64_t time)
 	return previous;
 }
 
+static inline bool
+uuid_payload_less(UuidPayload a, UuidPayload b)
+{
+	return a.time < b.time || (a.time == b.time && a.tail < b.tail);
+}
+
 /* Advance a generator to a payload, unless its previous payload is greater. */
 static inline void
 uuid_payload_advance(UuidPayload *previous, UuidPayload payload)
 {
-	if (payload.time > previous->time ||
-		(payload.time == previous->time && payload.tail > previous->tail))
+	if (uuid_payload_less(*previous, payload))
 		*previous = payload;
+}
+
+/*
+ * Return the time of a payload and, in the 4 bits below it, the counter of
+ * UUID_METHOD_FRACTION.  The results for successive values of a generator with this method
+ * increase, because a value has a greater time or counter than the previous one.
+ */
+static inline uint64_t
+uuid_payload_ordinal(UuidPayload payload)
+{
+	return payload.time << UUID_COUNTER_BITS | payload.tail >> UUID_COUNTER_SHIFT;
 }
 
 /* Generate the next payload by method 1: milliseconds, and a counter of 12 + 4 bits. */
@@ -176,7 +192,8 @@ uuid_generator_next(UuidPayload *previous, uint64_t now, UuidRandom random, Uuid
 	if (method == UUID_METHOD_RANDOM)
 		stepped = previous->tail + (random.tail & UUID_INCREMENT_MASK) + 1;
 	else
-		stepped = ((previous->tail & ~UUID_RANDOM_MAX) + UUID_COUNTER_STEP) | (random.tail & UUID_RANDOM_MAX);
+		stepped = ((previous->tail & ~UUID_RANDOM_MAX) + UUID_COUNTER_STEP) |
+			(random.tail & UUID_RANDOM_MAX);
 	if (stepped <= UUID_TAIL_MAX)
 	{
 		previous->tail = stepped;

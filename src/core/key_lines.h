@@ -83,7 +83,9 @@ uuid_key_lines_next(UuidKeyLines *lines, uint8_t *key)
 			continue;
 		lines->database = line;
 		/* a line with a byte 0 is invalid */
-		return line + strlen(line) == newline && uuid_key_line_split(line, &lines->name, key) ? UUID_KEY_LINE_VALID : UUID_KEY_LINE_INVALID;
+		if (line + strlen(line) == newline && uuid_key_line_split(line, &lines->name, key))
+			return UUID_KEY_LINE_VALID;
+		return UUID_KEY_LINE_INVALID;
 	}
 	return UUID_KEY_LINE_NONE;
 }

@@ -9,19 +9,16 @@
 
 #include "clock.h"
 
-/* The number of a kind indexes its generators.  Kinds with an _ordered() function come first. */
+/* The number of a kind indexes the generators of a session. */
 enum UuidKindNumber
 {
+	UUID_KIND_V1,
 	UUID_KIND_V6,
 	UUID_KIND_V7,
-	UUID_KIND_V8_NODE,			/* time of v7, and a node ID (6.4) */
-	UUID_KIND_V1,
 	UUID_KIND_V8,				/* appendix B.1 */
+	UUID_KIND_V8_NODE,			/* time of v7, and a node ID (6.4) */
 	UUID_KIND_COUNT
 };
-
-/* Number of kinds that have an _ordered() function, with a generator in shared memory */
-#define UUID_ORDERED_COUNT	(UUID_KIND_V8_NODE + 1)
 
 typedef struct UuidKind
 {
@@ -33,11 +30,11 @@ typedef struct UuidKind
 
 /* This table is in the header so that the compiler can use its values as constants. */
 static const UuidKind uuid_kinds[UUID_KIND_COUNT] = {
+	[UUID_KIND_V1] = {UUID_KIND_V1, "uuidv1", 1, UUID_CLOCK_GREGORIAN},
 	[UUID_KIND_V6] = {UUID_KIND_V6, "uuidv6", 6, UUID_CLOCK_GREGORIAN},
 	[UUID_KIND_V7] = {UUID_KIND_V7, "uuidv7", 7, UUID_CLOCK_V7},
-	[UUID_KIND_V8_NODE] = {UUID_KIND_V8_NODE, "uuidv8_node", 8, UUID_CLOCK_V7},
-	[UUID_KIND_V1] = {UUID_KIND_V1, "uuidv1", 1, UUID_CLOCK_GREGORIAN},
 	[UUID_KIND_V8] = {UUID_KIND_V8, "uuidv8", 8, UUID_CLOCK_V8},
+	[UUID_KIND_V8_NODE] = {UUID_KIND_V8_NODE, "uuidv8_node", 8, UUID_CLOCK_V7},
 };
 
 #define UUID_V1			(&uuid_kinds[UUID_KIND_V1])

@@ -93,6 +93,8 @@ uuid_layout_network_order(uint64_t word)
 {
 #if defined(_MSC_VER)
 	return _byteswap_uint64(word);
+#elif !defined(__BYTE_ORDER__)
+#error "the byte order of the machine is unknown"
 #elif __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 	return word;
 #else
@@ -241,7 +243,9 @@ uuid_layout_node_bits(const uint8_t *bytes)
 static inline UuidNodeBits
 uuid_layout_node_id_bits(uint32_t node_id)
 {
-	UuidNodeBits node = {UUID_NODE_ID_MAX << UUID_NODE_ID_SHIFT, (uint64_t) node_id << UUID_NODE_ID_SHIFT};
+	UuidNodeBits node = {
+		UUID_NODE_ID_MAX << UUID_NODE_ID_SHIFT, (uint64_t) node_id << UUID_NODE_ID_SHIFT
+	};
 
 	return node;
 }

@@ -2,7 +2,7 @@
  * position.h
  *		Positions of incremental readers, and the branches that they refer to.
  *
- * A branch is the set of values that a server generates between two starts of its generators.
+ * A branch is the set of values that a server generates between two starts of its generator.
  * These values have the branch's start time or later times.  The floor of a branch is the least
  * start time of all later branches, so rows before the floor are from this or earlier branches.
  *
@@ -24,15 +24,14 @@
 /* --- branches ---------------------------------------------------------------- */
 
 #ifndef UUID_BRANCH_MAX
-#define UUID_BRANCH_MAX		199 /* these fit in a page of 8 kB */
+#define UUID_BRANCH_MAX		339 /* these fit in a page of 8 kB */
 #endif
 
 typedef struct UuidBranch
 {
 	uint64_t	name;			/* random bits, not 0 */
 	uint64_t	targets;		/* number of replay targets returned */
-	uint64_t	floor[UUID_ORDERED_COUNT];	/* UUID_NO_TIME if there is no
-											 * later branch */
+	uint64_t	floor;			/* UUID_NO_TIME if there is no later branch */
 } UuidBranch;
 
 /* The last branches on which a position or replay target was returned, oldest first */
@@ -58,7 +57,7 @@ uuid_branches_find(UuidBranches *all, uint64_t name)
 static inline UuidBranch *
 uuid_branches_add(UuidBranches *all, uint64_t name)
 {
-	UuidBranch	branch = {name, 0, {UUID_NO_TIME, UUID_NO_TIME, UUID_NO_TIME}};
+	UuidBranch	branch = {name, 0, UUID_NO_TIME};
 
 	if (all->count == UUID_BRANCH_MAX)
 		memmove(&all->branches[0], &all->branches[1], --all->count * sizeof(UuidBranch));
@@ -68,17 +67,16 @@ uuid_branches_add(UuidBranches *all, uint64_t name)
 
 /* Lower the floors to the start of a new branch.  Return whether a floor has changed. */
 static inline bool
-uuid_branches_lower(UuidBranches *all, const uint64_t *start)
+uuid_branches_lower(UuidBranches *all, uint64_t start)
 {
 	bool		lowered = false;
 
 	for (uint64_t i = 0; i < all->count; i++)
 	{
-		for (int j = 0; j < UUID_ORDERED_COUNT; j++)
+		if (start < all->branches[i].floor)
 		{
-			lowered |= start[j] < all->branches[i].floor[j];
-			if (start[j] < all->branches[i].floor[j])
-				all->branches[i].floor[j] = start[j];
+			all->branches[i].floor = start;
+			lowered = true;
 		}
 	}
 	return lowered;
@@ -88,16 +86,20 @@ uuid_branches_lower(UuidBranches *all, const uint64_t *start)
 
 /*
  * The text of a position or replay target consists of a name, a colon, and bytes as hexadecimal
- * digits: a format number, 64-bit words in network byte order, and a checksum.  The checksum
- * detects an edited or truncated text, with which a reader could skip rows.
+ * digits: a format number, the OID of a database, 64-bit words in network byte order, and a
+ * checksum.  The checksum detects an edited or truncated text, with which a reader could skip rows.
  */
 #define UUID_SEALED_FORMAT		1
+#ifndef UUID_SEALED_WORDS_MAX
 #define UUID_SEALED_WORDS_MAX	24
+#endif
 #define UUID_SEALED_NAME_MAX	32
-#define UUID_SEALED_TEXT_MAX	(UUID_SEALED_NAME_MAX + 1 + 2 * (1 + 8 * UUID_SEALED_WORDS_MAX + 4))
+#define UUID_SEALED_TEXT_MAX \
+	(UUID_SEALED_NAME_MAX + 1 + 2 * (1 + 4 + 8 * UUID_SEALED_WORDS_MAX + 4))
 
 typedef struct UuidSealed
 {
+	uint32_t	database;
 	int			count;
 	uint64_t	words[UUID_SEALED_WORDS_MAX];
 } UuidSealed;
@@ -122,18 +124,22 @@ uuid_sealed_write_number(char *string, uint64_t number, int digits)
 	return string + digits;
 }
 
-/* Read 16 hexadecimal digits.  The result is arbitrary if there are other characters. */
+/* Read hexadecimal digits.  The result is arbitrary if there are other characters. */
 static inline uint64_t
-uuid_sealed_read_word(const char *string)
+uuid_sealed_read_number(const char *string, int digits)
 {
-	uint64_t	word = 0;
+	uint64_t	number = 0;
 
-	for (int i = 0; i < 16; i++)
-		word = word << 4 | ((uint64_t) (string[i] <= '9' ? string[i] - '0' : string[i] - 'a' + 10) & 15);
-	return word;
+	for (int i = 0; i < digits; i++)
+	{
+		int			digit = string[i] <= '9' ? string[i] - '0' : string[i] - 'a' + 10;
+
+		number = number << 4 | ((uint64_t) digit & 15);
+	}
+	return number;
 }
 
-/* Write words as text, terminated by NUL.  Return the length of the text. */
+/* Write the text, terminated by NUL, and return its length. */
 static inline size_t
 uuid_sealed_write(const char *name, const UuidSealed *sealed, char *string)
 {
@@ -142,6 +148,7 @@ uuid_sealed_write(const char *name, const UuidSealed *sealed, char *string)
 	memcpy(string, name, end - string);
 	*end++ = ':';
 	end = uuid_sealed_write_number(end, UUID_SEALED_FORMAT, 2);
+	end = uuid_sealed_write_number(end, sealed->database, 8);
 	for (int i = 0; i < sealed->count; i++)
 		end = uuid_sealed_write_number(end, sealed->words[i], 16);
 	end = uuid_sealed_write_number(end, uuid_sealed_checksum(string, end - string), 8);
@@ -156,24 +163,26 @@ uuid_sealed_write(const char *name, const UuidSealed *sealed, char *string)
 static inline bool
 uuid_sealed_read(const char *name, const char *string, size_t length, UuidSealed *sealed)
 {
-	const size_t before = strlen(name) + 1 + 2;
+	const size_t before = strlen(name) + 1 + 2 + 8;
 	char		written[UUID_SEALED_TEXT_MAX + 1];
 
 	if (length < before + 8 || length > before + 16 * UUID_SEALED_WORDS_MAX + 8)
 		return false;
+	sealed->database = (uint32_t) uuid_sealed_read_number(string + before - 8, 8);
 	sealed->count = (int) ((length - before - 8) / 16);
 	for (int i = 0; i < sealed->count; i++)
-		sealed->words[i] = uuid_sealed_read_word(string + before + 16 * i);
-	return uuid_sealed_write(name, sealed, written) == length && memcmp(written, string, length) == 0;
+		sealed->words[i] = uuid_sealed_read_number(string + before + 16 * i, 16);
+	return uuid_sealed_write(name, sealed, written) == length &&
+		memcmp(written, string, length) == 0;
 }
 
 /* --- positions --------------------------------------------------------------- */
 
 /*
- * The name in the text of a position is that of the kind.  Each entry has three words: the name
- * of a branch, and bytes 0-7 and 8-15 of the last ID on it.  The entry of the branch that was
- * visited last comes first.
+ * A position has an entry of three words for each branch: the name of the branch, and bytes 0-7
+ * and 8-15 of the last ID on it.  The entry of the branch that was visited last comes first.
  */
+#define UUID_POSITION_NAME		"uuidv7"
 #define UUID_POSITION_WORDS		3
 #define UUID_POSITION_ENTRIES	(UUID_SEALED_WORDS_MAX / UUID_POSITION_WORDS)
 
@@ -189,7 +198,8 @@ uuid_position_advance(UuidSealed *position, uint64_t branch, const uint8_t *id)
 		i -= UUID_POSITION_WORDS;
 	else if (i == position->count)
 		position->count += UUID_POSITION_WORDS;
-	memmove(&position->words[UUID_POSITION_WORDS], &position->words[0], i * sizeof(uint64_t));
+	for (int j = i - 1; j >= 0; j--)
+		position->words[j + UUID_POSITION_WORDS] = position->words[j];
 	position->words[0] = branch;
 	position->words[1] = uuid_layout_load64(id);
 	position->words[2] = uuid_layout_load64(id + 8);
@@ -200,7 +210,7 @@ uuid_position_advance(UuidSealed *position, uint64_t branch, const uint8_t *id)
  * is known, each limited by the floor of its branch.  Return false if no branch is known.
  */
 static inline bool
-uuid_position_after(const UuidSealed *position, UuidBranches *known, const UuidKind *kind, uint8_t *after)
+uuid_position_after(const UuidSealed *position, UuidBranches *known, uint8_t *after)
 {
 	bool		found = false;
 
@@ -214,9 +224,9 @@ uuid_position_after(const UuidSealed *position, UuidBranches *known, const UuidK
 			continue;
 		uuid_layout_store64(id, position->words[i + 1]);
 		uuid_layout_store64(id + 8, position->words[i + 2]);
-		if (branch->floor[kind->number] != UUID_NO_TIME)
+		if (branch->floor != UUID_NO_TIME)
 		{
-			uuid_layout_pack(floor, kind->version, uuid_generator_from(branch->floor[kind->number]));
+			uuid_layout_pack(floor, UUID_V7->version, uuid_generator_from(branch->floor));
 			if (memcmp(floor, id, UUID_BYTES) < 0)
 				memcpy(id, floor, UUID_BYTES);
 		}
@@ -227,11 +237,11 @@ uuid_position_after(const UuidSealed *position, UuidBranches *known, const UuidK
 	return found;
 }
 
-/* Read a position of a kind.  Return false for other texts. */
+/* Read a position.  Return false for other texts. */
 static inline bool
-uuid_position_read(UuidSealed *position, const UuidKind *kind, const char *string, size_t length)
+uuid_position_read(UuidSealed *position, const char *string, size_t length)
 {
-	return uuid_sealed_read(kind->name, string, length, position) &&
+	return uuid_sealed_read(UUID_POSITION_NAME, string, length, position) &&
 		position->count > 0 && position->count % UUID_POSITION_WORDS == 0;
 }
 

@@ -33,14 +33,16 @@ typedef struct UuidRandomBuffer
 	uint64_t	words[UUID_RANDOM_BUFFER_WORDS];
 } UuidRandomBuffer;
 
-extern bool uuid_random_buffer_refill(UuidRandomBuffer *buffer, int64_t owner, UuidRandomSource source);
+extern bool uuid_random_buffer_refill(UuidRandomBuffer *buffer, int64_t owner,
+									  UuidRandomSource source);
 
 /*
  * Take 8 random bytes from the buffer for process "owner".  Return false, and leave
  * *word unchanged, if the source fails.
  */
 static inline bool
-uuid_random_buffer_take(UuidRandomBuffer *buffer, int64_t owner, UuidRandomSource source, uint64_t *word)
+uuid_random_buffer_take(UuidRandomBuffer *buffer, int64_t owner, UuidRandomSource source,
+						uint64_t *word)
 {
 	if (buffer->left == 0 || buffer->owner != owner)
 	{

@@ -44,7 +44,9 @@ typedef struct UuidTextForm
 	[a] = 11, 12, 13, 14, 15, 16, 17, 18, [(a) + 9] = 19, 20, [(a) + 12] = 21, 22, \
 	[(a) + 15] = 23, 24, 25, 26, 27, [(a) + 21] = 28, 29, 30, 31, 32
 
-static const uint8_t uuid_values_any_case[256] = {UUID_DIGITS(1), UUID_LETTERS('A', 11), UUID_LETTERS('a', 11)};
+static const uint8_t uuid_values_any_case[256] = {
+	UUID_DIGITS(1), UUID_LETTERS('A', 11), UUID_LETTERS('a', 11)
+};
 static const uint8_t uuid_values_ulid[256] = {
 	UUID_DIGITS(1), UUID_CROCKFORD('A'), UUID_CROCKFORD('a'),
 	['I'] = 2,['L'] = 2,['O'] = 1,['i'] = 2,['l'] = 2,['o'] = 1
@@ -56,31 +58,56 @@ static const uint8_t uuid_values_base58[256] = {
 	['a'] = 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44,
 	['m'] = 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58
 };
-static const uint8_t uuid_values_base62[256] = {UUID_DIGITS(1), UUID_LETTERS('A', 11), UUID_LETTERS('a', 37)};
+static const uint8_t uuid_values_base62[256] = {
+	UUID_DIGITS(1), UUID_LETTERS('A', 11), UUID_LETTERS('a', 37)
+};
 static const uint8_t uuid_values_base64url[256] = {
 	UUID_LETTERS('A', 1), UUID_LETTERS('a', 27), UUID_DIGITS(53),['-'] = 63,['_'] = 64
 };
 
 static const UuidTextForm uuid_text_forms[] = {
-	{"urn", "0123456789abcdef", uuid_values_any_case, 45, 16, 4, 0, 0, 0, "urn:uuid:xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx",
-	"A URN of a UUID looks like \"urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6\"."},
-	{"base32hex", "0123456789ABCDEFGHIJKLMNOPQRSTUV", uuid_values_any_case, 26, 32, 5, 0, 2, 6, NULL,
-		"A UUID in base32hex consists of 26 characters \"0\" to \"9\" and \"A\" to \"V\" in any case, "
-	"the last of which is \"0\", \"4\", \"8\", \"C\", \"G\", \"K\", \"O\", or \"S\"."},
-	{"ulid", "0123456789ABCDEFGHJKMNPQRSTVWXYZ", uuid_values_ulid, 26, 32, 5, 2, 0, 0, NULL,
-	"A ULID consists of 26 digits or ASCII letters other than \"U\"; the greatest is \"7ZZZZZZZZZZZZZZZZZZZZZZZZZ\"."},
-	{"base58", "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz", uuid_values_base58, 22, 58, 0, 0, 0, 0, NULL,
-		"A UUID in base58 consists of at most 22 digits or ASCII letters other than \"0\", \"I\", \"O\", and \"l\"; "
-	"the greatest is \"YcVfxkQb6JRzqk5kF2tNLv\"."},
-	{"base62", "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", uuid_values_base62, 22, 62, 0, 0, 0, 0, NULL,
-	"A UUID in base62 consists of at most 22 digits or ASCII letters; the greatest is \"7n42DGM5Tflk9n8mt7Fhc7\"."},
-	{"base64url", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", uuid_values_base64url, 22, 64, 6, 0, 4, 2, NULL,
-		"A UUID in base64url consists of 22 digits, ASCII letters, \"-\", or \"_\", "
-	"the last of which is \"A\", \"Q\", \"g\", or \"w\"."},
+	{
+		.name = "urn",.alphabet = "0123456789abcdef",.values = uuid_values_any_case,
+		.length = 45,.base = 16,.bits = 4,.frame = "urn:uuid:xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx",
+		.expected = "A URN of a UUID looks like \"urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6\"."
+	},
+	{
+		.name = "base32hex",.alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUV",
+		.values = uuid_values_any_case,
+		.length = 26,.base = 32,.bits = 5,.zeros_after = 2,.padding = 6,
+		.expected = "A UUID in base32hex consists of 26 characters \"0\" to \"9\" and \"A\" to \"V\" in any case, "
+		"the last of which is \"0\", \"4\", \"8\", \"C\", \"G\", \"K\", \"O\", or \"S\"."
+	},
+	{
+		.name = "ulid",.alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ",.values = uuid_values_ulid,
+		.length = 26,.base = 32,.bits = 5,.zeros_before = 2,
+		.expected = "A ULID consists of 26 digits or ASCII letters other than \"U\"; the greatest is \"7ZZZZZZZZZZZZZZZZZZZZZZZZZ\"."
+	},
+	{
+		.name = "base58",.alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
+		.values = uuid_values_base58,.length = 22,.base = 58,
+		.expected = "A UUID in base58 consists of at most 22 digits or ASCII letters other than \"0\", \"I\", \"O\", and \"l\"; "
+		"the greatest is \"YcVfxkQb6JRzqk5kF2tNLv\"."
+	},
+	{
+		.name = "base62",
+		.alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+		.values = uuid_values_base62,.length = 22,.base = 62,
+		.expected = "A UUID in base62 consists of at most 22 digits or ASCII letters; the greatest is \"7n42DGM5Tflk9n8mt7Fhc7\"."
+	},
+	{
+		.name = "base64url",
+		.alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
+		.values = uuid_values_base64url,
+		.length = 22,.base = 64,.bits = 6,.zeros_after = 4,.padding = 2,
+		.expected = "A UUID in base64url consists of 22 digits, ASCII letters, \"-\", or \"_\", "
+		"the last of which is \"A\", \"Q\", \"g\", or \"w\"."
+	},
 };
 
 static const UuidTextForm uuid_typeid_suffix = {
-	"typeid", "0123456789abcdefghjkmnpqrstvwxyz", uuid_values_typeid, UUID_TYPEID_SUFFIX_LENGTH, 32, 5, 2, 0, 0, NULL, NULL
+	.name = "typeid",.alphabet = "0123456789abcdefghjkmnpqrstvwxyz",.values = uuid_values_typeid,
+	.length = UUID_TYPEID_SUFFIX_LENGTH,.base = 32,.bits = 5,.zeros_before = 2
 };
 
 static inline char
@@ -127,11 +154,39 @@ uuid_text_form_write_bits(const UuidTextForm *form, const uint8_t *bytes, char *
 	}
 }
 
+/* Divide a number of four 32-bit words, the most significant first, and return the remainder. */
+static inline uint32_t
+uuid_text_divide(uint64_t *words, uint32_t divisor)
+{
+	uint64_t	remainder = 0;
+
+	for (int i = 0; i < 4; i++)
+	{
+		remainder = remainder << 32 | words[i];
+		words[i] = remainder / divisor;
+		remainder %= divisor;
+	}
+	return (uint32_t) remainder;
+}
+
+/* Multiply such a number, add digits, and return what does not fit into 128 bits. */
+static inline uint64_t
+uuid_text_multiply_add(uint64_t *words, uint64_t factor, uint64_t digits)
+{
+	for (int i = 3; i >= 0; i--, digits >>= 32)
+	{
+		digits += words[i] * factor;
+		words[i] = digits & UINT32_MAX;
+	}
+	return digits;
+}
+
 /* Five digits of a number are computed at a time, since 62^5 fits into 32 bits. */
 #define UUID_FIVE_DIGITS(base) ((uint32_t) (base) * (base) * (base) * (base) * (base))
 
 static inline void
-uuid_text_form_write_number(const UuidTextForm *form, uint32_t base, const uint8_t *bytes, char *string)
+uuid_text_form_write_number(const UuidTextForm *form, uint32_t base, const uint8_t *bytes,
+							char *string)
 {
 	uint64_t	high = uuid_layout_load64(bytes);
 	uint64_t	low = uuid_layout_load64(bytes + 8);
@@ -141,17 +196,7 @@ uuid_text_form_write_number(const UuidTextForm *form, uint32_t base, const uint8
 	for (int i = 0; i < form->length; i++, digits /= base)
 	{
 		if (i % 5 == 0)
-		{
-			uint64_t	remainder = 0;
-
-			for (int j = 0; j < 4; j++)
-			{
-				remainder = remainder << 32 | words[j];
-				words[j] = remainder / UUID_FIVE_DIGITS(base);
-				remainder %= UUID_FIVE_DIGITS(base);
-			}
-			digits = (uint32_t) remainder;
-		}
+			digits = uuid_text_divide(words, UUID_FIVE_DIGITS(base));
 		string[form->length - 1 - i] = form->alphabet[digits % base];
 	}
 }
@@ -206,13 +251,9 @@ uuid_text_form_read(const UuidTextForm *form, const char *string, size_t length,
 		/* wait for the next digit if power then still fits into 32 bits */
 		if (power <= UINT32_MAX / 64 && i < length - 1)
 			continue;
-		for (int j = 3; j >= 0; j--, digits >>= 32)
-		{
-			digits += words[j] * power;
-			words[j] = digits & UINT32_MAX;
-		}
-		if (digits != 0)
+		if (uuid_text_multiply_add(words, power, digits) != 0)
 			return false;
+		digits = 0;
 		power = 1;
 	}
 	uuid_layout_store64(bytes, words[0] << 32 | words[1]);
@@ -224,7 +265,8 @@ uuid_text_form_read(const UuidTextForm *form, const char *string, size_t length,
 static inline bool
 uuid_typeid_prefix_is_valid(const char *prefix, size_t length)
 {
-	if (length > UUID_TYPEID_PREFIX_MAX || (length > 0 && (prefix[0] == '_' || prefix[length - 1] == '_')))
+	if (length > UUID_TYPEID_PREFIX_MAX ||
+		(length > 0 && (prefix[0] == '_' || prefix[length - 1] == '_')))
 		return false;
 	for (size_t i = 0; i < length; i++)
 	{
@@ -244,9 +286,10 @@ uuid_typeid_read(const char *string, size_t length, size_t *prefix_length, uint8
 	if (length < UUID_TYPEID_SUFFIX_LENGTH)
 		return false;
 	length -= UUID_TYPEID_SUFFIX_LENGTH;
-	*prefix_length = length - (length > 0);
-	return length != 1 && (length == 0 || string[length - 1] == '_') &&
-		uuid_typeid_prefix_is_valid(string, *prefix_length) &&
+	if (length == 1 || (length > 1 && string[length - 1] != '_'))
+		return false;
+	*prefix_length = length > 0 ? length - 1 : 0;
+	return uuid_typeid_prefix_is_valid(string, *prefix_length) &&
 		uuid_text_form_read(&uuid_typeid_suffix, string + length, UUID_TYPEID_SUFFIX_LENGTH, bytes);
 }
 

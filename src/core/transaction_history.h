@@ -5,9 +5,9 @@
  * A reader whose snapshot sees a transaction as in progress needs the smallest
  * value that the transaction generated.  The history cannot keep every
  * transaction, so it merges older transactions in pairs.  A merged entry has the
- * smaller of both values and the ID of the newer transaction.  If a snapshot sees
- * either transaction as in progress, the reader uses the value of the merged entry.  This
- * value can be smaller than necessary but is never too great.
+ * smaller of both values, the ID of the newer transaction, and the database of both, or 0 if
+ * these differ.  If a snapshot sees either transaction as in progress, the reader uses the
+ * value of the merged entry.  This value can be smaller than necessary but is never too great.
  *
  * Level n holds up to two entries of 2^n transactions each, but the oldest entry of the
  * last level covers all older transactions.  Every other entry covers at most t + 1
@@ -18,63 +18,86 @@
 #ifndef UUID9562_CORE_TRANSACTION_HISTORY_H
 #define UUID9562_CORE_TRANSACTION_HISTORY_H
 
-#include "kind.h"
+#include "clock.h"
 
-/* All entries except the oldest cover about 2^24 transactions: 28 minutes at 10,000/s. */
+/*
+ * All entries except the oldest cover about 2^18 transactions of a process, which is 4 minutes
+ * at 1,000 a second.  More levels would increase the shared memory of each process.
+ */
 #ifndef UUID_HISTORY_LEVELS
-#define UUID_HISTORY_LEVELS	24
+#define UUID_HISTORY_LEVELS	18
 #endif
 #define UUID_HISTORY_ON_LEVEL	2
+
+/* Stands for more than one database */
+#define UUID_ANY_DATABASE	0
 
 typedef struct UuidHistoryEntry
 {
 	uint64_t	xid;			/* full ID of the newest transaction */
-	uint64_t	first[UUID_ORDERED_COUNT];	/* time of the smallest value per
-											 * generator, or UUID_NO_TIME */
+	uint64_t	first;			/* time of the smallest value */
+	uint32_t	database;		/* OID, or UUID_ANY_DATABASE */
 } UuidHistoryEntry;
 
-/* A zeroed history is empty.  On each level the older entry comes first. */
+/* The entries of a level, without padding between them.  The older entry comes first. */
+typedef struct UuidHistoryLevel
+{
+	uint64_t	xid[UUID_HISTORY_ON_LEVEL];
+	uint64_t	first[UUID_HISTORY_ON_LEVEL];
+	uint32_t	database[UUID_HISTORY_ON_LEVEL];
+} UuidHistoryLevel;
+
+/* A zeroed history is empty. */
 typedef struct UuidHistory
 {
 	uint8_t		count[UUID_HISTORY_LEVELS];
-	UuidHistoryEntry entries[UUID_HISTORY_LEVELS][UUID_HISTORY_ON_LEVEL];
+	UuidHistoryLevel levels[UUID_HISTORY_LEVELS];
 } UuidHistory;
 
-/* The newer entry keeps its ID, and gets the smaller value of each generator. */
 static inline void
-uuid_history_merge(UuidHistoryEntry *newer, const UuidHistoryEntry *older)
+uuid_history_set(UuidHistoryLevel *level, int i, UuidHistoryEntry entry)
 {
-	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
-	{
-		if (older->first[i] < newer->first[i])
-			newer->first[i] = older->first[i];
-	}
+	level->xid[i] = entry.xid;
+	level->first[i] = entry.first;
+	level->database[i] = entry.database;
+}
+
+/* Merge the entries of a level. */
+static inline UuidHistoryEntry
+uuid_history_merge(const UuidHistoryLevel *level)
+{
+	UuidHistoryEntry merged = {level->xid[1], level->first[1], level->database[1]};
+
+	if (level->first[0] < merged.first)
+		merged.first = level->first[0];
+	if (level->database[0] != merged.database)
+		merged.database = UUID_ANY_DATABASE;
+	return merged;
 }
 
 /* Add a transaction that finished after all transactions in the history. */
 static inline void
 uuid_history_add(UuidHistory *history, UuidHistoryEntry entry)
 {
-	for (int level = 0;; level++)
+	for (int i = 0;; i++)
 	{
-		UuidHistoryEntry *entries = history->entries[level];
+		UuidHistoryLevel *level = &history->levels[i];
 		UuidHistoryEntry merged;
 
-		if (history->count[level] < UUID_HISTORY_ON_LEVEL)
+		if (history->count[i] < UUID_HISTORY_ON_LEVEL)
 		{
-			entries[history->count[level]++] = entry;
+			uuid_history_set(level, history->count[i]++, entry);
 			return;
 		}
-		merged = entries[1];
-		uuid_history_merge(&merged, &entries[0]);
-		if (level == UUID_HISTORY_LEVELS - 1)
+		merged = uuid_history_merge(level);
+		if (i == UUID_HISTORY_LEVELS - 1)
 		{
-			entries[0] = merged;
-			entries[1] = entry;
+			uuid_history_set(level, 0, merged);
+			uuid_history_set(level, 1, entry);
 			return;
 		}
-		entries[0] = entry;
-		history->count[level] = 1;
+		uuid_history_set(level, 0, entry);
+		history->count[i] = 1;
 		entry = merged;
 	}
 }

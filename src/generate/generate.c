@@ -41,7 +41,8 @@ next_payload(const UuidKind *kind, UuidMethod method)
 	UuidPayload payload = previous[kind->number];
 
 	if (unlikely(uuid_generator_next(&payload, now, random, method) == UUID_NEXT_EXHAUSTED))
-		uuid9562_time_exhausted(kind, "Check the system clock of the server, then start a new session.");
+		uuid9562_time_exhausted(kind,
+								"Check the system clock of the server, then start a new session.");
 	previous[kind->number] = payload;
 	return payload;
 }
@@ -75,7 +76,8 @@ given_node_id(int32 node_id)
 static pg_attribute_always_inline Datum
 generated_uuid(FunctionCallInfo fcinfo, const UuidKind *kind, UuidNodeBits node)
 {
-	const UuidMethod method = kind == UUID_V7 ? (UuidMethod) uuid9562_v7_method : UUID_METHOD_FRACTION;
+	const UuidMethod method =
+		kind == UUID_V7 ? (UuidMethod) uuid9562_v7_method : UUID_METHOD_FRACTION;
 
 	return uuid_datum(kind->version, uuid_layout_with_node(next_payload(kind, method), node));
 }
@@ -85,7 +87,8 @@ SQL_FUNCTION(uuid9562_uuidv6, generated_uuid, UUID_V6, uuid9562_node)
 SQL_FUNCTION(uuid9562_uuidv7, generated_uuid, UUID_V7, uuid_no_node)
 SQL_FUNCTION(uuid9562_uuidv8, generated_uuid, UUID_V8, uuid_no_node)
 SQL_FUNCTION(uuid9562_uuidv8_node, generated_uuid, UUID_V8_NODE, uuid9562_own_node_id())
-SQL_FUNCTION(uuid9562_uuidv8_node_arg, generated_uuid, UUID_V8_NODE, given_node_id(PG_GETARG_INT32(0)))
+SQL_FUNCTION(uuid9562_uuidv8_node_arg, generated_uuid, UUID_V8_NODE,
+			 given_node_id(PG_GETARG_INT32(0)))
 
 /*
  * uuidv4() returns uuid
@@ -120,7 +123,8 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 
 	/* method counter: shift by whole ms, as the next 12 bits are a counter */
 	if (TIMESTAMP_NOT_FINITE(shifted) ||
-		!uuid_clock_v7_shift(payload.time, shifted - unshifted, method == UUID_METHOD_COUNTER, &payload.time))
+		!uuid_clock_v7_shift(payload.time, shifted - unshifted, method == UUID_METHOD_COUNTER,
+							 &payload.time))
 		uuid9562_timestamp_out_of_range(UUID_V7, shifted);
 	return uuid_datum(7, payload);
 }
@@ -141,7 +145,8 @@ static inline bool
 next_payload_of_tick(UuidMethod method, UuidPayload *payload)
 {
 	*payload = previous[UUID_KIND_V7];
-	if (uuid_generator_next(payload, payload->time, random_for(method), method) != UUID_NEXT_STEPPED)
+	if (uuid_generator_next(payload, payload->time, random_for(method), method) !=
+		UUID_NEXT_STEPPED)
 		return false;
 	previous[UUID_KIND_V7] = *payload;
 	return true;
@@ -191,7 +196,8 @@ uuid9562_uuidv7_batch_support(PG_FUNCTION_ARGS)
 
 	if (!IsA(request, SupportRequestRows) || !is_funcclause(request->node))
 		PG_RETURN_POINTER(NULL);
-	n = (Const *) estimate_expression_value(request->root, linitial(((FuncExpr *) request->node)->args));
+	n = (Const *) estimate_expression_value(request->root,
+											linitial(((FuncExpr *) request->node)->args));
 	if (!IsA(n, Const))
 		PG_RETURN_POINTER(NULL);
 	request->rows = n->constisnull ? 0 : (double) Max(DatumGetInt64(n->constvalue), 0);

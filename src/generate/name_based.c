@@ -63,7 +63,8 @@ named_uuid(FunctionCallInfo fcinfo, int version, bool is_text)
 	char	   *given = VARDATA_ANY(name);
 	size_t		count = VARSIZE_ANY_EXHDR(name);
 	char	   *bytes = is_text ? pg_server_to_any(given, (int) count, PG_UTF8) : given;
-	const HashAlgorithm *algorithm = version == 3 ? &md5 : version == 5 ? &sha1 : v8_algorithm(PG_GETARG_TEXT_PP(2));
+	const HashAlgorithm *algorithm = version == 3 ? &md5 : version == 5 ? &sha1 :
+		v8_algorithm(PG_GETARG_TEXT_PP(2));
 	uint8		digest[PG_SHA512_DIGEST_LENGTH];	/* the longest */
 	pg_cryptohash_ctx *context = pg_cryptohash_create(algorithm->type);
 

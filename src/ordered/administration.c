@@ -1,9 +1,10 @@
 /*
  * administration.c
- *		Functions that show, restart and advance the ordered generators.
+ *		Functions that show, restart and advance the ordered generator.
  */
 #include "ordered/shared_state.h"
 
+#include "access/htup_details.h"
 #include "catalog/pg_authid.h"
 #include "funcapi.h"
 #include "utils/acl.h"
@@ -20,9 +21,11 @@ PG_FUNCTION_INFO_V1(uuid9562_uuid_generator_reset);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_generator_advance);
 
 static Datum
-timestamp_of(const UuidKind *kind, uint64 time)
+timestamp_of(uint64 time)
 {
-	return TimestampTzGetDatum(unix_micros_to_timestamptz(uuid_clock_unix_micros(kind->clock, time)));
+	int64		unix_micros = uuid_clock_unix_micros(UUID_CLOCK_V7, time);
+
+	return TimestampTzGetDatum(unix_micros_to_timestamptz(unix_micros));
 }
 
 /* Check whether pg_stat_activity would show details of a process to the current role. */
@@ -33,58 +36,60 @@ is_visible(const PGPROC *proc)
 		has_privs_of_role(GetUserId(), proc->roleId);
 }
 
-static void
-put_row(ReturnSetInfo *result, const UuidKind *kind)
+/*
+ * uuid_generator_stats(...) returns record
+ *
+ * Return the statistics of the ordered generator, and the transaction that holds the horizon.
+ */
+Datum
+uuid9562_uuid_generator_stats(PG_FUNCTION_ARGS)
 {
-	OrderedGenerator state = uuid9562_generator_state(kind);
-	uint64		held_time = 0;
-	int			holder = uuid9562_find_holder(kind, &held_time);
-	Datum		values[8];
-	bool		nulls[8] = {[5] = true, true, true};
+	enum
+	{
+		LAST_TIMESTAMP, GENERATED, AHEAD_OF_CLOCK, MARK_WRITES, HELD_SINCE, HELD_BY_PID,
+		HELD_BY_PREPARED, COLUMNS
+	};
+	Datum		values[COLUMNS] = {0};
+	bool		nulls[COLUMNS] = {false};
+	TupleDesc	tupdesc;
+	GeneratorState state;
+	uint64		held_time;
+	int			holder;
 
-	values[0] = CStringGetTextDatum(psprintf("%s_ordered", kind->name));
+	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	uuid9562_attach_shared();
+	state = uuid9562_generator_state();
+	holder = uuid9562_find_holder(&held_time);
+
 	/* NULL before the first value after startup, and directly after a reset */
-	nulls[1] = state.generated == 0 || state.reserved_until == 0;
-	values[1] = timestamp_of(kind, state.previous.time);
-	values[2] = Int64GetDatum(state.generated);
-	values[3] = Int64GetDatum(state.ahead_of_clock);
-	values[4] = Int64GetDatum(pg_atomic_read_u64(&uuid9562_shared->mark_writes));
+	nulls[LAST_TIMESTAMP] = state.generated == 0 || state.reserved_until == 0;
+	values[LAST_TIMESTAMP] = timestamp_of(state.previous.time);
+	values[GENERATED] = Int64GetDatum(state.generated);
+	values[AHEAD_OF_CLOCK] = Int64GetDatum(state.ahead_of_clock);
+	values[MARK_WRITES] = Int64GetDatum(pg_atomic_read_u64(&uuid9562_shared->mark_writes));
+	nulls[HELD_SINCE] = nulls[HELD_BY_PID] = nulls[HELD_BY_PREPARED] = true;
 	if (holder >= 0)
 	{
 		const PGPROC *proc = GetPGProcByNumber(holder);
 		bool		prepared = holder >= FIRST_PREPARED_XACT_PROC_NUMBER;
 
-		nulls[5] = false;
-		values[5] = timestamp_of(kind, held_time);
+		nulls[HELD_SINCE] = false;
+		values[HELD_SINCE] = timestamp_of(held_time);
 		/* also NULL if only finished transactions hold the horizon */
-		nulls[6] = prepared || !is_visible(proc) ||
-			pg_atomic_read_u64(&slot_of(proc)->first[kind->number]) == UUID_NO_TIME;
-		values[6] = Int32GetDatum(proc->pid);
-		nulls[7] = !prepared || !TransactionIdIsValid(proc->xid);
-		values[7] = TransactionIdGetDatum(proc->xid);
+		nulls[HELD_BY_PID] = prepared || !is_visible(proc) ||
+			pg_atomic_read_u64(&slot_of(proc)->first) == UUID_NO_TIME;
+		values[HELD_BY_PID] = Int32GetDatum(proc->pid);
+		nulls[HELD_BY_PREPARED] = !prepared || !TransactionIdIsValid(proc->xid);
+		values[HELD_BY_PREPARED] = TransactionIdGetDatum(proc->xid);
 	}
-	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values, nulls)));
 }
 
 /*
- * uuid_generator_stats() returns setof record
+ * uuid_generator_branches(OUT branch text, OUT until timestamptz) returns setof record
  *
- * Return a row for each ordered generator.
- */
-Datum
-uuid9562_uuid_generator_stats(PG_FUNCTION_ARGS)
-{
-	InitMaterializedSRF(fcinfo, 0);
-	uuid9562_attach_shared();
-	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
-		put_row((ReturnSetInfo *) fcinfo->resultinfo, &uuid_kinds[i]);
-	return (Datum) 0;
-}
-
-/*
- * uuid_generator_branches(...) returns setof record
- *
- * Return the branches in the high-water mark, oldest first, with the floor of each generator.
+ * Return the branches in the high-water mark, oldest first, with their floors.
  */
 Datum
 uuid9562_uuid_generator_branches(PG_FUNCTION_ARGS)
@@ -97,17 +102,12 @@ uuid9562_uuid_generator_branches(PG_FUNCTION_ARGS)
 	for (uint64 i = 0; i < mark.branches.count; i++)
 	{
 		const UuidBranch *branch = &mark.branches.branches[i];
-		Datum		values[2 + UUID_ORDERED_COUNT];
-		bool		nulls[2 + UUID_ORDERED_COUNT] = {false};
+		char	   *name = psprintf("%016llx", (unsigned long long) branch->name);
+		Datum		values[] = {CStringGetTextDatum(name), timestamp_of(branch->floor)};
 
-		values[0] = CStringGetTextDatum(psprintf("%016llx", (unsigned long long) branch->name));
-		values[1] = Int64GetDatum(branch->targets);
-		for (int j = 0; j < UUID_ORDERED_COUNT; j++)
-		{
-			/* 0 is the start of a generator that has never been used */
-			nulls[2 + j] = branch->floor[j] == UUID_NO_TIME || branch->floor[j] == 0;
-			values[2 + j] = timestamp_of(&uuid_kinds[j], branch->floor[j]);
-		}
+		/* 0 is the start of a generator that has never been used */
+		bool		nulls[] = {false, branch->floor == UUID_NO_TIME || branch->floor == 0};
+
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;
@@ -116,60 +116,47 @@ uuid9562_uuid_generator_branches(PG_FUNCTION_ARGS)
 /*
  * uuid_generator_reset() returns void
  *
- * Restart the ordered generators at the current time.  New values can be less than
- * earlier ones.
+ * Restart the ordered generator at the current time.  New values can be less than earlier
+ * ones.  Values that are ahead of the clock are above the horizon until their time comes, so
+ * incremental readers should read their rows before.
  */
 Datum
 uuid9562_uuid_generator_reset(PG_FUNCTION_ARGS)
 {
 	PreventCommandIfReadOnly("uuid_generator_reset()");
-	uuid9562_reset_generators();
+	uuid9562_reset_generator();
 	PG_RETURN_VOID();
-}
-
-/* Return the kind that has an _ordered() function and the version of a UUID. */
-static const UuidKind *
-ordered_kind(const pg_uuid_t *uuid)
-{
-	const UuidKind *found = NULL;
-
-	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
-	{
-		if (uuid_kinds[i].version == uuid_layout_version(uuid->data))
-			found = &uuid_kinds[i];
-	}
-	if (found == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot advance a generator to UUID %s",
-						DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(uuid)))),
-				 errhint("uuid_generator_advance() accepts UUIDs of version 6 or 7 and those of uuidv8_node().")));
-	return found;
 }
 
 /*
  * uuid_generator_advance(id uuid, force boolean) returns void
  *
- * Make the ordered generator of the ID's version continue after the ID.  Refuse an ID
- * that is further ahead of the clock than uuid9562.max_ahead, unless force is true.
+ * Make the ordered generator continue after an ID of version 7.  Refuse an ID that is further
+ * ahead of the clock than uuid9562.max_ahead, unless force is true.
  */
 Datum
 uuid9562_uuid_generator_advance(PG_FUNCTION_ARGS)
 {
 	pg_uuid_t  *id = PG_GETARG_UUID_P(0);
 	bool		force = PG_GETARG_BOOL(1);
-	const UuidKind *kind = ordered_kind(id);
-	UuidPayload payload = uuid_layout_unpack(id->data, kind->version);
-	int64		ahead = uuid9562_seconds_ahead(kind, payload.time, clock_ticks(kind));
+	UuidPayload payload = uuid_layout_unpack(id->data, UUID_V7->version);
+	int64		ahead = uuid9562_seconds_ahead(payload.time, clock_ticks(UUID_V7));
 
 	PreventCommandIfReadOnly("uuid_generator_advance()");
+	if (uuid_layout_version(id->data) != UUID_V7->version)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot advance the generator to UUID %s",
+						DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(id)))),
+				 errhint("uuid_generator_advance() accepts UUIDs of version 7.")));
 	if (ahead > uuid9562_max_ahead && !force)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("UUID %s is %lld seconds ahead of the system clock",
-						DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(id))), (long long) ahead),
-				 errdetail("%s_ordered() would continue from this value until the clock catches up.", kind->name),
+						DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(id))),
+						(long long) ahead),
+				 errdetail("uuidv7_ordered() would continue from this value until the clock catches up."),
 				 errhint("Check the system clock. To advance the generator anyway, pass \"force => true\".")));
-	uuid9562_advance_generator(kind, payload);
+	uuid9562_advance_generator(payload);
 	PG_RETURN_VOID();
 }

@@ -1,6 +1,6 @@
 /*
  * high_water_mark.c
- *		The reserved ranges and the branches of the ordered generators, on disk and in
+ *		The reserved range and the branches of the ordered generator, on disk and in
  *		WAL (RFC 9562, 6.3, stable storage).
  *
  * The mark is one page, in a file like that of a table but without an entry in the system
@@ -50,7 +50,7 @@ typedef struct MarkRecord
 } MarkRecord;
 
 #define MARK_MAGIC		0x55554944	/* "UUID" in ASCII */
-#define MARK_FORMAT		4
+#define MARK_FORMAT		5
 
 StaticAssertDecl(MAXALIGN(SizeOfPageHeaderData) + MAXALIGN(sizeof(MarkRecord)) <= BLCKSZ,
 				 "the high-water mark fits in a page");
@@ -77,14 +77,8 @@ is_valid(const MarkRecord *record)
 {
 	return record->magic == MARK_MAGIC && record->format == MARK_FORMAT &&
 		record->length <= sizeof(HighWaterMark) && EQ_CRC32C(record->crc, checksum(record)) &&
-		record->mark.branches.count <= UUID_BRANCH_MAX && record->length == length_of(&record->mark);
-}
-
-static int
-advise_reset(void)
-{
-	return errhint("A superuser can call uuid_generator_reset() to restart the generators at the current time "
-				   "and uuid_generator_advance() to continue after the greatest existing UUID.");
+		record->mark.branches.count <= UUID_BRANCH_MAX &&
+		record->length == length_of(&record->mark);
 }
 
 void
@@ -94,50 +88,43 @@ uuid9562_report_corruption(void)
 			(errcode(ERRCODE_DATA_CORRUPTED),
 			 errmsg("file \"%s\" does not contain valid generator state", MARK_PATH),
 			 errdetail("The file is corrupted or was written by another version of uuid9562."),
-			 advise_reset()));
-}
-
-/* Error context callback: add a hint if PostgreSQL finds that the page is corrupted. */
-static void
-add_hint(void *arg)
-{
-	if (geterrcode() == ERRCODE_DATA_CORRUPTED)
-		advise_reset();
+			 errhint("A superuser can call uuid_generator_reset() to restart the generator at the current time "
+					 "and uuid_generator_advance() to continue after the greatest existing UUID.")));
 }
 
 /*
  * Read the mark, which is all zeros if there is no file.  If the page is not valid, raise an
  * error or, with repair, treat the page as missing.  During recovery, also treat an empty page
  * as missing, since recovery creates the file before it restores the page.
+ *
+ * The mark's own checksum decides, and not PostgreSQL's checksum of the page: a program that
+ * enables data checksums can omit a file without an entry in the system catalogs.
  */
 void
 uuid9562_read_mark(HighWaterMark *mark, bool repair)
 {
 	SMgrRelation storage = smgropen(mark_locator, INVALID_PROC_NUMBER);
-	ErrorContextCallback context = {error_context_stack, add_hint, NULL};
-	const MarkRecord *record;
-	Buffer		buffer;
-	bool		missing = true;
-	bool		valid = false;
+	PGIOAlignedBlock page = {{0}};
+	const MarkRecord *record = (const MarkRecord *) PageGetContents(page.data);
 
 	memset(mark, 0, sizeof(HighWaterMark));
 	if (!smgrexists(storage, MAIN_FORKNUM))
 		return;
 	if (smgrnblocks(storage, MAIN_FORKNUM) > 0)
 	{
-		error_context_stack = &context;
-		buffer = ReadBufferWithoutRelcache(mark_locator, MAIN_FORKNUM, 0,
-										   repair ? RBM_ZERO_ON_ERROR : RBM_NORMAL, NULL, true);
-		error_context_stack = context.previous;
+		Buffer		buffer = ReadBufferWithoutRelcache(mark_locator, MAIN_FORKNUM, 0,
+													   RBM_ZERO_ON_ERROR, NULL, true);
+
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-		missing = PageIsNew(BufferGetPage(buffer));
-		record = (const MarkRecord *) PageGetContents(BufferGetPage(buffer));
-		valid = is_valid(record);
-		if (valid)
-			memcpy(mark, &record->mark, record->length);
+		memcpy(page.data, BufferGetPage(buffer), BLCKSZ);
 		UnlockReleaseBuffer(buffer);
+		/* if the page checksum is wrong, only the file has the page */
+		if (PageIsNew(page.data))
+			smgrread(storage, MAIN_FORKNUM, 0, page.data);
 	}
-	if (!valid && !repair && !(missing && RecoveryInProgress()))
+	if (is_valid(record))
+		memcpy(mark, &record->mark, record->length);
+	else if (!repair && !(PageIsNew(page.data) && RecoveryInProgress()))
 		uuid9562_report_corruption();
 }
 
@@ -168,7 +155,9 @@ create_file(void)
 	PageSetChecksum(page.data, 0);
 	fd = OpenTransientFile(NEW_PATH, O_WRONLY | O_CREAT | O_TRUNC | PG_BINARY);
 	if (fd < 0)
-		ereport(ERROR, (errcode_for_file_access(), errmsg("could not create file \"%s\": %m", NEW_PATH)));
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not create file \"%s\": %m", NEW_PATH)));
 	errno = ENOSPC;				/* if a short write does not set it */
 	if (write(fd, page.data, BLCKSZ) != BLCKSZ || CloseTransientFile(fd) != 0)
 	{
@@ -176,7 +165,9 @@ create_file(void)
 
 		unlink(NEW_PATH);
 		errno = reason;
-		ereport(ERROR, (errcode_for_file_access(), errmsg("could not write file \"%s\": %m", NEW_PATH)));
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not write file \"%s\": %m", NEW_PATH)));
 	}
 	(void) durable_rename(NEW_PATH, MARK_PATH, ERROR);	/* flushes the page too */
 }
@@ -201,7 +192,8 @@ uuid9562_write_mark(const HighWaterMark *mark)
 
 		smgrextend(storage, MAIN_FORKNUM, 0, empty.data, false);
 	}
-	buffer = ReadBufferWithoutRelcache(mark_locator, MAIN_FORKNUM, 0, RBM_ZERO_AND_LOCK, NULL, true);
+	buffer = ReadBufferWithoutRelcache(mark_locator, MAIN_FORKNUM, 0,
+									   RBM_ZERO_AND_LOCK, NULL, true);
 
 	START_CRIT_SECTION();
 	fill_page(BufferGetPage(buffer), mark);

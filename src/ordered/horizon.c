@@ -1,7 +1,6 @@
 /*
  * horizon.c
- *		The ID below which no further values can become visible:
- *		uuidv6_horizon(), uuidv7_horizon() and uuidv8_node_horizon().
+ *		uuidv7_horizon(), the ID below which no further ordered values can become visible.
  *
  * Suppose that a transaction inserts a row with an ordered value that it has generated.
  * If the value is below the horizon and the transaction ever commits, the calling
@@ -27,12 +26,24 @@
  * the slots of prepared transactions last, so it finds the value in one of the two slots (6).
  * The slot of a prepared transaction is not reused before the transaction has finished.
  *
- * After a crash, a generator continues from the high-water mark, which is in WAL and is
+ * A transaction of another database inserts no rows here, so it does not hold the horizon.  An
+ * entry of a history has the database of its transaction.  The reader ignores the value in the
+ * slot of a process whose PGPROC has another database.  While T is in progress, the PGPROC has T's
+ * database, since before L was read.  If the reader finds another database there, T's process has
+ * exited, and T is already in the history, which is read later (7).  The reader must not ignore
+ * the history of a slot by its PGPROC, because another database may have used the slot since.
+ *
+ * After a crash, the generator continues from the high-water mark, which is in WAL and is
  * greater than all earlier values and horizons.  Without a crash, a horizon can be less than an
  * earlier one, since merged entries of a history can have smaller values than necessary.
  *
+ * A simpler design would need neither slots nor histories: each transaction that generates a value
+ * takes a transaction ID, a ring stores pairs of the next transaction ID and the last value, and
+ * the horizon is the newest value whose transaction ID is at most the snapshot's xmin.  But then
+ * every transaction that writes anything, in any database, would hold all readers.
+ *
  * test/schedules runs this code under every schedule with few preemptions, on a memory that
- * reorders loads and stores.  It also checks that each of (1) to (6) and each barrier of the
+ * reorders loads and stores.  It also checks that each of (1) to (7) and each barrier of the
  * slots is necessary: if any one of them is removed, some schedule misses a row.
  */
 #include "ordered/shared_state.h"
@@ -43,6 +54,8 @@
 
 #include "runtime/runtime.h"
 #include "value/value.h"
+
+PG_FUNCTION_INFO_V1(uuid9562_uuidv7_horizon);
 
 /* Return the statement's snapshot.  Raise an error if no horizon can be computed for it. */
 static Snapshot
@@ -81,8 +94,8 @@ uuid9562_snapshot_state(const char *function)
 
 	if (cached->branch == 0)
 	{
-		uuid9562_refuse_citus(function);
-		uuid9562_prepare_generators();
+		uuid9562_refuse_citus(function, false);
+		uuid9562_prepare_generator();
 		cached->branch = pg_atomic_read_u64(&uuid9562_shared->branch);
 		pg_read_barrier();
 	}
@@ -102,7 +115,9 @@ static FullSnapshot
 full_snapshot(Snapshot snapshot)
 {
 	FullTransactionId next = ReadNextFullTransactionId();
-	FullSnapshot full = {snapshot, next, full_xid(snapshot->xmin, next), full_xid(snapshot->xmax, next)};
+	FullSnapshot full = {
+		snapshot, next, full_xid(snapshot->xmin, next), full_xid(snapshot->xmax, next)
+	};
 
 	return full;
 }
@@ -124,46 +139,69 @@ snapshot_sees(const FullSnapshot *full, uint64 xid)
 }
 
 /*
- * Raise an error if the snapshot sees a transaction with unknown values as in progress;
- * see transaction_slot.c.
+ * Check whether a transaction is prepared in another database.  PostgreSQL gives a PGPROC to a
+ * prepared transaction only under TwoPhaseStateLock, so the ID and the database are of the same
+ * transaction.
+ */
+static bool
+is_prepared_elsewhere(TransactionId xid)
+{
+	bool		found = false;
+
+	LWLockAcquire(TwoPhaseStateLock, LW_SHARED);
+	for (int i = FIRST_PREPARED_XACT_PROC_NUMBER; i < slot_count(); i++)
+	{
+		const volatile PGPROC *proc = GetPGProcByNumber(i);
+
+		found |= proc->xid == xid && proc->databaseId != MyDatabaseId;
+	}
+	LWLockRelease(TwoPhaseStateLock);
+	return found;
+}
+
+/*
+ * Raise an error if the snapshot sees a transaction of this database with unknown values as in
+ * progress; see transaction_slot.c.
  */
 static void
-check_known(const UuidKind *kind, const FullSnapshot *full)
+check_known(const FullSnapshot *full)
 {
 	const uint64 first_known_xid = uuid9562_shared->first_known_xid;
 	bool		known = full->xmax >= first_known_xid;
 
 	for (uint32 i = 0; i < full->snapshot->xcnt; i++)
-		known &= full_xid(full->snapshot->xip[i], full->next) >= first_known_xid;
+		known &= full_xid(full->snapshot->xip[i], full->next) >= first_known_xid ||
+			is_prepared_elsewhere(full->snapshot->xip[i]);
 	if (!known)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("could not determine %s_horizon() because of an old transaction", kind->name),
+				 errmsg("could not determine uuidv7_horizon() because of an old transaction"),
 				 errdetail("The transaction was prepared, or the snapshot was taken, before the first use of an ordered function since startup or promotion."),
 				 errhint("Finish the transactions listed in pg_prepared_xacts with COMMIT PREPARED or ROLLBACK PREPARED, "
 						 "and retry in a new transaction.")));
 }
 
 /*
- * Read a history from its newest entry on, and return the smallest value of the entries whose
- * transactions the snapshot sees as in progress (4).  If another process changes the history at
- * the same time, the caller ignores the result.  Even then the counts do not exceed the size of
- * the array.
+ * Read a history from its newest entry on, and return the smallest value of the entries of this
+ * database whose transactions the snapshot sees as in progress (4).  If another process changes
+ * the history at the same time, the caller ignores the result.  Even then the counts do not
+ * exceed the size of the array.
  */
 static uint64
-smallest_in_history(const volatile UuidHistory *history, const UuidKind *kind, const FullSnapshot *full)
+smallest_in_history(const volatile UuidHistory *history, const FullSnapshot *full)
 {
 	uint64		smallest = UUID_NO_TIME;
 
-	for (int level = 0; level < UUID_HISTORY_LEVELS; level++)
+	for (int i = 0; i < UUID_HISTORY_LEVELS; i++)
 	{
-		for (int i = history->count[level] - 1; i >= 0; i--)
-		{
-			const volatile UuidHistoryEntry *entry = &history->entries[level][i];
+		const volatile UuidHistoryLevel *level = &history->levels[i];
 
-			if (snapshot_sees(full, entry->xid))
+		for (int j = history->count[i] - 1; j >= 0; j--)
+		{
+			if (snapshot_sees(full, level->xid[j]))
 				return smallest;
-			smallest = Min(smallest, entry->first[kind->number]);
+			if (level->database[j] == MyDatabaseId || level->database[j] == UUID_ANY_DATABASE)
+				smallest = Min(smallest, level->first[j]);
 		}
 	}
 	return smallest;
@@ -175,7 +213,7 @@ smallest_in_history(const volatile UuidHistory *history, const UuidKind *kind, c
  * changing the history at the same time, so read the history again (5).
  */
 static uint64
-smallest_finished(TransactionSlot *slot, const UuidKind *kind, const FullSnapshot *full)
+smallest_finished(TransactionSlot *slot, const FullSnapshot *full)
 {
 	for (;;)
 	{
@@ -184,7 +222,7 @@ smallest_finished(TransactionSlot *slot, const UuidKind *kind, const FullSnapsho
 
 		pg_read_barrier();
 		if (changecount != 0 && changecount % 2 == 0)
-			smallest = smallest_in_history(&slot->history, kind, full);
+			smallest = smallest_in_history(&slot->history, full);
 		pg_read_barrier();
 		if (changecount % 2 == 0 && pg_atomic_read_u64(&slot->changecount) == changecount)
 			return smallest;
@@ -193,23 +231,35 @@ smallest_finished(TransactionSlot *slot, const UuidKind *kind, const FullSnapsho
 }
 
 /*
- * Find the smallest value of all transactions that are in progress, or that the snapshot
- * sees as in progress.  Return its time, and set *holder to the number of the slot that
+ * Return the smallest value of the transaction in progress in a slot, or UUID_NO_TIME if its
+ * process is in another database (7).
+ */
+static uint64
+smallest_in_progress(int number)
+{
+	const volatile PGPROC *proc = GetPGProcByNumber(number);
+	uint64		first = pg_atomic_read_u64(&uuid9562_shared->slots[number].slot.first);
+
+	return first == UUID_NO_TIME || proc->databaseId == MyDatabaseId ? first : UUID_NO_TIME;
+}
+
+/*
+ * Find the smallest value of all transactions of this database that are in progress, or that the
+ * snapshot sees as in progress.  Return its time, and set *holder to the number of the slot that
  * has it.  If there is no value, return UUID_NO_TIME, and leave *holder unchanged.
  */
 static uint64
-smallest_unfinished(const UuidKind *kind, const FullSnapshot *full, int *holder)
+smallest_unfinished(const FullSnapshot *full, int *holder)
 {
 	uint64		smallest = UUID_NO_TIME;
 
 	/* (6): the slots of prepared transactions come last, as their PGPROCs do */
 	for (int i = 0; i < slot_count(); i++)
 	{
-		TransactionSlot *slot = &uuid9562_shared->slots[i].slot;
-		uint64		first = pg_atomic_read_u64(&slot->first[kind->number]);
+		uint64		first = smallest_in_progress(i);
 
-		/* steps (3), (6): this function reads the history after a barrier */
-		uint64		finished = smallest_finished(slot, kind, full);
+		/* (3), (6), (7): the history is read after a barrier */
+		uint64		finished = smallest_finished(&uuid9562_shared->slots[i].slot, full);
 
 		first = Min(first, finished);
 		if (first < smallest)
@@ -228,85 +278,79 @@ smallest_unfinished(const UuidKind *kind, const FullSnapshot *full, int *holder)
  * show random bits of a generated value.
  */
 static uint64
-close_tick(const UuidKind *kind)
+close_tick(void)
 {
-	OrderedGenerator *generator = generator_of(kind);
+	OrderedGenerator *generator = ordered_generator();
 	UuidPayload previous;
 
 	SpinLockAcquire(&generator->lock);
-	previous = generator->previous;
+	previous = generator->state.previous;
 	if (previous.time != 0 && previous.time < UUID_TIME_MAX)
-		generator->previous.tail = UUID_TAIL_MAX;
+		generator->state.previous.tail = UUID_TAIL_MAX;
 	SpinLockRelease(&generator->lock);
 
 	if (previous.time == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("%s_ordered() has not generated any value on this server", kind->name),
-				 errhint("Make %s_ordered() the default of the column, and call it once before reading.", kind->name)));
+				 errmsg("uuidv7_ordered() has not generated any value on this server"),
+				 errhint("Make uuidv7_ordered() the default of the column, and call it once before reading.")));
 	if (previous.time == UUID_TIME_MAX)
-		uuid9562_time_exhausted(kind, "Check the system clock of the server, then call uuid_generator_reset() as a superuser.");
+		uuid9562_time_exhausted(UUID_V7,
+								"Check the system clock of the server, then call uuid_generator_reset() as a superuser.");
 	return previous.time + 1;
 }
 
 static UuidPayload
-compute_horizon(const UuidKind *kind, Snapshot snapshot)
+compute_horizon(Snapshot snapshot)
 {
 	FullSnapshot full = full_snapshot(snapshot);
 	UuidPayload horizon = {0, 0};
 	uint64		smallest;
 	int			holder;
 
-	check_known(kind, &full);
+	check_known(&full);
 	/* (1): read the last value before the slots */
-	horizon.time = close_tick(kind);
-	smallest = smallest_unfinished(kind, &full, &holder);
+	horizon.time = close_tick();
+	smallest = smallest_unfinished(&full, &holder);
 	horizon.time = Min(horizon.time, smallest);
 	return horizon;
 }
 
-/* Return the horizon of a kind for the active snapshot, which has the given cache entry. */
+/* Return the horizon for the active snapshot, which has the given cache entry. */
 UuidPayload
-uuid9562_horizon(const UuidKind *kind, CachedHorizon *cached)
+uuid9562_horizon(CachedHorizon *cached)
 {
-	const int	i = kind->number;
-
-	if (!cached->known[i])
+	if (!cached->known)
 	{
-		cached->horizon[i] = compute_horizon(kind, GetActiveSnapshot());
-		cached->known[i] = true;
+		cached->horizon = compute_horizon(GetActiveSnapshot());
+		cached->known = true;
 	}
-	return cached->horizon[i];
+	return cached->horizon;
 }
 
 /*
- * uuidv6_horizon() returns uuid
  * uuidv7_horizon() returns uuid
- * uuidv8_node_horizon() returns uuid
  *
- * Return a UUID below which no further values of the kind's _ordered() function can become
- * visible to later statements.  Raise an error if the horizon cannot be known.
+ * Return a UUID below which no further values of uuidv7_ordered() can become visible to later
+ * statements.  Raise an error if the horizon cannot be known.
  */
-static Datum
-uuid_horizon(FunctionCallInfo fcinfo, const UuidKind *kind, const char *function)
+Datum
+uuid9562_uuidv7_horizon(PG_FUNCTION_ARGS)
 {
-	return uuid_datum(kind->version, uuid9562_horizon(kind, uuid9562_snapshot_state(function)));
+	return uuid_datum(UUID_V7->version,
+					  uuid9562_horizon(uuid9562_snapshot_state("uuidv7_horizon")));
 }
 
-SQL_FUNCTION(uuid9562_uuidv6_horizon, uuid_horizon, UUID_V6, "uuidv6_horizon")
-SQL_FUNCTION(uuid9562_uuidv7_horizon, uuid_horizon, UUID_V7, "uuidv7_horizon")
-SQL_FUNCTION(uuid9562_uuidv8_node_horizon, uuid_horizon, UUID_V8_NODE, "uuidv8_node_horizon")
-
 /*
- * Return the number of the slot that holds the horizon of a kind, or -1 if there is none.
- * Set *time to the time of the slot's value.
+ * Return the number of the slot that holds the horizon, or -1 if there is none.  Set *time to
+ * the time of the slot's value.
  */
 int
-uuid9562_find_holder(const UuidKind *kind, uint64 *time)
+uuid9562_find_holder(uint64 *time)
 {
 	FullSnapshot full = full_snapshot(GetActiveSnapshot());
 	int			holder = -1;
 
-	*time = smallest_unfinished(kind, &full, &holder);
+	*time = smallest_unfinished(&full, &holder);
 	return holder;
 }

@@ -45,7 +45,8 @@ create_cache(void)
 {
 	MemoryContextCallback *callback;
 
-	cache_context = AllocSetContextCreate(TopTransactionContext, "uuid9562 horizon cache", ALLOCSET_SMALL_SIZES);
+	cache_context = AllocSetContextCreate(TopTransactionContext, "uuid9562 horizon cache",
+										  ALLOCSET_SMALL_SIZES);
 	callback = MemoryContextAllocZero(cache_context, sizeof(MemoryContextCallback));
 	callback->func = forget_entries;
 	MemoryContextRegisterResetCallback(cache_context, callback);
@@ -58,8 +59,10 @@ create_cache(void)
 static bool
 is_for_snapshot(const CacheEntry *entry, Snapshot snapshot)
 {
-	return entry->xmax == snapshot->xmax && entry->xmin == snapshot->xmin && entry->xcnt == snapshot->xcnt &&
-		(entry->xcnt == 0 || memcmp(entry->xip, snapshot->xip, entry->xcnt * sizeof(TransactionId)) == 0);
+	return entry->xmax == snapshot->xmax && entry->xmin == snapshot->xmin &&
+		entry->xcnt == snapshot->xcnt &&
+		(entry->xcnt == 0 ||
+		 memcmp(entry->xip, snapshot->xip, entry->xcnt * sizeof(TransactionId)) == 0);
 }
 
 /* Remove the least recently used entry. */
@@ -107,7 +110,8 @@ uuid9562_cached_horizon(Snapshot snapshot)
 		remove_oldest(next);
 
 	entry = MemoryContextAllocZero(cache_context,
-								   offsetof(CacheEntry, xip) + snapshot->xcnt * sizeof(TransactionId));
+								   offsetof(CacheEntry, xip) +
+								   snapshot->xcnt * sizeof(TransactionId));
 	entry->xmin = snapshot->xmin;
 	entry->xmax = snapshot->xmax;
 	entry->xcnt = snapshot->xcnt;

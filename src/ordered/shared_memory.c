@@ -35,12 +35,10 @@ init_shared(void *memory)
 	LWLockInitialize(&shared->mark_lock, shared->tranche);
 	pg_atomic_init_u64(&shared->mark_writes, 0);
 	pg_atomic_init_u64(&shared->branch, 0);
-	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
-		SpinLockInit(&shared->generators[i].generator.lock);
+	SpinLockInit(&shared->padded_generator.generator.lock);
 	for (int i = 0; i < slot_count(); i++)
 	{
-		for (int j = 0; j < UUID_ORDERED_COUNT; j++)
-			pg_atomic_init_u64(&shared->slots[i].slot.first[j], UUID_NO_TIME);
+		pg_atomic_init_u64(&shared->slots[i].slot.first, UUID_NO_TIME);
 		pg_atomic_init_u64(&shared->slots[i].slot.changecount, 0);
 	}
 	/* set this last: use_shared() refuses the memory if initialization failed */

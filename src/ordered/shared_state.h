@@ -20,10 +20,9 @@
 #include "core/position.h"
 #include "core/transaction_history.h"
 
-/* A generator returns only values with times before its reserved_until, which is 0 at first. */
 typedef struct HighWaterMark
 {
-	uint64		reserved_until[UUID_ORDERED_COUNT];
+	uint64		reserved_until; /* values have earlier times; 0 at first */
 	UuidBranches branches;
 } HighWaterMark;
 
@@ -32,13 +31,12 @@ typedef struct CachedHorizon
 {
 	uint64		branch;			/* branch captured for positions, or 0 */
 	bool		recorded;		/* is the branch in the high-water mark? */
-	bool		known[UUID_ORDERED_COUNT];	/* is the horizon computed? */
-	UuidPayload horizon[UUID_ORDERED_COUNT];
+	bool		known;			/* is the horizon computed? */
+	UuidPayload horizon;
 } CachedHorizon;
 
-typedef struct OrderedGenerator
+typedef struct GeneratorState
 {
-	slock_t		lock;			/* protects all fields below */
 	UuidPayload previous;		/* the next value is greater; zeros at first */
 	uint64		reserved_until; /* values must have earlier times */
 	uint64		extend_at;		/* from this time on, extend the reservation */
@@ -46,6 +44,12 @@ typedef struct OrderedGenerator
 	uint64		ahead_of_clock; /* of these, values later than the clock */
 	uint64		reported;		/* time of the last value that raised a
 								 * warning */
+} GeneratorState;
+
+typedef struct OrderedGenerator
+{
+	slock_t		lock;			/* protects the state */
+	GeneratorState state;
 } OrderedGenerator;
 
 /*
@@ -58,12 +62,12 @@ typedef struct TransactionSlot
 	 * Time of the smallest value of the transaction in progress, or
 	 * UUID_NO_TIME.  Values are recorded under the generator's lock.
 	 */
-	pg_atomic_uint64 first[UUID_ORDERED_COUNT];
+	pg_atomic_uint64 first;
 	pg_atomic_uint64 changecount;	/* odd during a change; 0 at first */
 	UuidHistory history;
 } TransactionSlot;
 
-/* Different processes write the generators and slots, so pad each to whole cache lines. */
+/* Different processes write the generator and the slots, so pad each to whole cache lines. */
 typedef union PaddedGenerator
 {
 	OrderedGenerator generator;
@@ -77,7 +81,7 @@ typedef union PaddedSlot
 } PaddedSlot;
 
 /* Increase this number with every change of SharedState. */
-#define SHARED_LAYOUT	15
+#define SHARED_LAYOUT	17
 
 typedef struct SharedState
 {
@@ -91,7 +95,7 @@ typedef struct SharedState
 	pg_atomic_uint64 mark_writes;
 	pg_atomic_uint64 branch;	/* name of the current branch */
 	bool		recorded;		/* is the current branch in the mark? */
-	PaddedGenerator generators[UUID_ORDERED_COUNT];
+	PaddedGenerator padded_generator;
 	PaddedSlot	slots[FLEXIBLE_ARRAY_MEMBER];	/* by PGPROC number */
 } SharedState;
 
@@ -105,27 +109,39 @@ extern void uuid9562_read_mark(HighWaterMark *mark, bool repair);
 pg_noreturn extern void uuid9562_report_corruption(void);
 extern XLogRecPtr uuid9562_write_mark(const HighWaterMark *mark);
 
+/* The smallest and greatest v7 values of a transaction.  If it has none, last < first. */
+typedef struct ValueRange
+{
+	UuidPayload first;
+	UuidPayload last;
+} ValueRange;
+
+#define NO_VALUES	((ValueRange) {{UUID_TIME_MAX, UUID_TAIL_MAX}, {0, 0}})
+
 /* next_value.c */
-extern int64 uuid9562_seconds_ahead(const UuidKind *kind, uint64 time, uint64 now);
-extern void uuid9562_refuse_citus(const char *function);
+extern UuidPayload uuid9562_next_ordered(void);
+extern int64 uuid9562_seconds_ahead(uint64 time, uint64 now);
+extern void uuid9562_refuse_citus(const char *function, bool is_generator);
 
 /* reservation.c */
-extern void uuid9562_extend(const UuidKind *kind, UuidPayload payload, bool nowait);
-extern void uuid9562_prepare_generators(void);
-extern void uuid9562_advance_generator(const UuidKind *kind, UuidPayload payload);
-extern void uuid9562_reset_generators(void);
+extern void uuid9562_extend_reservation(uint64 time, bool nowait);
+extern void uuid9562_prepare_generator(void);
+extern void uuid9562_advance_generator(UuidPayload payload);
+extern void uuid9562_reset_generator(void);
 extern XLogRecPtr uuid9562_record_branch(uint64 name, uint64 *target);
-extern OrderedGenerator uuid9562_generator_state(const UuidKind *kind);
+extern GeneratorState uuid9562_generator_state(void);
 
 /* horizon.c and horizon_cache.c */
 extern CachedHorizon *uuid9562_snapshot_state(const char *function);
-extern UuidPayload uuid9562_horizon(const UuidKind *kind, CachedHorizon *cached);
-extern int	uuid9562_find_holder(const UuidKind *kind, uint64 *time);
+extern UuidPayload uuid9562_horizon(CachedHorizon *cached);
+extern int	uuid9562_find_holder(uint64 *time);
 extern CachedHorizon *uuid9562_cached_horizon(Snapshot snapshot);
 
 /* transaction_slot.c: the slot of this process; NULL before its first ordered value */
 extern TransactionSlot *uuid9562_own_slot;
+extern ValueRange uuid9562_own_values;
 
+extern bool uuid9562_is_own(const uint8 *uuid);
 extern void uuid9562_take_slot(void);
 extern uint64 uuid9562_find_first_known_xid(void);
 
@@ -157,9 +173,9 @@ slot_of(const PGPROC *proc)
 }
 
 static inline OrderedGenerator *
-generator_of(const UuidKind *kind)
+ordered_generator(void)
 {
-	return &uuid9562_shared->generators[kind->number].generator;
+	return &uuid9562_shared->padded_generator.generator;
 }
 
 #endif							/* UUID9562_SHARED_STATE_H */

@@ -19,6 +19,9 @@
 
 TransactionSlot *uuid9562_own_slot;
 
+/* the values of the transaction in progress, while its slot has a smallest value */
+ValueRange	uuid9562_own_values = NO_VALUES;
+
 /*
  * Add a transaction to a history.  Concurrent readers retry if the changecount is odd or
  * has changed, as with PgBackendStatus (step (5) of horizon.c).
@@ -45,26 +48,21 @@ finish_transaction(TransactionSlot *history)
 {
 	TransactionSlot *slot = uuid9562_own_slot;
 	UuidHistoryEntry entry;
-	bool		generated = false;
 
 	/* NULL if uuid9562_take_slot() failed after it registered a callback */
 	if (slot == NULL)
 		return;
-	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
-	{
-		entry.first[i] = pg_atomic_read_u64(&slot->first[i]);
-		generated |= entry.first[i] != UUID_NO_TIME;
-	}
-	if (!generated)
-		return;
-
 	entry.xid = U64FromFullTransactionId(GetTopFullTransactionIdIfAny());
+	entry.first = pg_atomic_read_u64(&slot->first);
+	entry.database = MyDatabaseId;
+	if (entry.first == UUID_NO_TIME)
+		return;
 	if (history != NULL)
 		add_to_history(history, entry);
 
 	/* step (2) of horizon.c: clear after the barriers of add_to_history() */
-	for (int i = 0; i < UUID_ORDERED_COUNT; i++)
-		pg_atomic_write_u64(&slot->first[i], UUID_NO_TIME);
+	pg_atomic_write_u64(&slot->first, UUID_NO_TIME);
+	uuid9562_own_values = NO_VALUES;
 }
 
 /*
@@ -74,7 +72,7 @@ finish_transaction(TransactionSlot *history)
  * snapshots see a prepared transaction as in progress, and so need its history.
  */
 static void
-abort_or_prepare(XactEvent event, void *arg)
+finish_aborted_or_prepared(XactEvent event, void *arg)
 {
 	if (event == XACT_EVENT_ABORT)
 		finish_transaction(NULL);
@@ -93,7 +91,7 @@ abort_or_prepare(XactEvent event, void *arg)
  * PostgreSQL calls it after the transaction callbacks.  These can commit rows with values of
  * this transaction elsewhere, as Citus does on its workers.  So the slot must hold the horizon
  * until all of them have returned.  A resource release callback cannot distinguish COMMIT
- * from PREPARE, but abort_or_prepare() has already cleared the slot at PREPARE.
+ * from PREPARE, but finish_aborted_or_prepared() has already cleared the slot at PREPARE.
  *
  * Older snapshots see the transaction as in progress, and so need its history, unless it has
  * no transaction ID and so no rows.  PostgreSQL also calls this function for resource owners
@@ -101,19 +99,33 @@ abort_or_prepare(XactEvent event, void *arg)
  * IsTransactionState() is true, and the slot must not change.
  */
 static void
-commit(ResourceReleasePhase phase, bool is_commit, bool is_top_level, void *arg)
+finish_committed(ResourceReleasePhase phase, bool is_commit, bool is_top_level, void *arg)
 {
-	if (phase != RESOURCE_RELEASE_BEFORE_LOCKS || !is_commit || !is_top_level || IsTransactionState())
+	bool		has_xid = FullTransactionIdIsValid(GetTopFullTransactionIdIfAny());
+
+	if (phase != RESOURCE_RELEASE_BEFORE_LOCKS || !is_commit || !is_top_level ||
+		IsTransactionState())
 		return;
-	finish_transaction(FullTransactionIdIsValid(GetTopFullTransactionIdIfAny()) ? uuid9562_own_slot : NULL);
+	finish_transaction(has_xid ? uuid9562_own_slot : NULL);
+}
+
+/* Check whether a UUID is between the smallest and the greatest v7 value of this transaction. */
+bool
+uuid9562_is_own(const uint8 *uuid)
+{
+	UuidPayload payload = uuid_layout_unpack(uuid, 7);
+
+	return uuid_layout_version(uuid) == 7 &&
+		!uuid_payload_less(payload, uuid9562_own_values.first) &&
+		!uuid_payload_less(uuid9562_own_values.last, payload);
 }
 
 /* Start to use the slot of this process, before its first ordered value. */
 void
 uuid9562_take_slot(void)
 {
-	RegisterXactCallback(abort_or_prepare, NULL);
-	RegisterResourceReleaseCallback(commit, NULL);
+	RegisterXactCallback(finish_aborted_or_prepared, NULL);
+	RegisterResourceReleaseCallback(finish_committed, NULL);
 	uuid9562_own_slot = slot_of(MyProc);
 }
 
@@ -134,7 +146,8 @@ uuid9562_find_first_known_xid(void)
 	{
 		TransactionId xid = ((const volatile PGPROC *) GetPGProcByNumber(i))->xid;
 
-		if (TransactionIdIsNormal(xid) && TransactionIdPrecedes(xid, XidFromFullTransactionId(next)))
+		if (TransactionIdIsNormal(xid) &&
+			TransactionIdPrecedes(xid, XidFromFullTransactionId(next)))
 			first = Min(first, full_xid(xid, next));
 	}
 	return first;

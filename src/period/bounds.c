@@ -5,7 +5,7 @@
  * They replace "id <@ period" in a plan.  The bounds are the smallest and the greatest UUID
  * in the period.  The form of the period determines their expressions:
  *
- *		a constant			constants; no bound for an unbounded side
+ *		a constant			constants; no bound for an unbounded side; NULL for NULL
  *		tstzrange(a, b)		uuidv7_lower_bound(a, true), uuidv7_upper_bound(b, false)
  *		any other period	uuidv7_lower_bound(period), uuidv7_upper_bound(period)
  *
@@ -103,7 +103,8 @@ uuid9562_is_never_null(const Node *period)
 				return true;
 		}
 	}
-	return is_constructed(period) || (IsA(period, Const) && !((const Const *) period)->constisnull);
+	return is_constructed(period) ||
+		(IsA(period, Const) && !((const Const *) period)->constisnull);
 }
 
 /*
@@ -111,7 +112,7 @@ uuid9562_is_never_null(const Node *period)
  * inclusive.  Return NULL if it is not a constant that tstzrange accepts.
  */
 static const char *
-get_flags(const FuncExpr *constructor)
+get_bound_flags(const FuncExpr *constructor)
 {
 	const char *flags = "[)";
 
@@ -145,7 +146,9 @@ add_comparison(WithinCall *call, bool is_lower, Expr *bound)
 static bool
 add_constant_comparison(WithinCall *call, bool is_lower, Datum bound)
 {
-	return add_comparison(call, is_lower, (Expr *) makeConst(UUIDOID, -1, InvalidOid, UUID_LEN, bound, false, false));
+	Const	   *constant = makeConst(UUIDOID, -1, InvalidOid, UUID_LEN, bound, false, false);
+
+	return add_comparison(call, is_lower, (Expr *) constant);
 }
 
 /* Add the comparison with a bound that uuidv7_lower_bound() or a similar function returns. */
@@ -162,12 +165,16 @@ static bool
 add_side_comparison(WithinCall *call, bool is_lower, Node *time, bool inclusive)
 {
 	const Const *constant = (const Const *) time;
+	Datum		bound;
 
 	if (!IsA(time, Const))
-		return add_call_comparison(call, is_lower, list_make2(time, makeBoolConst(inclusive, false)));
-	return constant->constisnull ||
-		add_constant_comparison(call, is_lower,
-								uuid9562_side_bound(call->kind, is_lower, DatumGetTimestampTz(constant->constvalue), inclusive));
+		return add_call_comparison(call, is_lower,
+								   list_make2(time, makeBoolConst(inclusive, false)));
+	if (constant->constisnull)
+		return true;
+	bound = uuid9562_side_bound(call->kind, is_lower, DatumGetTimestampTz(constant->constvalue),
+								inclusive);
+	return add_constant_comparison(call, is_lower, bound);
 }
 
 static bool
@@ -230,15 +237,21 @@ uuid9562_make_comparisons(WithinCall *call)
 
 	if (IsA(call->period, Const))
 	{
-		UuidBounds	bounds = uuid9562_period_bounds(call->kind,
-													lookup_type_cache(TSTZRANGEOID, TYPECACHE_RANGE_INFO),
-													DatumGetRangeTypeP(((Const *) call->period)->constvalue));
+		const Const *period = (Const *) call->period;
+		UuidBounds	bounds;
 
+		/* the NULL of a part of UNION ALL can replace a column */
+		if (period->constisnull)
+			return add_comparison(call, true, (Expr *) makeNullConst(UUIDOID, -1, InvalidOid));
+		bounds = uuid9562_period_bounds(call->kind,
+										lookup_type_cache(TSTZRANGEOID, TYPECACHE_RANGE_INFO),
+										DatumGetRangeTypeP(period->constvalue));
 		return (!bounds.has_lower || add_constant_comparison(call, true, bounds.lower)) &&
 			(!bounds.has_upper || add_constant_comparison(call, false, bounds.upper));
 	}
 
-	if (is_constructed(call->period) && (flags = get_flags((FuncExpr *) call->period)) != NULL)
+	if (is_constructed(call->period) &&
+		(flags = get_bound_flags((FuncExpr *) call->period)) != NULL)
 	{
 		List	   *times = ((FuncExpr *) call->period)->args;
 
@@ -246,7 +259,8 @@ uuid9562_make_comparisons(WithinCall *call)
 			add_side_comparison(call, false, lsecond(times), flags[1] == ']');
 	}
 
-	return !contain_subplans(call->period) && uuid9562_is_small(call->period) && !is_same_row(call) &&
+	return !contain_subplans(call->period) && uuid9562_is_small(call->period) &&
+		!is_same_row(call) &&
 		add_call_comparison(call, true, list_make1(call->period)) &&
 		add_call_comparison(call, false, list_make1(call->period));
 }

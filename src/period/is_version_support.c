@@ -130,7 +130,9 @@ version_selectivity(PlannerInfo *root, Oid funcid, List *args, const UuidKind *k
 			selectivity = last_estimate->selectivity;
 		else
 		{
-			MemoryContext temporary = AllocSetContextCreate(CurrentMemoryContext, "uuid9562 row estimate", ALLOCSET_SMALL_SIZES);
+			MemoryContext temporary = AllocSetContextCreate(CurrentMemoryContext,
+															"uuid9562 row estimate",
+															ALLOCSET_SMALL_SIZES);
 			MemoryContext caller = MemoryContextSwitchTo(temporary);
 
 			selectivity = uuid9562_version_share(root, &variable, linitial(args), kind);
@@ -251,7 +253,8 @@ version_as_index_condition(SupportRequestIndexCondition *request)
 
 	if (!IsA(call, FuncExpr) ||
 		request->opfamily != uuid9562_btree_family() ||
-		!(is_repeated(request->index->rel, call) || is_checked(request->root, request->index->rel->relid, call)))
+		!(is_repeated(request->index->rel, call) ||
+		  is_checked(request->root, request->index->rel->relid, call)))
 		return NIL;
 
 	not_null = makeNode(NullTest);
@@ -274,7 +277,8 @@ is_version_support(FunctionCallInfo fcinfo, const UuidKind *kind)
 
 		if (selectivity->is_join)
 			PG_RETURN_POINTER(NULL);
-		selectivity->selectivity = version_selectivity(selectivity->root, selectivity->funcid, selectivity->args, kind);
+		selectivity->selectivity = version_selectivity(selectivity->root, selectivity->funcid,
+													   selectivity->args, kind);
 		PG_RETURN_POINTER(request);
 	}
 	if (IsA(request, SupportRequestIndexCondition))

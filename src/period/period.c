@@ -101,7 +101,8 @@ is_within(FunctionCallInfo fcinfo, const UuidKind *kind, int id_number)
 	uint64		time;
 
 	if (uuid_layout_version(id->data) != kind->version ||
-		!period_span(kind, range_get_typcache(fcinfo, RangeTypeGetOid(period)), period, &lowest, &highest))
+		!period_span(kind, range_get_typcache(fcinfo, RangeTypeGetOid(period)), period,
+					 &lowest, &highest))
 		PG_RETURN_BOOL(false);
 	time = uuid_layout_unpack(id->data, kind->version).time;
 	PG_RETURN_BOOL(time >= lowest && time <= highest);
@@ -139,7 +140,8 @@ static Datum
 period_bound(FunctionCallInfo fcinfo, const UuidKind *kind, bool is_lower)
 {
 	RangeType  *period = PG_GETARG_RANGE_P(0);
-	UuidBounds	bounds = uuid9562_period_bounds(kind, range_get_typcache(fcinfo, RangeTypeGetOid(period)), period);
+	TypeCacheEntry *range = range_get_typcache(fcinfo, RangeTypeGetOid(period));
+	UuidBounds	bounds = uuid9562_period_bounds(kind, range, period);
 
 	return is_lower ? bounds.lower : bounds.upper;
 }

@@ -13,12 +13,16 @@
  *
  * The comparisons from within_support.c use PostgreSQL's operators, so PostgreSQL
  * estimates their selectivity.  PostgreSQL multiplies it by the selectivity of uuid_is_v7,
- * which cannot exceed 1 and so cannot correct a low estimate.  But the planner caches each
+ * which cannot exceed 1 and so cannot correct a low estimate.  No other interface of PostgreSQL
+ * changes the estimate of one comparison: get_relation_stats_hook replaces the statistics for
+ * all conditions, and uuid has no finer scale than the histogram.  But the planner caches each
  * selectivity in norm_selec of the RestrictInfo.  The planner estimates uuid_is_v7 first,
  * since within_support.c puts it before the comparisons.  So the support function of
  * uuid_is_v7 sets norm_selec of the comparisons, unless PostgreSQL has already set it.
  */
 #include "period/period.h"
+
+#include <math.h>
 
 #include "access/htup_details.h"
 #include "access/stratnum.h"
@@ -89,7 +93,7 @@ uuid_distance(const uint8 *low, const uint8 *high)
 	uint64		high_half = uuid_layout_load64(high + 8);
 	uint64		borrow = high_half < low_half;
 
-	return (double) (uuid_layout_load64(high) - uuid_layout_load64(low) - borrow) * 18446744073709551616.0 +	/* 2^64 */
+	return ldexp((double) (uuid_layout_load64(high) - uuid_layout_load64(low) - borrow), 64) +
 		(double) (high_half - low_half);
 }
 
@@ -105,16 +109,19 @@ bins_between(const Statistics *statistics, bool as_last, const uint8 *low, const
 
 	if (memcmp(low, high, UUID_LEN) >= 0)
 		return 0;
-	return bins > 0 ? bins * uuid_distance(low, high) / uuid_distance(from[0].uuid, from[bins].uuid) : 0.5;
+	if (bins <= 0)
+		return 0.5;
+	return bins * uuid_distance(low, high) / uuid_distance(from[0].uuid, from[bins].uuid);
 }
 
 static void
 set_now(Statistics *statistics, const UuidKind *kind)
 {
 	UuidPayload now = {0, 0};
+	int64		micros = timestamptz_to_unix_micros(GetCurrentTimestamp());
 
 	/* if the field cannot hold the time, now remains zero */
-	(void) uuid_clock_micros_ticks(kind->clock, timestamptz_to_unix_micros(GetCurrentTimestamp()), &now.time);
+	(void) uuid_clock_micros_ticks(kind->clock, micros, &now.time);
 	uuid_layout_pack(statistics->now, kind->version, now);
 }
 
@@ -122,7 +129,8 @@ set_now(Statistics *statistics, const UuidKind *kind)
 static double
 table_growth(PlannerInfo *root, const RelOptInfo *rel)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(planner_rt_fetch(rel->relid, root)->relid));
+	Oid			table = planner_rt_fetch(rel->relid, root)->relid;
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
 	double		pages = 0;
 
 	if (HeapTupleIsValid(tuple))
@@ -159,7 +167,8 @@ add_recent_rows(PlannerInfo *root, Statistics *statistics, double all, double of
 
 	set_now(statistics, statistics->kind);
 	/* UUIDs of uuidv8() have greater time fields: use the time of uuidv8() */
-	if (statistics->kind->number == UUID_KIND_V8_NODE && memcmp(last->uuid, statistics->now, UUID_LEN) > 0)
+	if (statistics->kind->number == UUID_KIND_V8_NODE &&
+		memcmp(last->uuid, statistics->now, UUID_LEN) > 0)
 		set_now(statistics, UUID_V8);
 	if (statistics->last > 0 && memcmp(last->uuid, statistics->now, UUID_LEN) < 0)
 	{
@@ -167,7 +176,8 @@ add_recent_rows(PlannerInfo *root, Statistics *statistics, double all, double of
 		after_last = statistics->newer = added * of_version / Max(all, 1);
 		if (all > last->below.all)	/* a boundary of another version follows */
 			after_last += Min(bins_between(statistics, true, last->uuid, statistics->now), 1);
-		add_boundary(statistics, statistics->now, last->below.all + after_last, of_version + after_last);
+		add_boundary(statistics, statistics->now, last->below.all + after_last,
+					 of_version + after_last);
 	}
 	add_boundary(statistics, max_uuid, all + added, of_version + after_last);
 }
@@ -193,9 +203,10 @@ split_histogram(PlannerInfo *root, Statistics *statistics)
 			others++;
 		else
 		{
-			of_version = statistics->last;
+			if (statistics->last > 0)
+				of_version++;
 			add_boundary(statistics, uuid, of_version + others, of_version);
-			statistics->last++;
+			statistics->last = statistics->count - 1;
 		}
 	}
 	add_recent_rows(root, statistics, of_version + others, of_version);
@@ -233,12 +244,14 @@ share_below(const Statistics *statistics, const uint8 *uuid)
 	}
 	part = uuid_distance(low->uuid, uuid) / uuid_distance(low->uuid, high->uuid);
 	share.all += statistics->bin * (low->below.all + part * (high->below.all - low->below.all));
-	share.of_version += statistics->bin * (low->below.of_version + part * (high->below.of_version - low->below.of_version));
+	share.of_version += statistics->bin *
+		(low->below.of_version + part * (high->below.of_version - low->below.of_version));
 	return share;
 }
 
 static void
-load_statistics(PlannerInfo *root, const VariableStatData *variable, const UuidKind *kind, Statistics *statistics)
+load_statistics(PlannerInfo *root, const VariableStatData *variable, const UuidKind *kind,
+				Statistics *statistics)
 {
 	HeapTuple	tuple = variable->statsTuple;
 
@@ -246,7 +259,8 @@ load_statistics(PlannerInfo *root, const VariableStatData *variable, const UuidK
 	statistics->kind = kind;
 	statistics->rel = variable->rel;
 	statistics->nulls = ((Form_pg_statistic) GETSTRUCT(tuple))->stanullfrac;
-	get_attstatsslot(&statistics->common, tuple, STATISTIC_KIND_MCV, uuid9562_operator(BTEqualStrategyNumber),
+	get_attstatsslot(&statistics->common, tuple, STATISTIC_KIND_MCV,
+					 uuid9562_operator(BTEqualStrategyNumber),
 					 ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS);
 	if (get_attstatsslot(&statistics->histogram, tuple, STATISTIC_KIND_HISTOGRAM,
 						 uuid9562_operator(BTLessStrategyNumber), ATTSTATSSLOT_VALUES))
@@ -285,7 +299,8 @@ extrapolated_share(const Statistics *statistics, const Side *lower, const Side *
  * smallest or the greatest entry of an index.
  */
 static void
-set_side_selectivity(PlannerInfo *root, const Statistics *statistics, const Side *lower, const Side *upper, bool above)
+set_side_selectivity(PlannerInfo *root, const Statistics *statistics, const Side *lower,
+					 const Side *upper, bool above)
 {
 	const Side *side = above ? lower : upper;
 	double		selectivity;
@@ -312,7 +327,7 @@ set_side_selectivity(PlannerInfo *root, const Statistics *statistics, const Side
 
 /* Add a comparison to its side of the period, if the compared value is known. */
 static void
-add_comparison(PlannerInfo *root, RestrictInfo *condition, Side *lower, Side *upper)
+add_to_side(PlannerInfo *root, RestrictInfo *condition, Side *lower, Side *upper)
 {
 	OpExpr	   *comparison = (OpExpr *) condition->clause;
 	int			strategy = get_op_opfamily_strategy(comparison->opno, uuid9562_btree_family());
@@ -336,7 +351,8 @@ add_comparison(PlannerInfo *root, RestrictInfo *condition, Side *lower, Side *up
  * share of the version among the rows that satisfy these comparisons.
  */
 double
-uuid9562_version_share(PlannerInfo *root, const VariableStatData *variable, const Node *id, const UuidKind *kind)
+uuid9562_version_share(PlannerInfo *root, const VariableStatData *variable, const Node *id,
+					   const UuidKind *kind)
 {
 	Statistics	statistics;
 	Side		lower = {nil_uuid, NIL};
@@ -355,15 +371,17 @@ uuid9562_version_share(PlannerInfo *root, const VariableStatData *variable, cons
 		RestrictInfo *condition = lfirst_node(RestrictInfo, cell);
 
 		CHECK_FOR_INTERRUPTS();
-		if (is_opclause(condition->clause) && equal(linitial(((OpExpr *) condition->clause)->args), id))
-			add_comparison(root, condition, &lower, &upper);
+		if (is_opclause(condition->clause) &&
+			equal(linitial(((OpExpr *) condition->clause)->args), id))
+			add_to_side(root, condition, &lower, &upper);
 	}
 	set_side_selectivity(root, &statistics, &lower, &upper, true);
 	set_side_selectivity(root, &statistics, &lower, &upper, false);
 	low = share_below(&statistics, lower.bound);
 	high = share_below(&statistics, upper.bound);
 	if (lower.comparisons == NIL && upper.comparisons == NIL)
-		share = high.of_version - low.of_version + (1 - statistics.nulls - (high.all - low.all)) * UNKNOWN_SHARE;
+		share = high.of_version - low.of_version +
+			(1 - statistics.nulls - (high.all - low.all)) * UNKNOWN_SHARE;
 	else if (high.all > low.all)
 		share = (high.of_version - low.of_version) / (high.all - low.all);
 	CLAMP_PROBABILITY(share);

@@ -45,8 +45,6 @@ within_call(PlannerInfo *root, Oid funcid, List *args, const UuidKind *kind)
 		call.period = linitial(args);
 	}
 	/* if the type of the period is a domain, change it to tstzrange */
-	while (IsA(call.period, RelabelType) && exprType(call.period) != TSTZRANGEOID)
-		call.period = (Node *) ((RelabelType *) call.period)->arg;
 	if (exprType(call.period) != TSTZRANGEOID)
 		call.period = applyRelabelType(call.period, TSTZRANGEOID, -1, InvalidOid,
 									   COERCE_IMPLICIT_CAST, -1, false);
@@ -96,7 +94,8 @@ is_affected_by_rewrite(const Query *query, const Node *expression)
 	Oid			type = getBaseType(exprType(expression));
 
 	return !IsA(expression, Var) &&
-		(type == TSTZRANGEOID || (query->groupingSets != NIL && (type == BOOLOID || type == UUIDOID)));
+		(type == TSTZRANGEOID ||
+		 (query->groupingSets != NIL && (type == BOOLOID || type == UUIDOID)));
 }
 
 /*
@@ -136,7 +135,8 @@ meets_grouping(PlannerInfo *root, Oid funcid)
 		return false;
 	foreach(cell, grouped_expressions(root->parse))
 	{
-		if (has_call_supported_by(lfirst(cell), &support) || is_affected_by_rewrite(root->parse, lfirst(cell)))
+		if (has_call_supported_by(lfirst(cell), &support) ||
+			is_affected_by_rewrite(root->parse, lfirst(cell)))
 			return true;
 	}
 	return false;
@@ -162,7 +162,8 @@ is_expensive(Node *expression)
 static Node *
 rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
 {
-	WithinCall	call = within_call(request->root, request->fcall->funcid, request->fcall->args, kind);
+	FuncExpr   *fcall = request->fcall;
+	WithinCall	call = within_call(request->root, fcall->funcid, fcall->args, kind);
 	Expr	   *condition;
 
 	/*
@@ -177,7 +178,8 @@ rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
 		!uuid9562_make_comparisons(&call))
 		return NULL;
 
-	condition = uuid9562_make_call(&call, psprintf("uuid_is_v%d", kind->version), BOOLOID, list_make1(call.id));
+	condition = uuid9562_make_call(&call, psprintf("uuid_is_v%d", kind->version), BOOLOID,
+								   list_make1(call.id));
 	if (condition == NULL)
 		return NULL;
 	if (!uuid9562_is_never_null(call.period))
@@ -202,7 +204,8 @@ rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
 static List *
 within_as_index_condition(SupportRequestIndexCondition *request, const UuidKind *kind)
 {
-	List	   *args = is_opclause(request->node) ? ((OpExpr *) request->node)->args : ((FuncExpr *) request->node)->args;
+	Node	   *node = request->node;
+	List	   *args = is_opclause(node) ? ((OpExpr *) node)->args : ((FuncExpr *) node)->args;
 	WithinCall	call = within_call(request->root, request->funcid, args, kind);
 
 	if (list_nth(args, request->indexarg) != call.id ||
@@ -223,7 +226,8 @@ within_support(FunctionCallInfo fcinfo, const UuidKind *kind)
 	if (IsA(request, SupportRequestSimplify))
 		PG_RETURN_POINTER(rewrite_within((SupportRequestSimplify *) request, kind));
 	if (IsA(request, SupportRequestIndexCondition))
-		PG_RETURN_POINTER(within_as_index_condition((SupportRequestIndexCondition *) request, kind));
+		PG_RETURN_POINTER(within_as_index_condition((SupportRequestIndexCondition *) request,
+													kind));
 	PG_RETURN_POINTER(NULL);
 }
 

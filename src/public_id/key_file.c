@@ -17,9 +17,11 @@
 
 #include "access/parallel.h"
 #include "commands/dbcommands.h"
+#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
 #include "utils/builtins.h"
+#include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
@@ -29,12 +31,17 @@
 
 #define MAX_BYTES		(1024 * 1024)
 
+typedef struct KeyName
+{
+	const char *bytes;
+	size_t		length;
+} KeyName;
+
+/* An entry of the hash table of keys. */
 typedef struct Key
 {
-	struct Key *next;
-	char	   *name;
+	KeyName		name;
 	EVP_CIPHER_CTX *aes;
-	MemoryContextCallback free_aes;
 } Key;
 
 /* The contents of the key file.  They are erased after the keys are loaded. */
@@ -46,7 +53,7 @@ typedef struct Contents
 } Contents;
 
 static MemoryContext keys_context;	/* NULL until load_keys() has succeeded */
-static Key *keys;
+static HTAB *keys;
 static TimestampTz keys_reload_time;	/* PgReloadTime at last load_keys() */
 
 /* --- reading -------------------------------------------------------------------- */
@@ -79,7 +86,8 @@ read_contents(int fd, Contents *contents)
 
 	if (!is_private(fd))
 		return "it is not a regular file that only the database user or root can access";
-	while ((count = read(fd, contents->bytes + contents->length, sizeof(contents->bytes) - contents->length)) > 0)
+	while ((count = read(fd, contents->bytes + contents->length,
+						 sizeof(contents->bytes) - contents->length)) > 0)
 		contents->length += count;
 	if (count < 0)
 		return "it cannot be read";
@@ -116,14 +124,36 @@ read_file(Contents *contents)
 	return reason;
 }
 
-/* --- listing -------------------------------------------------------------------- */
+/* --- parsing -------------------------------------------------------------------- */
 
-static Key *
-find_in(Key *list, const char *name, size_t length)
+static uint32
+hash_name(const void *key, Size size)
 {
-	while (list != NULL && (strncmp(list->name, name, length) != 0 || list->name[length] != '\0'))
-		list = list->next;
-	return list;
+	const KeyName *name = key;
+
+	return hash_bytes((const unsigned char *) name->bytes, (int) name->length);
+}
+
+static int
+compare_names(const void *a, const void *b, Size size)
+{
+	const KeyName *x = a;
+	const KeyName *y = b;
+
+	return x->length == y->length ? memcmp(x->bytes, y->bytes, x->length) : 1;
+}
+
+/* Return an empty hash table of keys, in a memory context. */
+static HTAB *
+new_table(MemoryContext context)
+{
+	HASHCTL		control = {
+		.keysize = sizeof(KeyName),.entrysize = sizeof(Key),
+		.hash = hash_name,.match = compare_names,.hcxt = context
+	};
+
+	return hash_create("uuid9562 keys", 16, &control,
+					   HASH_ELEM | HASH_FUNCTION | HASH_COMPARE | HASH_CONTEXT);
 }
 
 static void
@@ -132,26 +162,25 @@ free_aes(void *aes)
 	EVP_CIPHER_CTX_free(aes);
 }
 
-/* Return a new key, in the current memory context. */
-static Key *
-new_key(const char *name, const uint8 *bytes)
+/* Return a new OpenSSL context with a key.  The current memory context frees it. */
+static EVP_CIPHER_CTX *
+new_aes(const uint8 *key)
 {
-	Key		   *key = palloc(sizeof(Key));
+	EVP_CIPHER_CTX *aes = EVP_CIPHER_CTX_new();
+	MemoryContextCallback *callback = palloc(sizeof(MemoryContextCallback));
 
-	key->name = pstrdup(name);
-	key->aes = EVP_CIPHER_CTX_new();
-	key->free_aes.func = free_aes;
-	key->free_aes.arg = key->aes;
-	MemoryContextRegisterResetCallback(CurrentMemoryContext, &key->free_aes);
-	if (key->aes == NULL || EVP_EncryptInit_ex(key->aes, EVP_aes_256_ecb(), NULL, bytes, NULL) != 1 ||
-		EVP_CIPHER_CTX_set_padding(key->aes, 0) != 1)
+	callback->func = free_aes;
+	callback->arg = aes;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
+	if (aes == NULL || EVP_EncryptInit_ex(aes, EVP_aes_256_ecb(), NULL, key, NULL) != 1 ||
+		EVP_CIPHER_CTX_set_padding(aes, 0) != 1)
 		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not initialize AES-256")));
-	return key;
+	return aes;
 }
 
-/* Add this database's keys to a list.  Return NULL, or the reason why the file is invalid. */
+/* Add this database's keys to a table.  Return NULL, or the reason why the file is invalid. */
 static const char *
-parse_file(Contents *contents, Key **list)
+parse_file(Contents *contents, HTAB *table)
 {
 	const char *database = get_database_name(MyDatabaseId);
 	UuidKeyLines lines;
@@ -162,6 +191,8 @@ parse_file(Contents *contents, Key **list)
 		return reason;
 	while ((found = uuid_key_lines_next(&lines, contents->key)) != UUID_KEY_LINE_NONE)
 	{
+		KeyName		name;
+		bool		duplicate;
 		Key		   *key;
 
 		CHECK_FOR_INTERRUPTS();
@@ -170,21 +201,22 @@ parse_file(Contents *contents, Key **list)
 			return psprintf("syntax error in line %d", lines.number);
 		if (database == NULL || strcmp(lines.database, database) != 0)
 			continue;
-		if (find_in(*list, lines.name, strlen(lines.name)) != NULL)
+		name.bytes = pstrdup(lines.name);
+		name.length = strlen(lines.name);
+		key = hash_search(table, &name, HASH_ENTER, &duplicate);
+		if (duplicate)
 			return psprintf("duplicate key name in line %d", lines.number);
-		key = new_key(lines.name, contents->key);
-		key->next = *list;
-		*list = key;
+		key->aes = new_aes(contents->key);
 	}
 	return NULL;
 }
 
 /*
- * Make a list of this database's keys in the key file.  Return NULL, or the reason why the
- * file cannot be used.
+ * Add this database's keys in the key file to a table.  Return NULL, or the reason why the file
+ * cannot be used.
  */
 static const char *
-list_keys(Key **list)
+add_keys(HTAB *table)
 {
 	Contents   *contents = palloc(sizeof(Contents));
 	const char *reason = NULL;
@@ -194,7 +226,7 @@ list_keys(Key **list)
 	{
 		reason = read_file(contents);
 		if (reason == NULL)
-			reason = parse_file(contents, list);
+			reason = parse_file(contents, table);
 	}
 	PG_FINALLY();
 	{
@@ -207,15 +239,15 @@ list_keys(Key **list)
 
 /* --- keeping -------------------------------------------------------------------- */
 
-/* Replace the keys by a list of keys in a memory context, and free the previous keys. */
+/* Replace the keys by a table of keys in a memory context, and free the previous keys. */
 static void
-replace_keys(MemoryContext context, Key *list)
+replace_keys(MemoryContext context, HTAB *table)
 {
 	MemoryContextSetParent(context, TopMemoryContext);
 	if (keys_context != NULL)
 		MemoryContextDelete(keys_context);
 	keys_context = context;
-	keys = list;
+	keys = table;
 }
 
 /* Report why the key file cannot be used: in the log, or as an error. */
@@ -241,8 +273,8 @@ load_keys(void)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext context = AllocSetContextCreate(caller, "uuid9562 keys", ALLOCSET_DEFAULT_SIZES);
+	HTAB	   *table = new_table(context);
 	const char *reason = NULL;
-	Key		   *list = NULL;
 
 	if (IsParallelWorker())
 		ereport(ERROR,
@@ -251,13 +283,13 @@ load_keys(void)
 				 errhint("Mark functions that call uuidv7_encrypt() or uuidv7_decrypt() PARALLEL RESTRICTED.")));
 	MemoryContextSwitchTo(context);
 	if (uuid9562_key_file[0] != '\0')
-		reason = list_keys(&list);
+		reason = add_keys(table);
 	MemoryContextSwitchTo(caller);
 
 	if (reason == NULL)
-		replace_keys(context, list);
+		replace_keys(context, table);
 	else
-		report_failure(keys == NULL ? ERROR : LOG, reason);
+		report_failure(keys == NULL || hash_get_num_entries(keys) == 0 ? ERROR : LOG, reason);
 	keys_reload_time = PgReloadTime;
 }
 
@@ -265,11 +297,12 @@ load_keys(void)
 void *
 uuid9562_find_key(const text *name)
 {
+	KeyName		wanted = {VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name)};
 	Key		   *key;
 
 	if (unlikely(keys_context == NULL || keys_reload_time != PgReloadTime))
 		load_keys();
-	key = find_in(keys, VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name));
+	key = hash_search(keys, &wanted, HASH_FIND, NULL);
 	if (unlikely(key == NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),

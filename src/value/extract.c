@@ -2,8 +2,8 @@
  * extract.c
  *		Extraction of the fields of a UUID.
  *
- * The functions with a uuid argument accept any UUID, and return NULL if it does not have the
- * field.  They raise no error about the UUID, so they are leakproof.
+ * The functions with a uuid argument, except uuidv7_ordinal(), accept any UUID, and return NULL
+ * if it does not have the field.  They raise no error about the UUID, so they are leakproof.
  */
 #include "value/value.h"
 
@@ -12,7 +12,10 @@
 #include "utils/builtins.h"
 #include "utils/inet.h"
 
+#include "core/generator.h"
+
 PG_FUNCTION_INFO_V1(uuid9562_uuid_inspect);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv7_ordinal);
 
 typedef Datum (*FieldFunction) (const pg_uuid_t *uuid, bool *isnull);
 
@@ -46,7 +49,8 @@ static pg_attribute_always_inline Datum
 timestamp_of_kind(const pg_uuid_t *uuid, const UuidKind *kind, bool micros)
 {
 	uint64		ticks = uuid_layout_unpack(uuid->data, kind->version).time;
-	int64		unix_micros = micros ? uuid_clock_v7_unix_micros(ticks) : uuid_clock_unix_micros(kind->clock, ticks);
+	int64		unix_micros = micros ? uuid_clock_v7_unix_micros(ticks) :
+		uuid_clock_unix_micros(kind->clock, ticks);
 
 	return TimestampTzGetDatum(unix_micros_to_timestamptz(unix_micros));
 }
@@ -160,6 +164,35 @@ SQL_FUNCTION(uuid9562_uuidv7_timestamp_micros, kind_timestamp, UUID_V7, true)
 SQL_FUNCTION(uuid9562_uuidv8_node_timestamp_micros, kind_timestamp, UUID_V8_NODE, true)
 
 /*
+ * uuidv7_ordinal(uuid) returns bigint
+ *
+ * Return (milliseconds << 16) | (12 bits of fraction << 4) | (4 bits of counter).  For values
+ * of uuidv7_ordered(), the results are distinct and in the same order until the generators are
+ * reset.  They are positive until the year 6429.  Raise an error for later UUIDs, and for other
+ * versions.
+ */
+Datum
+uuid9562_uuidv7_ordinal(PG_FUNCTION_ARGS)
+{
+	pg_uuid_t  *uuid = PG_GETARG_UUID_P(0);
+	uint64		ordinal = uuid_payload_ordinal(uuid_layout_unpack(uuid->data, 7));
+
+	if (unlikely(uuid_layout_version(uuid->data) != 7))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("UUID %s has no ordinal", DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(uuid)))),
+				 errdetail("Only version 7 UUIDs have an ordinal."),
+				 errhint("Test the ID with uuid_is_v7() first.")));
+	if (unlikely(ordinal > PG_INT64_MAX))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("ordinal of UUID %s is out of range for type bigint",
+						DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(uuid)))),
+				 errdetail("UUIDs have ordinals until the year 6429.")));
+	PG_RETURN_INT64((int64) ordinal);
+}
+
+/*
  * uuidv7_timestamp_from_text(text) returns timestamptz; the same for v6 and v8_node
  *
  * Return the timestamp of a UUID of the kind.  For any other UUID, return the timestamp
@@ -190,7 +223,9 @@ SQL_FUNCTION(uuid9562_uuidv8_node_timestamp_from_text, kind_timestamp_from_text,
 Datum
 uuid9562_uuid_inspect(PG_FUNCTION_ARGS)
 {
-	static const FieldFunction fields[] = {variant_of, version_of, timestamp_of, clock_seq_of, node_of};
+	static const FieldFunction fields[] = {
+		variant_of, version_of, timestamp_of, clock_seq_of, node_of
+	};
 	Datum		values[lengthof(fields)];
 	bool		nulls[lengthof(fields)];
 	TupleDesc	tupdesc;

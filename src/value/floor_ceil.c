@@ -17,7 +17,8 @@ uuid9562_timestamp_out_of_range(const UuidKind *kind, TimestampTz timestamp)
 	ereport(ERROR,
 			(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
 			 errmsg("timestamp out of range for UUID version %d: \"%s\"", kind->version,
-					DatumGetCString(DirectFunctionCall1(timestamptz_out, TimestampTzGetDatum(timestamp)))),
+					DatumGetCString(DirectFunctionCall1(timestamptz_out,
+														TimestampTzGetDatum(timestamp)))),
 			 errdetail("UUID version %d%s supports timestamps from %s.", kind->version,
 					   kind->version == 8 ? " with a node ID" : "",
 					   kind->clock == UUID_CLOCK_V7 ? "1970-01-01 to approximately year 10889" :

@@ -145,7 +145,8 @@ uuid9562_uuid_from_typeid(PG_FUNCTION_ARGS)
 				 errdetail("A TypeID with this prefix looks like \"%.*s%s01fwhe4ydgfk1shh6w1g60eecf\", in lower case; "
 						   "the greatest suffix is \"7zzzzzzzzzzzzzzzzzzzzzzzzz\".",
 						   SHOWN(prefix), prefix_length > 0 ? "_" : "")));
-	if (unlikely((int) length != prefix_length || memcmp(VARDATA_ANY(typeid), VARDATA_ANY(prefix), length) != 0))
+	if (unlikely((int) length != prefix_length ||
+				 memcmp(VARDATA_ANY(typeid), VARDATA_ANY(prefix), length) != 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("TypeID has prefix \"%.*s\" instead of \"%.*s\"",

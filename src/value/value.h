@@ -72,7 +72,8 @@ uuid_datum(int version, UuidPayload payload)
 	return UUIDPGetDatum(uuid);
 }
 
-pg_noreturn extern void uuid9562_timestamp_out_of_range(const UuidKind *kind, TimestampTz timestamp);
+pg_noreturn extern void uuid9562_timestamp_out_of_range(const UuidKind *kind,
+														TimestampTz timestamp);
 extern uint64 uuid9562_timestamp_ticks(const UuidKind *kind, TimestampTz timestamp);
 
 #endif							/* UUID9562_VALUE_H */

@@ -86,6 +86,13 @@ unlike($printed, qr/Enter continues/, 'scripts/demo does not wait without a term
 my ($reader_a, $reader_b) = $printed =~ /^writer 1=# COMMIT;\nreader A=# (.*?)^reader B=# (.*?)^==/ms;
 like($reader_a, qr/^\(0 rows\)$/m, 'reader A of scripts/demo skips the slow row');
 is_deeply([ ($reader_b // '') =~ /^ (\w+) +\| uuidv7:/mg ], [ 'slow', 'fast' ], 'reader B of scripts/demo gets both rows');
+my ($screens) = $printed =~ /^== 1 of (\d): /m;
+SKIP:
+{
+	skip 'Psycopg 3 is not installed', 1 if $screens == 6;
+	is_deeply([ $printed =~ /^ +\d \| (\w+) +\| (\w+) +\| (\w+)$/mg ], [ qw(Anna Ann Anna Bobby Bobby Bobby) ],
+		'only copy B of scripts/demo has the late update');
+}
 like($printed, qr/ sugar\n\(1 row\)(?s:.*)^ order_\w{26} \| sugar$/m, 'scripts/demo finds a row by its public ID, and shows TypeIDs');
 
 SKIP:
@@ -101,15 +108,16 @@ SKIP:
 		$demo->pump;
 		$pages++, $typed .= "\n" if $shown =~ s/q and Enter leaves: //;
 	}
-	is($pages, 6, 'on a terminal, scripts/demo waits after each screen');
+	is($pages, $screens, 'on a terminal, scripts/demo waits after each screen');
 	$typed .= "SELECT count(*) FROM orders WHERE item = 'tea';\n\\q\n";
 	$demo->finish;
 	like($shown, qr/\b1\s+\(1 row\)(?!.*\(1 row\))/s, 'on a terminal, scripts/demo ends with psql') or diag($shown);
 }
 is_deeply(files(@folders, getcwd()), $before, "scripts/demo does not change the checkout or PG_CONFIG's PostgreSQL");
 
-# Replace prove by a program that prints its folder and process ID, and does not end.
-program('prove', "echo begun `pwd` \$\$\nexec sleep 100000");
+# Replace prove by a program that prints its folder and process ID, and ends one second after
+# SIGTERM, so that a second SIGTERM finds scripts/test removing its server.
+program('prove', "trap 'sleep 1; exit' TERM\necho begun `pwd` \$\$\nsleep 100000 & wait");
 my $pid = open my $output, '-|', 'exec scripts/test 2>&1 </dev/null' or die $!;
 my ($folder, $suite);
 while (<$output>)
@@ -120,10 +128,16 @@ ok($suite, 'scripts/test has started a suite');
 $SIG{ALRM} = sub { kill 'KILL', $pid, $suite; die "SIGTERM has not ended scripts/test in a minute\n" };
 alarm 60;
 kill 'TERM', $pid;
+select undef, undef, undef, 0.3;
+kill 'TERM', $pid;
 waitpid $pid, 0;
 alarm 0;
 is($? >> 8, 143, 'SIGTERM ends scripts/test while a suite runs');
 ok(!kill(0, $suite), 'SIGTERM ends the suite');
-ok(!-e $folder, 'SIGTERM removes the temporary folder');
+ok(!-e $folder, 'two SIGTERMs remove the server with its temporary folder');
+
+# Without a pg_config program, the copy of PostgreSQL would be one of the whole file system.
+like(`PG_CONFIG=true bash -c 'set -euo pipefail; . scripts/lib/common.sh; cp() { echo copies; }; private_copy $folder' 2>&1`,
+	qr/\A[^\n]*PG_CONFIG is not a pg_config program: true\n\z/, 'private_copy refuses a program that names no folders');
 
 done_testing();

@@ -39,7 +39,7 @@ sub files
 	return [ sort @files ];
 }
 
-system('bash', '-c', ". scripts/common.sh && copy_checkout $folder/source") == 0 or die;
+system('bash', '-c', ". scripts/lib/common.sh && copy_checkout $folder/source") == 0 or die;
 my $source = files("$folder/source");
 works('make builds and installs from another folder', 'all', 'install');
 is_deeply(files("$folder/source"), $source, 'make does not change the source folder');
@@ -84,6 +84,9 @@ works('make uninstall works', 'uninstall');
 is_deeply(files("$folder/installed"), [], 'make uninstall leaves nothing behind');
 works('make coretest works in another folder', 'coretest', 'clean');
 is_deeply(files("$folder/built"), [], 'make clean leaves nothing behind');
+
+like((make('--dry-run', 'installcheck'))[1], qr/pg_regress .*--encoding=UTF8 --no-locale/,
+	'make installcheck creates a UTF8 database on a server with another encoding');
 
 # test the errors of make installcheck if it cannot run
 SKIP:

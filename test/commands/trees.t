@@ -1,5 +1,5 @@
-# Test that scripts/trees.sh unmounts everything that is mounted into trees, the chroots of
-# scripts/package and scripts/matrix.
+# Test that scripts/lib/trees.sh unmounts everything that is mounted into trees, the chroots of
+# scripts/package and scripts/lab/matrix.
 use strict;
 use warnings;
 
@@ -17,12 +17,14 @@ open my $script, '>', "$folder/command" or die $!;
 print $script <<'END';
 #!/bin/bash
 set -euo pipefail
-. "$CHECKOUT/scripts/common.sh"
-. "$CHECKOUT/scripts/trees.sh"
+. "$CHECKOUT/scripts/lib/common.sh"
+. "$CHECKOUT/scripts/lib/trees.sh"
 own_mounts "$@"
 trees=$TREES
 mkdir -p "$trees/one/proc" "$trees/two/dev"
 mount -t tmpfs tmpfs "$trees/two/dev"
+mkdir "$trees/two/dev/shm"
+mount -t tmpfs tmpfs "$trees/two/dev/shm"
 mount -t proc proc "$trees/one/proc"
 leave_tree "$trees/two"
 [ -e "$trees/one/proc/mounts" ]
@@ -35,6 +37,6 @@ close $script;
 chmod 0755, "$folder/command";
 
 my $says = "before: 1\nafter: 0\narguments: one two\n";
-is(`CHECKOUT=$checkout TREES=$folder/trees $folder/command one two 2>&1`, $says, 'leave_tree unmounts one tree, and then all trees');
+is(`CHECKOUT=$checkout TREES=$folder/trees $folder/command one two 2>&1`, $says, 'leave_tree unmounts one tree with nested mounts, and then all trees');
 
 done_testing();

@@ -382,7 +382,7 @@ after_the_last_tick_there_is_no_value(void **state)
 	}
 }
 
-/* The random bits are in the places that doc/layouts.md documents. */
+/* The random bits are in the places that doc/formats.md documents. */
 static void
 the_random_bits_reach_the_value(void **state)
 {
@@ -409,7 +409,7 @@ the_random_bits_reach_the_value(void **state)
 }
 
 /*
- * Return the number of random bits that affect the next value.  doc/collisions.md relies
+ * Return the number of random bits that affect the next value.  doc/formats.md relies
  * on the numbers for the first value of a tick.
  */
 static int
@@ -519,6 +519,30 @@ continues_after_what_it_is_advanced_to(void **state)
 }
 
 static void
+ordinals_increase_with_the_values(void **state)
+{
+	(void) state;
+	for (size_t s = 0; s < sizeof(sources) / sizeof(sources[0]); s++)
+	{
+		UuidPayload payload = {0, 0};
+		uint64_t	before = 0;
+
+		for (uint64_t i = 0; i < STEPS; i++)
+		{
+			assert_int_not_equal(uuid_generator_next(&payload, START + i / 20, random_from(sources[s]), UUID_METHOD_FRACTION),
+								 UUID_NEXT_EXHAUSTED);
+			assert_true(uuid_payload_ordinal(payload) > before);
+			before = uuid_payload_ordinal(payload);
+		}
+	}
+	assert_true(uuid_payload_ordinal((UuidPayload) {0, 0}) == 0);
+	assert_true(uuid_payload_ordinal((UuidPayload) {0, UUID_RANDOM_MAX}) == 0);
+	assert_true(uuid_payload_ordinal((UuidPayload) {0, UUID_TAIL_MAX}) == 15);
+	assert_true(uuid_payload_ordinal((UuidPayload) {1, 0}) == 16);
+	assert_true(uuid_payload_ordinal((UuidPayload) {UUID_TIME_MAX, UUID_TAIL_MAX}) == UINT64_MAX);
+}
+
+static void
 reports_that_the_clock_is_behind(void **state)
 {
 	(void) state;
@@ -554,6 +578,7 @@ main(void)
 		cmocka_unit_test(no_random_bit_is_lost),
 		cmocka_unit_test(continues_from_a_time),
 		cmocka_unit_test(continues_after_what_it_is_advanced_to),
+		cmocka_unit_test(ordinals_increase_with_the_values),
 		cmocka_unit_test(reports_that_the_clock_is_behind),
 	};
 

@@ -17,7 +17,7 @@
 static UuidSealed
 random_position(int count)
 {
-	UuidSealed	position = {0};
+	UuidSealed	position = {.database = (uint32_t) test_bits()};
 
 	for (int i = 0; i < count; i++)
 	{
@@ -40,15 +40,16 @@ text_is_read_back(void **state)
 	{
 		UuidSealed	position = random_position(count);
 		UuidSealed	back;
-		size_t		length = uuid_sealed_write(UUID_V8_NODE->name, &position, text);
+		size_t		length = uuid_sealed_write(UUID_POSITION_NAME, &position, text);
 
 		assert_int_equal(length, strlen(text));
-		assert_true(length <= 12 + 10 + 48 * UUID_POSITION_ENTRIES);
-		assert_true(uuid_position_read(&back, UUID_V8_NODE, text, length));
+		assert_true(length <= 7 + 18 + 48 * UUID_POSITION_ENTRIES);
+		assert_true(uuid_position_read(&back, text, length));
 		assert_int_equal(back.count, UUID_POSITION_WORDS * (count < UUID_POSITION_ENTRIES ? count : UUID_POSITION_ENTRIES));
 		assert_int_equal(back.count, position.count);
+		assert_int_equal(back.database, position.database);
 		assert_memory_equal(back.words, position.words, position.count * sizeof(uint64_t));
-		assert_false(uuid_position_read(&back, UUID_V7, text, length));
+		assert_false(uuid_sealed_read("target", text, length, &back));
 	}
 }
 
@@ -59,18 +60,18 @@ changed_text_is_refused(void **state)
 	char		text[UUID_SEALED_TEXT_MAX + 1];
 	UuidSealed	position = random_position(3);
 	UuidSealed	back;
-	size_t		length = uuid_sealed_write(UUID_V7->name, &position, text);
+	size_t		length = uuid_sealed_write(UUID_POSITION_NAME, &position, text);
 
 	(void) state;
 	for (size_t i = 0; i < length; i++)
 	{
 		char		original = text[i];
 
-		assert_false(uuid_position_read(&back, UUID_V7, text, i));
+		assert_false(uuid_position_read(&back, text, i));
 		for (int c = 0; c < 256; c++)
 		{
 			text[i] = (char) c;
-			assert_true(uuid_position_read(&back, UUID_V7, text, length) == (text[i] == original));
+			assert_true(uuid_position_read(&back, text, length) == (text[i] == original));
 		}
 		text[i] = original;
 	}
@@ -85,8 +86,11 @@ text_with_another_number_of_words_is_refused(void **state)
 
 	(void) state;
 	for (position.count = 0; position.count <= UUID_POSITION_WORDS; position.count++)
-		assert_true(uuid_position_read(&back, UUID_V7, text, uuid_sealed_write(UUID_V7->name, &position, text)) ==
-					(position.count == UUID_POSITION_WORDS));
+	{
+		size_t		length = uuid_sealed_write(UUID_POSITION_NAME, &position, text);
+
+		assert_true(uuid_position_read(&back, text, length) == (position.count == UUID_POSITION_WORDS));
+	}
 }
 
 /* A full list of branches forgets the oldest one. */
@@ -102,6 +106,36 @@ oldest_branch_is_forgotten(void **state)
 	assert_null(uuid_branches_find(&all, 1));
 	assert_int_equal(uuid_branches_find(&all, 2)->name, 2);
 	assert_int_equal(uuid_branches_find(&all, UUID_BRANCH_MAX + 1)->name, UUID_BRANCH_MAX + 1);
+}
+
+static void
+full_position_forgets_the_branch_visited_longest_ago(void **state)
+{
+	UuidSealed	position = {0};
+	UuidBranches all = {0};
+	uint8_t		after[UUID_BYTES];
+
+	(void) state;
+	for (uint64_t name = 1; name <= UUID_POSITION_ENTRIES + 1; name++)
+	{
+		uint8_t		id[UUID_BYTES] = {(uint8_t) name};
+
+		uuid_position_advance(&position, name, id);
+	}
+	/* visit the oldest remaining branch again, then a new one */
+	uuid_position_advance(&position, 2, (uint8_t[UUID_BYTES]) {100});
+	uuid_position_advance(&position, 99, (uint8_t[UUID_BYTES]) {101});
+	assert_int_equal(position.count, UUID_SEALED_WORDS_MAX);
+	for (uint64_t name = 1; name <= 99; name++)
+	{
+		bool		kept = name == 99 || name == 2 || (name >= 4 && name <= UUID_POSITION_ENTRIES + 1);
+
+		all.count = 0;
+		uuid_branches_add(&all, name);
+		assert_true(uuid_position_after(&position, &all, after) == kept);
+		if (kept)
+			assert_int_equal(after[0], name == 99 ? 101 : name == 2 ? 100 : name);
+	}
 }
 
 /* --- histories ----------------------------------------------------------------- */
@@ -188,10 +222,8 @@ id_at(uint64_t time, uint8_t *id)
 static void
 begin_branch(World *world, Server *server, uint64_t start)
 {
-	const uint64_t starts[UUID_ORDERED_COUNT] = {start, start, start};
-
 	if (world->broken != FLOORS_ARE_LOWERED)
-		uuid_branches_lower(&server->stored.branches, starts);
+		uuid_branches_lower(&server->stored.branches, start);
 	server->branch = ++world->next_branch;
 }
 
@@ -279,14 +311,14 @@ find_after(const World *world, const Server *server, uint8_t *after)
 
 	memset(after, 0, UUID_BYTES);
 	for (uint64_t i = 0; i < known.count && world->broken == FLOOR_LIMITS_AN_ENTRY; i++)
-		known.branches[i].floor[UUID_V7->number] = UUID_NO_TIME;
+		known.branches[i].floor = UUID_NO_TIME;
 	/* replace an unknown branch by the known branch that was visited last before it */
 	for (int i = position.count - UUID_POSITION_WORDS; i > 0 && world->broken == UNKNOWN_ENTRY_IS_IGNORED; i -= UUID_POSITION_WORDS)
 	{
 		if (!uuid_branches_find(&known, position.words[i - UUID_POSITION_WORDS]))
 			position.words[i - UUID_POSITION_WORDS] = position.words[i];
 	}
-	return position.count == 0 || uuid_position_after(&position, &known, UUID_V7, after);
+	return position.count == 0 || uuid_position_after(&position, &known, after);
 }
 
 /* Read the rows of a server or standby after an ID and below a horizon, in order. */
@@ -508,6 +540,7 @@ main(void)
 		cmocka_unit_test(changed_text_is_refused),
 		cmocka_unit_test(text_with_another_number_of_words_is_refused),
 		cmocka_unit_test(oldest_branch_is_forgotten),
+		cmocka_unit_test(full_position_forgets_the_branch_visited_longest_ago),
 		cmocka_unit_test(no_history_misses_a_row),
 		cmocka_unit_test(restarts_deliver_no_row_twice),
 		cmocka_unit_test(each_broken_rule_misses_a_row),

@@ -7,32 +7,34 @@
 
 #include "transaction_history.h"
 
-/* Return the smallest value of the entries with an ID of at least xmax. */
+#define DATABASES		3
+
+/* Return the smallest value of a database's entries with an ID of at least xmax. */
 static uint64_t
-smallest_unseen(const UuidHistory *history, uint64_t xmax, int generator)
+smallest_unseen(const UuidHistory *history, uint64_t xmax, uint32_t database)
 {
 	uint64_t	smallest = UUID_NO_TIME;
 
-	for (int level = 0; level < UUID_HISTORY_LEVELS; level++)
+	for (int i = 0; i < UUID_HISTORY_LEVELS; i++)
 	{
-		for (int i = history->count[level] - 1; i >= 0; i--)
-		{
-			const UuidHistoryEntry *entry = &history->entries[level][i];
+		const UuidHistoryLevel *level = &history->levels[i];
 
-			if (entry->xid < xmax)
+		for (int j = history->count[i] - 1; j >= 0; j--)
+		{
+			if (level->xid[j] < xmax)
 				return smallest;
-			if (entry->first[generator] < smallest)
-				smallest = entry->first[generator];
+			if ((level->database[j] == database || level->database[j] == UUID_ANY_DATABASE) &&
+				level->first[j] < smallest)
+				smallest = level->first[j];
 		}
 	}
 	return smallest;
 }
 
-/* Return an entry with the same value for each generator. */
 static UuidHistoryEntry
-transaction(uint64_t xid, uint64_t first)
+transaction(uint64_t xid, uint64_t first, uint32_t database)
 {
-	UuidHistoryEntry entry = {xid, {first, first, first}};
+	UuidHistoryEntry entry = {xid, first, database};
 
 	return entry;
 }
@@ -47,7 +49,7 @@ result_is_at_most_twice_as_old(void **state)
 	(void) state;
 	for (uint64_t xid = 1; xid <= transactions; xid++)
 	{
-		uuid_history_add(&history, transaction(xid, xid));
+		uuid_history_add(&history, transaction(xid, xid, 1));
 		if (xid % 997 != 0 && xid > 600)
 			continue;
 		/* take snapshots that do not see the last "age" transactions */
@@ -64,10 +66,7 @@ result_is_at_most_twice_as_old(void **state)
 	}
 }
 
-/*
- * Test values in random order, as after a reset of the generators, and transactions that
- * use no, some or all generators.
- */
+/* Test values in random order, as after a reset of the generator, of random databases. */
 static void
 result_is_never_too_great(void **state)
 {
@@ -84,25 +83,39 @@ result_is_never_too_great(void **state)
 
 		for (uint64_t xid = 0; xid < TRANSACTIONS; xid++)
 		{
-			for (int i = 0; i < UUID_ORDERED_COUNT; i++)
-				transactions[xid].first[i] = test_bits() % 3 == 0 ? UUID_NO_TIME : test_bits() % 1000;
-			transactions[xid].xid = xid;
+			transactions[xid] = transaction(xid, test_bits() % 1000, 1 + test_bits() % DATABASES);
 			uuid_history_add(&history, transactions[xid]);
 			for (uint64_t xmax = 0; xmax <= xid + 1; xmax++)
 			{
-				for (int i = 0; i < UUID_ORDERED_COUNT; i++)
-				{
-					uint64_t	given = smallest_unseen(&history, xmax, i);
+				uint64_t	given[DATABASES];
 
-					for (uint64_t in_progress = xmax; in_progress <= xid; in_progress++)
-					{
-						if (given > transactions[in_progress].first[i])
-							fail_msg("run %d: %" PRIu64 " is greater than %" PRIu64 ", which is not seen", run, given, transactions[in_progress].first[i]);
-					}
+				for (int i = 0; i < DATABASES; i++)
+					given[i] = smallest_unseen(&history, xmax, i + 1);
+				for (uint64_t in_progress = xmax; in_progress <= xid; in_progress++)
+				{
+					const UuidHistoryEntry *entry = &transactions[in_progress];
+
+					if (given[entry->database - 1] > entry->first)
+						fail_msg("run %d: %" PRIu64 " is greater than %" PRIu64 ", which is not seen",
+								 run, given[entry->database - 1], entry->first);
 				}
 			}
 		}
 	}
+}
+
+/* While no entry is merged, a database gets only the values of its own transactions. */
+static void
+other_databases_are_ignored(void **state)
+{
+	UuidHistory history = {0};
+
+	(void) state;
+	uuid_history_add(&history, transaction(1, 10, 1));
+	uuid_history_add(&history, transaction(2, 5, 2));
+	assert_int_equal(smallest_unseen(&history, 0, 1), 10);
+	assert_int_equal(smallest_unseen(&history, 0, 2), 5);
+	assert_true(smallest_unseen(&history, 0, 3) == UUID_NO_TIME);
 }
 
 /* The oldest entry keeps the smallest value of all transactions that it covers. */
@@ -110,21 +123,25 @@ static void
 full_history_loses_nothing(void **state)
 {
 	UuidHistory history = {0};
-	UuidHistoryEntry *oldest = &history.entries[UUID_HISTORY_LEVELS - 1][0];
+	const UuidHistoryLevel *last = &history.levels[UUID_HISTORY_LEVELS - 1];
 
 	(void) state;
 	for (int level = 0; level < UUID_HISTORY_LEVELS; level++)
 	{
 		for (int i = 0; i < UUID_HISTORY_ON_LEVEL; i++)
-			history.entries[level][i] = transaction(2 * (UUID_HISTORY_LEVELS - level) + i, 2 * (UUID_HISTORY_LEVELS - level) + i);
+		{
+			uint64_t	xid = 2 * (UUID_HISTORY_LEVELS - level) + i;
+
+			uuid_history_set(&history.levels[level], i, transaction(xid, xid, 1));
+		}
 		history.count[level] = UUID_HISTORY_ON_LEVEL;
 	}
-	assert_int_equal(oldest->first[0], 2);
+	assert_int_equal(last->first[0], 2);
 	for (uint64_t xid = 100; xid < 100 + (1 << 10); xid++)
 	{
-		uuid_history_add(&history, transaction(xid, xid));
-		assert_int_equal(oldest->first[0], 2);
-		assert_int_equal(smallest_unseen(&history, 0, 0), 2);
+		uuid_history_add(&history, transaction(xid, xid, 1));
+		assert_int_equal(last->first[0], 2);
+		assert_int_equal(smallest_unseen(&history, 0, 1), 2);
 	}
 }
 
@@ -134,6 +151,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(result_is_at_most_twice_as_old),
 		cmocka_unit_test(result_is_never_too_great),
+		cmocka_unit_test(other_databases_are_ignored),
 		cmocka_unit_test(full_history_loses_nothing),
 	};
 

@@ -1,4 +1,4 @@
-// Read tab-separated lines from scripts/judges: v7, key, and public ID.  Compute the public ID
+// Read tab-separated lines from scripts/lab/judges: v7, key, and public ID.  Compute the public ID
 // with Node's crypto.  Fail if a result differs.
 import { createCipheriv } from "node:crypto";
 import { createInterface } from "node:readline";

@@ -1,4 +1,4 @@
-// Read tab-separated lines from scripts/judges: a UUID, and its texts in the formats below.
+// Read tab-separated lines from scripts/lab/judges: a UUID, and its texts in the formats below.
 // Fail if another library writes another text, or reads the text as another UUID.  Print the
 // texts of the libraries as tab-separated lines, for the extension to read: UUID, format,
 // text.

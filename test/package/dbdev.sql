@@ -22,3 +22,6 @@ END
 $$;
 
 SELECT extversion AS "uuid9562 without C works, version" FROM pg_extension WHERE extname = 'uuid9562';
+
+DROP TABLE orders;
+DROP EXTENSION uuid9562;

@@ -1,5 +1,5 @@
 -- Check that a package works in a new cluster: create the extension, generate keys, and
--- select the rows of a period.
+-- select the rows of a period.  Then drop the extension.
 CREATE EXTENSION uuid9562;
 
 CREATE TABLE orders (
@@ -25,3 +25,6 @@ END
 $$;
 
 SELECT extversion AS "uuid9562 works, version" FROM pg_extension WHERE extname = 'uuid9562';
+
+DROP TABLE orders;
+DROP EXTENSION uuid9562;

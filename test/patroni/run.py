@@ -1,4 +1,4 @@
-"""Write and read rows while the leader of a Patroni cluster changes; see scripts/patroni."""
+"""Write and read rows while the leader of a Patroni cluster changes; see scripts/lab/patroni."""
 import random
 import sys
 import threading

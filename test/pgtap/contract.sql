@@ -1,7 +1,7 @@
 -- Properties that every object of the extension has.
 
 BEGIN;
-SELECT plan(6);
+SELECT plan(9);
 
 CREATE TEMP VIEW members AS
 SELECT d.classid, d.objid, p.*
@@ -30,10 +30,36 @@ SELECT results_eq(
 	$$SELECT pg_type.oid::regtype::text FROM pg_type JOIN members ON classid = 'pg_type'::regclass AND objid = pg_type.oid WHERE typcategory <> 'A'$$,
 	$$VALUES ('uuidv7_period')$$,
 	'the extension has no type of its own, except a domain');
-SELECT is_empty(
-	$$SELECT DISTINCT oid::regprocedure FROM members
-	  WHERE proparallel = 's' AND proname ~ '_(ordered|horizon|target|stats|reset|advance|encrypt|decrypt)$'$$,
-	'no function that uses ordered generators or keys is parallel safe');
+SELECT set_eq(
+	$$SELECT proname::text, proparallel::text FROM members WHERE proparallel <> 's'$$,
+	$$VALUES ('uuidv7_ordered', 'r'), ('uuidv7_stamp_trigger', 'r'), ('uuidv7_guard_trigger', 'r'),
+			 ('uuidv7_horizon', 'r'), ('uuidv7_position', 'r'), ('uuidv7_after', 'r'),
+			 ('uuid_replay_target', 'r'), ('uuid_has_replayed', 'r'),
+			 ('uuid_generator_stats', 'r'), ('uuid_generator_branches', 'r'),
+			 ('uuid_generator_advance', 'u'), ('uuid_generator_reset', 'u'),
+			 ('uuidv7_encrypt', 'r'), ('uuidv7_decrypt', 'r')$$,
+	'every function is parallel safe, except those that use the ordered generator or keys');
+
+SELECT set_eq(
+	$$SELECT proname::text, prosupport::regproc::text FROM members WHERE prosupport <> 0$$,
+	$$VALUES ('uuid_is_v6', 'uuid_is_v6_support'), ('uuid_is_v7', 'uuid_is_v7_support'),
+			 ('uuid_is_v8', 'uuid_is_v8_support'), ('uuidv7_batch', 'uuidv7_batch_support'),
+			 ('uuidv6_within', 'uuidv6_within_support'), ('uuidv7_within', 'uuidv7_within_support'),
+			 ('uuidv8_node_within', 'uuidv8_node_within_support'),
+			 ('uuidv7_contained_by_period', 'uuidv7_within_support'),
+			 ('period_contains_uuidv7', 'uuidv7_within_support')$$,
+	'these functions have planner support');
+SELECT set_eq(
+	$$SELECT oprname::text, oprcode::text, oprcom::regoper::text
+	  FROM pg_operator JOIN members ON classid = 'pg_operator'::regclass AND objid = pg_operator.oid$$,
+	$$VALUES ('<@', 'uuidv7_contained_by_period', '@>'), ('@>', 'period_contains_uuidv7', '<@')$$,
+	'the operators call functions that also check the version');
+SELECT is(
+	ARRAY[uuidv6_lower_bound('2026-01-01', true), uuidv6_upper_bound('2026-01-01', true),
+		  uuidv8_node_lower_bound('2026-01-01', true), uuidv8_node_upper_bound('2026-01-01', true)],
+	ARRAY[uuidv6_floor('2026-01-01'), uuidv6_ceil('2026-01-01'),
+		  uuidv8_node_floor('2026-01-01'), uuidv8_node_ceil('2026-01-01')],
+	'the inclusive bounds of a timestamp are its first and last UUID');
 
 SELECT * FROM finish();
 ROLLBACK;

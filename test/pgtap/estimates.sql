@@ -243,11 +243,13 @@ SELECT estimates('mixed', format('public.uuid_is_v7(id) AND (id < %L OR id > %L)
 SELECT estimates('customers', format('id <@ %L::tstzrange AND id = %L', '(,)', (SELECT id FROM customers ORDER BY id LIMIT 1)));
 
 -- Estimate new rows after the last bin of a histogram, and new rows before the first bin.
--- The new rows are fewer than half of a bin.  ANALYZE samples 3,000 rows for ten bins.
+-- The new rows are fewer than half of a bin.  ANALYZE samples 3,000 rows for ten bins.  The bins
+-- at the other end of the histogram are ten times as long, or a tenth as long.
 CREATE TABLE later AS
-SELECT public.uuidv7_at(now() - (n - random()) * interval '270 seconds') AS id FROM generate_series(51, 3050) AS n;
+SELECT public.uuidv7_at(now() - (n + 9 * greatest(n - 1550, 0) - random()) * interval '270 seconds') AS id FROM generate_series(51, 3050) AS n;
 CREATE TABLE earlier AS
-SELECT public.uuidv7_at(now() - (n - random()) * interval '270 seconds') AS id, repeat('x', 500) AS filler FROM generate_series(1, 3000) AS n;
+SELECT public.uuidv7_at(now() - (n + 0.9 * greatest(1500 - n, 0) - random()) * interval '270 seconds') AS id, repeat('x', 500) AS filler
+FROM generate_series(1, 3000) AS n;
 ALTER TABLE later ALTER COLUMN id SET STATISTICS 10;
 ALTER TABLE earlier ALTER COLUMN id SET STATISTICS 10, ALTER COLUMN filler SET STATISTICS 10;
 CREATE INDEX ON later (id);

@@ -112,13 +112,13 @@ foreach my $page (glob '*.md doc/*.md')
 my @listed = sort(slurp('doc/index.md') =~ /\]\(([\w-]+\.md)\)/g);
 is_deeply(\@listed, [ grep { $_ ne 'index.md' } map { s{^doc/}{}r } sort glob 'doc/*.md' ], 'doc/index.md has one link to each page');
 
-# Each figure in the table of the section "Speed" of the README is a figure of a report of
-# scripts/bench, rounded.
+# Each figure in the tables of the sections "Speed" and "Space" of the README is a figure of a
+# report of scripts/bench, rounded.
 {
-	my ($section) = slurp('README.md') =~ /^## Speed\n(.*?)^## /ms;
-	my @measured = map { slurp($_) =~ /\| (\d[\d.]*)(?= \|)/g } glob 'doc/benchmarks/*/report.md';
-	my @figures = map { /(?<![\w.])(\d+(?:\.\d+)?)\b/g } $section =~ /^\|[^|]*\|(.*)\|$/mg;
-	cmp_ok(scalar(@figures), '>', 5, 'the README has figures');
+	my ($speed, $space) = slurp('README.md') =~ /^## Speed\n(.*?)^## Space\n(.*?)^## /ms;
+	my @measured = map { slurp($_) =~ /\| (\d[\d.]*)(?= \|)/g } glob 'doc/benchmarks/*/*.md';
+	my @figures = map { /(?<![\w.])(\d+(?:\.\d+)?)\b/g } map { /^\|[^|]*\|(.*)\|$/mg } $speed, $space;
+	cmp_ok(scalar(@figures), '>', 12, 'the README has figures');
 	my @wrong = grep { my $figure = $_; my $digits = /\.(\d+)/ ? length $1 : 0; !grep { sprintf("%.${digits}f", $_) eq $figure } @measured } @figures;
 	is_deeply(\@wrong, [], 'each figure in the README rounds a figure of a report');
 }
@@ -140,9 +140,13 @@ foreach my $id (@ids)
 	}
 }
 
-# The table in CONTRIBUTING.md lists exactly the commands in the folder scripts.
-my @commands = grep { -x && -f } glob 'scripts/*';
-cmp_ok(scalar(@commands), '>', 10, 'there are commands');
-is_deeply([ sort(slurp('CONTRIBUTING.md') =~ /^\| `(scripts\/\w[\w-]*)` \|/mg) ], [ sort @commands ], 'CONTRIBUTING.md lists each command');
+# Each table of commands lists exactly the commands in its folder.
+foreach my $list ([ 'CONTRIBUTING.md', 'scripts', 6 ], [ 'scripts/lab/README.md', 'scripts/lab', 10 ])
+{
+	my ($page, $folder, $fewest) = @$list;
+	my @commands = grep { -x && -f } glob "$folder/*";
+	cmp_ok(scalar(@commands), '>=', $fewest, "$folder has commands");
+	is_deeply([ sort(slurp($page) =~ /^\| `(\w[\w\/-]*)` \|/mg) ], [ sort @commands ], "$page lists each command");
+}
 
 done_testing();

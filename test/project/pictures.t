@@ -22,7 +22,7 @@ foreach my $page ('README.md', glob 'doc/*.md')
 	}
 }
 
-my ($report) = slurp('scripts/pictures') =~ m{^report=\.\./(\S+)$}m;
+my ($report) = slurp('scripts/lab/pictures') =~ m{^report=\.\./(\S+)$}m;
 my @sources = grep { !m{/common\.} } glob 'doc/pictures/*.{awk,pikchr}';
 cmp_ok(scalar(@sources), '>', 3, 'there are sources of pictures');
 is_deeply([ sort glob 'doc/pictures/*.svg' ], [ sort map { s/\.\w+$/.svg/r } @sources ], 'each source has a picture, and each picture a source');
@@ -33,7 +33,7 @@ foreach my $source (@sources)
 	my $text = $source =~ /\.awk$/ ? `awk -f $source doc/$report` : encode_utf8(slurp($source));
 	my $digest = sha256_hex(encode_utf8(slurp('doc/pictures/common.pikchr')) . $text);
 
-	like($drawn, qr/ SHA-256 $digest /, "scripts/pictures has drawn $picture from the current $source");
+	like($drawn, qr/ SHA-256 $digest /, "scripts/lab/pictures has drawn $picture from the current $source");
 	my @strings = $drawn =~ />([^<>]+)<\/text>/g;
 	cmp_ok(scalar(@strings), '>=', 10, "$picture contains text");
 	unlike($drawn, qr/<(?:image|script|use|foreignObject)\b|\bhref\b|\burl\(|\@import/, "$picture loads nothing");
@@ -48,8 +48,8 @@ SKIP:
 	my $folder = File::Temp->newdir;
 
 	skip 'Fossil is not installed', 2 unless grep { -x "$_/fossil" } split /:/, $ENV{PATH};
-	is(system("OUT=$folder scripts/pictures >$folder/output"), 0, 'scripts/pictures succeeds');
-	is_deeply([ grep { slurp($_) ne (slurp("$folder/" . s{.*/}{}r) // '') } glob 'doc/pictures/*.svg' ], [], 'scripts/pictures draws the pictures as they are');
+	is(system("OUT=$folder scripts/lab/pictures >$folder/output"), 0, 'scripts/lab/pictures succeeds');
+	is_deeply([ grep { slurp($_) ne (slurp("$folder/" . s{.*/}{}r) // '') } glob 'doc/pictures/*.svg' ], [], 'scripts/lab/pictures draws the pictures as they are');
 }
 
 done_testing();

@@ -18,14 +18,14 @@ use Time::HiRes qw(time);
 my @horizon = (
 	[
 		'the value is recorded after the lock is released (1)', 'two writers',
-		"\t\trecord_value(kind, payload->time);\n" => '',
+		"\t\trecord_value(payload->time);\n" => '',
 		"\tSpinLockRelease(&generator->lock);\n\tif (unlikely(next" =>
-		"\tSpinLockRelease(&generator->lock);\n\tif (reserved)\n\t\trecord_value(kind, payload->time);\n\tif (unlikely(next"
+		"\tSpinLockRelease(&generator->lock);\n\tif (reserved)\n\t\trecord_value(payload->time);\n\tif (unlikely(next"
 	],
 	[
 		'the last value is read after the slots (1)', 'two writers',
-		"\thorizon.time = close_tick(kind);\n" => '',
-		"\thorizon.time = Min(horizon.time, smallest);" => "\thorizon.time = Min(close_tick(kind), smallest);"
+		"\thorizon.time = close_tick();\n" => '',
+		"\thorizon.time = Min(horizon.time, smallest);" => "\thorizon.time = Min(close_tick(), smallest);"
 	],
 	[
 		'the last value is read without the lock (1)', 'two writers',
@@ -35,22 +35,23 @@ my @horizon = (
 	[
 		'the slot is cleared before the history has its values (2)', 'two writers',
 		"\tif (history != NULL)\n\t\tadd_to_history(history, entry);\n" => '',
-		"\t\tpg_atomic_write_u64(&slot->first[i], UUID_NO_TIME);\n" =>
-		"\t\tpg_atomic_write_u64(&slot->first[i], UUID_NO_TIME);\n\tif (history != NULL)\n\t\tadd_to_history(history, entry);\n"
+		"\tpg_atomic_write_u64(&slot->first, UUID_NO_TIME);\n" =>
+		"\tpg_atomic_write_u64(&slot->first, UUID_NO_TIME);\n\tif (history != NULL)\n\t\tadd_to_history(history, entry);\n"
 	],
 	[
 		'the history is read before the slot (3)', 'two writers',
-		"\t\tuint64\t\tfirst = pg_atomic_read_u64(&slot->first[kind->number]);\n" => '',
-		"\t\tuint64\t\tfinished = smallest_finished(slot, kind, full);\n" =>
-		"\t\tuint64\t\tfinished = smallest_finished(slot, kind, full);\n\t\tuint64\t\tfirst = pg_atomic_read_u64(&slot->first[kind->number]);\n"
+		"\t\tuint64\t\tfirst = smallest_in_progress(i);\n" => '',
+		"uuid9562_shared->slots[i].slot, full);\n" =>
+		"uuid9562_shared->slots[i].slot, full);\n\t\tuint64\t\tfirst = smallest_in_progress(i);\n"
 	],
 	[
 		'a history is read from its oldest entry (4)', 'a history is merged',
-		'for (int i = history->count[level] - 1; i >= 0; i--)' => 'for (int i = 0; i < history->count[level]; i++)'
+		'for (int j = history->count[i] - 1; j >= 0; j--)' => 'for (int j = 0; j < history->count[i]; j++)'
 	],
 	[
 		'a history is read from its oldest level (4)', 'a history is merged',
-		'for (int level = 0; level < UUID_HISTORY_LEVELS; level++)' => 'for (int level = UUID_HISTORY_LEVELS - 1; level >= 0; level--)'
+		"for (int i = 0; i < UUID_HISTORY_LEVELS; i++)\n\t{\n\t\tconst volatile" =>
+		"for (int i = UUID_HISTORY_LEVELS - 1; i >= 0; i--)\n\t{\n\t\tconst volatile"
 	],
 	[
 		'a history that has changed is not read again (5)', 'under an old snapshot',
@@ -63,8 +64,34 @@ my @horizon = (
 	],
 	[
 		'the slots of prepared transactions are read first (6)', 'is prepared, and committed',
-		'TransactionSlot *slot = &uuid9562_shared->slots[i].slot;' =>
-		'TransactionSlot *slot = &uuid9562_shared->slots[slot_count() - 1 - i].slot;'
+		'smallest_in_progress(i)' => 'smallest_in_progress(slot_count() - 1 - i)',
+		'smallest_finished(&uuid9562_shared->slots[i].slot' => 'smallest_finished(&uuid9562_shared->slots[slot_count() - 1 - i].slot'
+	],
+	[
+		'the history of another database is not read (7)', 'another database follows',
+		"smallest_finished(&uuid9562_shared->slots[i].slot, full);\n" =>
+		"smallest_finished(&uuid9562_shared->slots[i].slot, full);\n\n\t\tif (((const volatile PGPROC *) GetPGProcByNumber(i))->databaseId != MyDatabaseId)\n\t\t\tcontinue;\n"
+	],
+	[
+		'the history of a prepared transaction has the database of its PGPROC (7)', 'uses the slot of a prepared transaction',
+		"smallest_finished(&uuid9562_shared->slots[i].slot, full);\n" =>
+		"smallest_finished(&uuid9562_shared->slots[i].slot, full);\n\n\t\tif (i >= FIRST_PREPARED_XACT_PROC_NUMBER && ((const volatile PGPROC *) GetPGProcByNumber(i))->databaseId != MyDatabaseId)\n\t\t\tcontinue;\n"
+	],
+	[
+		'a process of another database holds the horizon (7)', 'stays prepared',
+		'level->database[j] == MyDatabaseId || level->database[j] == UUID_ANY_DATABASE' => 'true'
+	],
+	[
+		'merging keeps the database of the newer entry', 'of two databases is merged',
+		'if (level->database[0] != merged.database)' => 'if (false)'
+	],
+	[
+		'a transaction prepared elsewhere is unknown', 'prepared elsewhere',
+		'proc->xid == xid && proc->databaseId != MyDatabaseId' => 'false && proc->xid == xid'
+	],
+	[
+		'a transaction prepared here is known', 'first use, with a prepared',
+		'proc->xid == xid && proc->databaseId != MyDatabaseId' => 'proc->xid == xid'
 	],
 	[
 		'a prepared transaction has no history (6)', 'is prepared, and committed',
@@ -94,11 +121,11 @@ my @horizon = (
 	],
 	[
 		'no read barrier after the mark is loaded', 'first use',
-		"\tpg_read_barrier();\n\tif (!loaded)" => "\tif (!loaded)"
+		"\t\tpg_read_barrier();\n\t\treturn;" => "\t\treturn;"
 	],
 	[
 		'the tick is not closed', 'two writers',
-		"\t\tgenerator->previous.tail = UUID_TAIL_MAX;\n" => "\t\t;\n"
+		"\t\tgenerator->state.previous.tail = UUID_TAIL_MAX;\n" => "\t\t;\n"
 	],
 	[
 		'the smallest value is not kept', 'reset in a transaction',
@@ -110,7 +137,7 @@ my @horizon = (
 	],
 	[
 		'merging keeps the greater value', 'a history is merged',
-		'if (older->first[i] < newer->first[i])' => 'if (older->first[i] > newer->first[i])'
+		'if (level->first[0] < merged.first)' => 'if (level->first[0] > merged.first)'
 	],
 	[
 		'the slot of a finished process is not cleared', 'backend exits',
@@ -118,7 +145,7 @@ my @horizon = (
 	],
 	[
 		'a transaction that commits is not finished', 'two writers',
-		"\tRegisterResourceReleaseCallback(commit, NULL);\n" => "\t(void) commit;\n"
+		"\tRegisterResourceReleaseCallback(finish_committed, NULL);\n" => "\t(void) finish_committed;\n"
 	],
 	[
 		'a transaction with an unknown ID is not refused', 'first use',
@@ -143,24 +170,50 @@ my @horizon = (
 	],
 	[
 		'a cached horizon is computed again', 'two writers',
-		"if (!cached->known[i])" => 'if (true)'
+		"if (!cached->known)" => 'if (true)'
 	],
 	[
 		'a cached horizon is used for another snapshot', 'a cursor',
 		'if (is_for_snapshot(entry, snapshot))' => 'if (is_for_snapshot(entry, snapshot) || true)'
 	],
 	[
-		'the branch is captured after the horizon', 'positions, and a reset',
-		"\t\tcached->known[i] = true;\n" =>
-		"\t\tcached->known[i] = true;\n\t\tcached->branch = pg_atomic_read_u64(&uuid9562_shared->branch);\n"
+		'the guard has no lower bound', 'a guard, and values of other transactions',
+		"\t\t!uuid_payload_less(payload, uuid9562_own_values.first) &&\n" => ''
 	],
 	[
-		'a reset publishes the branch before the generators restart', 'positions, and a reset',
+		'the guard accepts values of the previous transaction', 'a guard, and values of other transactions',
+		"UUID_NO_TIME);\n\tuuid9562_own_values = NO_VALUES;\n" => "UUID_NO_TIME);\n"
+	],
+	[
+		'the guard accepts values of an aborted transaction', 'a guard, and values of a transaction that aborts',
+		"UUID_NO_TIME);\n\tuuid9562_own_values = NO_VALUES;\n" => "UUID_NO_TIME);\n\tif (history != NULL)\n\t\tuuid9562_own_values = NO_VALUES;\n"
+	],
+	[
+		'the guard accepts values of a prepared transaction', 'a guard, and values of a transaction that is prepared',
+		"UUID_NO_TIME);\n\tuuid9562_own_values = NO_VALUES;\n" =>
+		"UUID_NO_TIME);\n\tif (history == NULL || history == slot)\n\t\tuuid9562_own_values = NO_VALUES;\n"
+	],
+	[
+		'the guard does not keep the smallest value', 'a guard, and a reset in a transaction',
+		"\tif (uuid_payload_less(payload, uuid9562_own_values.first))\n" =>
+		"\t\tif (uuid9562_own_values.first.time == UUID_TIME_MAX)\n"
+	],
+	[
+		'the guard does not keep the greatest value', 'a guard, and a reset in a transaction',
+		'uuid_payload_advance(&uuid9562_own_values.last, payload);' => 'uuid9562_own_values.last = payload;'
+	],
+	[
+		'the branch is captured after the horizon', 'positions, and a reset',
+		"\t\tcached->known = true;\n" =>
+		"\t\tcached->known = true;\n\t\tcached->branch = pg_atomic_read_u64(&uuid9562_shared->branch);\n"
+	],
+	[
+		'a reset publishes the branch before the generator restarts', 'positions, and a reset',
 		"\t/* after a successful write, forget" => "\tpublish_branch(name);\n\t/* after a successful write, forget",
 		"\tpublish_branch(name);\n}" => '}'
 	],
 	[
-		'the first use publishes the branch before the generators advance', 'first use, with a position',
+		'the first use publishes the branch before the generator advances', 'first use, with a position',
 		"\t\tuuid9562_write_mark(mark);\n" => "\t\tuuid9562_write_mark(mark);\n\tif (!uuid9562_shared->loaded)\n\t\tpublish_branch(1);\n"
 	],
 	[
@@ -181,58 +234,57 @@ my @horizon = (
 	],
 	[
 		'the branch of a position is not recorded', 'positions, and a reset',
-		"\twanted->lsn = uuid9562_write_mark(&mark);\n" => ""
+		"\t\t\tlsn = uuid9562_write_mark(&mark);\n" => ""
 	],
 );
 my @reservation = (
 	[
 		'values are reserved before the mark is written', 'two sessions extend',
 		"\tuuid9562_write_mark(&mark);\n\tpg_atomic_fetch_add_u64(&uuid9562_shared->mark_writes, 1);\n" => '',
-		"set_reserved(i, mark.reserved_until[i], extend_at[i]);\n\t}\n" =>
-		"set_reserved(i, mark.reserved_until[i], extend_at[i]);\n\t}\n\tuuid9562_write_mark(&mark);\n"
+		"EXTEND_AFTER_SECONDS));\n" => "EXTEND_AFTER_SECONDS));\n\tuuid9562_write_mark(&mark);\n"
 	],
 	[
 		'a value can be at the end of the reservation', 'two sessions extend',
-		'payload->time < generator->reserved_until' => 'payload->time <= generator->reserved_until'
+		'payload->time < state->reserved_until' => 'payload->time <= state->reserved_until'
 	],
 	[
-		'reading the mark does not advance the generators', 'two sessions extend',
-		'if (mark->reserved_until[i] > uuid9562_generator_state(kind).reserved_until)' => 'if (false)'
+		'reading the mark does not advance the generator', 'two sessions extend',
+		'if (mark->reserved_until > uuid9562_generator_state().reserved_until)' => 'if (false)'
 	],
 	[
 		'the mark is extended without having been read', 'two sessions extend',
-		"extend_at[UUID_ORDERED_COUNT] = {0};\n\n\tload_mark(&mark);\n" => "extend_at[UUID_ORDERED_COUNT] = {0};\n\n\tmemset(&mark, 0, sizeof(mark));\n"
+		"\tload_mark(&mark);\n\tfrom =" => "\tmemset(&mark, 0, sizeof(mark));\n\tfrom ="
 	],
 	[
-		'writing the mark lowers it', 'two kinds',
-		'mark.reserved_until[i] = Max(mark.reserved_until[i], uuid_clock_later(clock, from, RESERVED_SECONDS));' =>
-		'mark.reserved_until[i] = uuid_clock_later(clock, from, RESERVED_SECONDS);'
+		'writing the mark lowers it', 'less than the clock',
+		'Max(mark.reserved_until,' => 'Max(0,'
 	],
 	[
 		'an extension ignores the clock', 'two sessions extend',
-		'if (Max(state.previous.time, wanted->payload.time) >= state.extend_at)' => 'if (state.previous.time >= state.extend_at)'
+		'if (Max(state.previous.time, time) >= state.extend_at)' => 'if (state.previous.time >= state.extend_at)'
 	],
 	[
-		'the mark is written without the lock', 'two kinds',
-		"\t\tLWLockAcquire(lock, LW_EXCLUSIVE);\n\telse if (!LWLockConditionalAcquire(lock, LW_EXCLUSIVE))\n\t\treturn;\n" => "\t\t;\n"
+		'the mark is written without the lock', 'extend the reservation',
+		"\tLWLockAcquire(&uuid9562_shared->mark_lock, LW_EXCLUSIVE);\n" => '',
+		"\telse if (!LWLockConditionalAcquire(&uuid9562_shared->mark_lock, LW_EXCLUSIVE))\n\t\treturn;\n" => ''
 	],
 	[
-		'a generator is advanced before the mark is written', 'advanced, and a horizon',
-		"\textend(wanted->kind, wanted->payload);\n\tadvance(wanted->kind, wanted->payload);\n" =>
-		"\tadvance(wanted->kind, wanted->payload);\n\textend(wanted->kind, wanted->payload);\n"
+		'the generator is advanced before the mark is written', 'advanced, and a horizon',
+		"\t\treserve_after(payload.time);\n\t\tadvance_generator(payload);\n" =>
+		"\t\tadvance_generator(payload);\n\t\treserve_after(payload.time);\n"
 	],
 	[
 		'advancing does not extend the reservation', 'advanced, and a horizon',
-		"\textend(wanted->kind, wanted->payload);\n\tadvance(wanted->kind, wanted->payload);\n" =>
-		"\tload(NULL);\n\tadvance(wanted->kind, wanted->payload);\n"
+		"\t\treserve_after(payload.time);\n\t\tadvance_generator(payload);\n" =>
+		"\t\tHighWaterMark mark;\n\n\t\tload_mark(&mark);\n\t\tadvance_generator(payload);\n"
 	],
 	[
-		'a reset keeps the reservation', 'the generators are reset',
-		"\t\tset_reserved(i, 0, 0);\n" => "\t\t;\n"
+		'a reset keeps the reservation', 'the generator is reset',
+		"\tset_reserved(0, 0);\n" => ''
 	],
 	[
 		'a failed write keeps the lock', 'a write fails',
-		"\t\tLWLockRelease(lock);\n\t\tPG_RE_THROW();" => "\t\tPG_RE_THROW();"
+		"\tPG_FINALLY();\n\t{\n\t\tunlock_mark();\n\t}\n\tPG_END_TRY();\n}\n\n/* Make the generator continue after" => "\tPG_CATCH();\n\t{\n\t\tPG_RE_THROW();\n\t}\n\tPG_END_TRY();\n\tunlock_mark();\n}\n\n/* Make the generator continue after"
 	],
 );
 

@@ -2,9 +2,9 @@
  * horizon.c
  *		The horizon under every schedule of a few writers and a reader; see explore.h.
  *
- * A row whose transaction commits, and which the reader's snapshot does not see, must not be
- * below the horizon.  All horizons of a snapshot are the same.  When all transactions have
- * finished, nothing holds the horizon.  No reader is refused needlessly.
+ * A row of the reader's database whose transaction commits, and which the reader's snapshot does
+ * not see, must not be below the horizon.  A snapshot has only one horizon.  When all transactions
+ * of this database have finished, nothing holds the horizon.  No reader is refused needlessly.
  *
  * After a reset or startup, values can be smaller than before.  Nevertheless, readers with
  * positions must miss no row.  At the end of the run, a reader must continue below each
@@ -22,6 +22,7 @@ typedef enum Startup
 {
 	IN_USE,						/* ordered functions have been used */
 	WITH_PREPARED,				/* a transaction was prepared before startup */
+	WITH_PREPARED_ELSEWHERE,	/* in another database */
 	WITH_POSITION,				/* a reader has read rows that a failover has
 								 * lost */
 	WITH_OLD_SNAPSHOT			/* a snapshot is from before startup */
@@ -33,19 +34,21 @@ typedef enum Startup
  *	c	commits after one value
  *	d	commits after one value, which it generates after its transaction ID is assigned
  *	C	commits after two values
- *	m	commits after a value of each of two kinds
- *	g	commits after two values, with a reset of the generators between them
+ *	g	commits after two values, with a reset of the generator between them
  *	n	commits without a value, but with a transaction ID
  *	o	commits after one value, without a transaction ID
  *	a	aborts after one value
  *	p	is prepared after one value
  *	x	ends after one value because the backend exits; another backend follows
+ *	u	like c, but also inserts the newest value of the other transactions, before and after its
+ *		own one, if the guard accepts it
+ *	U	like u, with a reset of the generator before its last value
  *
- * k and K commit and roll back a prepared transaction, and z resets the generators.  In a
- * reader, s takes a snapshot (S takes one from before startup), h and i compute the horizon of
- * v7 and of v6, P computes the position of a reader that has read all rows of v7 below the
- * horizon, b goes back to the previous snapshot, as a cursor does, and w waits until two
- * transactions have committed.
+ * k and K commit and roll back a prepared transaction, and z resets the generator.  With 1 or 2,
+ * the backend exits, and a backend of this database follows; readers are of database 1.  In a
+ * reader, s takes a snapshot (S takes one from before startup), h computes the horizon, P
+ * computes the position of a reader that has read all rows below the horizon, b goes back to the
+ * previous snapshot, as a cursor does, and w waits until two transactions have committed.
  */
 typedef struct Scenario
 {
@@ -56,19 +59,17 @@ typedef struct Scenario
 
 typedef struct Row
 {
-	const UuidKind *kind;
 	UuidPayload value;
 	int			transaction;
 } Row;
 
 typedef struct Horizon
 {
-	const UuidKind *kind;
 	UuidPayload value;
 	const TestSnapshot *snapshot;
 } Horizon;
 
-/* A position of v7, and the snapshot that sees all rows up to it */
+/* A position, and the snapshot that sees all rows up to it */
 typedef struct Position
 {
 	UuidSealed value;
@@ -98,12 +99,11 @@ static int	resets_before_reader;	/* resets that ended before the
 static void
 insert(void *arg)
 {
-	const UuidKind *kind = arg;
-	UuidPayload value = generate(kind);
+	UuidPayload value = generate();
 
+	(void) arg;
 	if (row_count >= MAX_ROWS)
 		violation("too many rows");
-	rows[row_count].kind = kind;
 	rows[row_count].value = value;
 	rows[row_count].transaction = own_transaction();
 	row_count++;
@@ -111,27 +111,71 @@ insert(void *arg)
 }
 
 static void
-add_row(const UuidKind *kind)
+add_row(void)
 {
-	if (!try_statement(insert, (void *) kind))
+	if (!try_statement(insert, NULL))
 		violation("generating a value failed");
 }
 
+/* Insert a row with the value of an existing row, unless the guard refuses it. */
+static bool
+add_guarded(int row)
+{
+	uint8		id[UUID_BYTES];
+
+	uuid_layout_pack(id, UUID_V7->version, rows[row].value);
+	if (!uuid9562_is_own(id))
+		return false;
+	if (row_count >= MAX_ROWS)
+		violation("too many rows");
+	rows[row_count] = rows[row];
+	rows[row_count].transaction = own_transaction();
+	row_count++;
+	trace("the guard accepts %llu", (unsigned long long) rows[row].value.time);
+	return true;
+}
+
 static void
-reset_all(void *arg)
+reset(void *arg)
 {
 	(void) arg;
 	resets_begun++;
 	server.clock_reads = 0;
-	uuid9562_reset_generators();
+	uuid9562_reset_generator();
 	resets++;
 }
 
 static void
-reset_generators(void)
+reset_generator(void)
 {
-	if (!try_statement(reset_all, NULL))
-		violation("resetting the generators failed");
+	if (!try_statement(reset, NULL))
+		violation("resetting the generator failed");
+}
+
+/*
+ * Insert values of the transaction, and the values of other transactions that the guard accepts.
+ * The guard must accept all values of the transaction itself.
+ */
+static void
+add_guarded_rows(bool with_reset)
+{
+	const int	last_before = row_count - 1;
+	int			own_from;
+
+	add_guarded(last_before);
+	own_from = row_count;
+	add_row();
+	if (with_reset)
+	{
+		reset_generator();
+		add_row();
+	}
+	add_guarded(last_before);
+	for (int i = row_count - 1; i >= own_from; i--)
+	{
+		if (!add_guarded(i) && rows[i].transaction == own_transaction())
+			violation("the guard refuses a value of its transaction");
+	}
 }
 
 /* Run the transaction that a letter stands for, and end or prepare it. */
@@ -141,23 +185,23 @@ write_rows(char letter)
 	begin_transaction();
 	if (letter == 'd' || letter == 'n')
 		assign_xid();
-	if (letter != 'n')
-		add_row(UUID_V7);
-	if (letter == 'm')
-		add_row(UUID_V6);
+	if (letter == 'u' || letter == 'U')
+		add_guarded_rows(letter == 'U');
+	else if (letter != 'n')
+		add_row();
 	if (letter != 'o')
 		assign_xid();
 	if (letter == 'g')
-		reset_generators();
+		reset_generator();
 	if (letter == 'C' || letter == 'g')
-		add_row(UUID_V7);
+		add_row();
 
 	if (letter == 'a')
 		abort_transaction();
 	else if (letter == 'p')
 		prepare_transaction();
 	else if (letter == 'x')
-		exit_backend();
+		exit_backend(MyDatabaseId);
 	else
 		commit_transaction();
 }
@@ -166,7 +210,6 @@ write_rows(char letter)
 
 typedef struct Question
 {
-	const UuidKind *kind;
 	TestSnapshot *snapshot;
 	UuidPayload answer;
 } Question;
@@ -176,7 +219,7 @@ ask(void *arg)
 {
 	Question   *question = arg;
 
-	question->answer = ask_horizon(question->kind, question->snapshot);
+	question->answer = ask_horizon(question->snapshot);
 }
 
 /*
@@ -191,16 +234,15 @@ is_unknown(const TestSnapshot *snapshot)
 }
 
 static void
-read_horizon(const UuidKind *kind)
+read_horizon(void)
 {
-	Question	question = {kind, active, {0, 0}};
+	Question	question = {active, {0, 0}};
 
 	if (try_statement(ask, &question))
 	{
 		trace("horizon %llu", (unsigned long long) question.answer.time);
 		if (horizon_count >= MAX_HORIZONS)
 			violation("too many horizons");
-		horizons[horizon_count].kind = kind;
 		horizons[horizon_count].value = question.answer;
 		horizons[horizon_count].snapshot = active;
 		horizon_count++;
@@ -286,16 +328,17 @@ run_process(int process)
 				wait_until(two_have_committed, NULL);
 				break;
 			case 'h':
-				read_horizon(UUID_V7);
-				break;
-			case 'i':
-				read_horizon(UUID_V6);
+				read_horizon();
 				break;
 			case 'P':
 				compute_position();
 				break;
 			case 'z':
-				reset_generators();
+				reset_generator();
+				break;
+			case '1':
+			case '2':
+				exit_backend(*program - '0');
 				break;
 			case 'k':
 			case 'K':
@@ -317,18 +360,18 @@ less(UuidPayload a, UuidPayload b)
 	return a.time < b.time || (a.time == b.time && a.tail < b.tail);
 }
 
-/* Check whether a snapshot does not see a row that a later snapshot can see. */
+/* Check whether a snapshot does not see a row that a later snapshot of its database can see. */
 static bool
 can_appear(const Row *row, const TestSnapshot *snapshot)
 {
 	const Transaction *transaction = &server.transactions[row->transaction];
 
-	return !snapshot->sees[row->transaction] && transaction->state != ABORTED && transaction->xid != 0;
+	return !snapshot->sees[row->transaction] && transaction->state != ABORTED &&
+		transaction->xid != 0 && transaction->database == FIRST_DATABASE;
 }
 
 /*
- * Check that a snapshot has one horizon of each kind.  Unless the generators were reset after
- * the reader's first snapshot, check also that no row below the horizon can appear later.
+ * Check that a snapshot has one horizon.  Unless the generator was reset after the reader's first snapshot, check also that no row below the horizon can appear later.
  */
 static void
 check_horizons(void)
@@ -339,13 +382,13 @@ check_horizons(void)
 
 		for (int j = 0; j < i; j++)
 		{
-			if (horizons[j].snapshot == horizon->snapshot && horizons[j].kind == horizon->kind &&
+			if (horizons[j].snapshot == horizon->snapshot &&
 				horizons[j].value.time != horizon->value.time)
 				violation("a snapshot has two horizons");
 		}
 		for (int j = 0; j < row_count; j++)
 		{
-			if (rows[j].kind == horizon->kind && less(rows[j].value, horizon->value) &&
+			if (less(rows[j].value, horizon->value) &&
 				can_appear(&rows[j], horizon->snapshot) && resets_before_reader == resets)
 				violation("a row is missed: value %d of transaction %d", j, rows[j].transaction);
 		}
@@ -361,31 +404,35 @@ check_positions(void)
 		uint8		id[UUID_BYTES];
 		UuidPayload after;
 
-		if (!uuid_position_after(&positions[i].value, &server.mark.branches, UUID_V7, id))
+		if (!uuid_position_after(&positions[i].value, &server.mark.branches, id))
 			violation("a position is unknown");
 		after = uuid_layout_unpack(id, UUID_V7->version);
 		for (int j = 0; j < row_count; j++)
 		{
-			if (rows[j].kind == UUID_V7 && !less(after, rows[j].value) && can_appear(&rows[j], positions[i].snapshot))
-				violation("a reader with a position misses a row: value %d of transaction %d", j, rows[j].transaction);
+			if (!less(after, rows[j].value) && can_appear(&rows[j], positions[i].snapshot))
+				violation("a reader with a position misses a row: value %d of transaction %d",
+						  j, rows[j].transaction);
 		}
 	}
 }
 
-/* Check that finished transactions do not hold the horizon. */
+/* Check that neither finished transactions nor those of another database hold the horizon. */
 static void
 check_nothing_held(void)
 {
-	if (server.prepared != NO_TRANSACTION || scenario->startup == WITH_OLD_SNAPSHOT)
+	if (scenario->startup == WITH_OLD_SNAPSHOT ||
+		(server.prepared != NO_TRANSACTION &&
+		 server.transactions[server.prepared].database == FIRST_DATABASE))
 		return;
+	MyDatabaseId = FIRST_DATABASE;
 	begin_transaction();
 	new_snapshot(false);
 	horizon_count = 0;
-	read_horizon(UUID_V7);
+	read_horizon();
 	for (int i = 0; i < row_count; i++)
 	{
-		if (rows[i].kind == UUID_V7 && resets == 0 && !less(rows[i].value, horizons[0].value))
-			violation("a finished transaction holds the horizon");
+		if (resets == 0 && !less(rows[i].value, horizons[0].value))
+			violation("a finished transaction, or one of another database, holds the horizon");
 	}
 }
 
@@ -430,20 +477,21 @@ prepare_scenario(void)
 	create_server(processes);
 	row_count = position_count = resets = resets_begun = 0;
 	if (scenario->startup == IN_USE)
-		write_rows('m');
+		write_rows('c');
 	else
 	{
 		/* a row of transaction 0, with a value from before startup */
 		begin_transaction();
 		assign_xid();
-		rows[0].kind = UUID_V7;
 		rows[0].value.time = 1;
 		rows[0].value.tail = 0;
 		rows[0].transaction = 0;
 		row_count = 1;
 		commit_transaction();
-		server.mark.reserved_until[UUID_V7->number] = 1000;
-		if (scenario->startup == WITH_PREPARED)
+		server.mark.reserved_until = 1000;
+		if (scenario->startup == WITH_PREPARED_ELSEWHERE)
+			server.transactions[0].database++;
+		if (scenario->startup == WITH_PREPARED || scenario->startup == WITH_PREPARED_ELSEWHERE)
 			restore_prepared(0);
 		if (scenario->startup == WITH_POSITION)
 			add_old_position();
@@ -471,16 +519,26 @@ static const Scenario scenarios[] = {
 	{"transactions that abort, and without ID", IN_USE, {"ac", "oC", "sh"}},
 	{"two statements", IN_USE, {"Cc", "c", "shsh"}},
 	{"a cursor with an older snapshot", IN_USE, {"cc", "c", "sshbh"}},
-	{"two kinds", IN_USE, {"mm", "c", "shih"}},
 	{"a transaction is prepared, and committed", IN_USE, {"pc", "k", "shh"}},
 	{"a transaction is prepared, and rolled back", IN_USE, {"pc", "K", "sh"}},
 	{"the slot of a prepared transaction is used again", IN_USE, {"pp", "kk", "sh"}},
 	{"the history of prepared transactions is merged", IN_USE, {"pkpkpk", "sh"}},
 	{"a backend exits, and another one starts", IN_USE, {"xcx", "c", "sh"}},
-	{"a generator is reset in a transaction", IN_USE, {"Cg", "c", "sh"}},
-	{"a generator is reset by another process", IN_USE, {"C", "zc", "shsh"}},
+	{"the generator is reset in a transaction", IN_USE, {"Cg", "c", "sh"}},
+	{"the generator is reset by another process", IN_USE, {"C", "zc", "shsh"}},
+	{"a backend of another database follows", IN_USE, {"c2c", "c", "sh"}},
+	{"a backend of this database follows", IN_USE, {"2c1c", "c", "sh"}},
+	{"the history of two databases is merged", IN_USE, {"cc2cc", "swh"}},
+	{"a transaction of another database stays prepared", IN_USE, {"2p", "c", "shsh"}},
+	{"another database uses the slot of a prepared transaction", IN_USE, {"p2p", "k", "sh"}},
+	{"another database used the slot of a prepared transaction", IN_USE, {"2p1p", "kk", "sh"}},
+	{"first use, with a transaction prepared elsewhere", WITH_PREPARED_ELSEWHERE, {"c", "n", "sh"}},
 	{"first use, with a prepared transaction", WITH_PREPARED, {"c", "n", "k", "sh"}},
 	{"first use by the reader, with a prepared transaction", WITH_PREPARED, {"nc", "k", "shsh"}},
+	{"a guard, and values of other transactions", IN_USE, {"cu", "u", "sh"}},
+	{"a guard, and values of a transaction that aborts", IN_USE, {"au", "sh"}},
+	{"a guard, and values of a transaction that is prepared", IN_USE, {"pu", "k", "sh"}},
+	{"a guard, and a reset in a transaction", IN_USE, {"U", "c", "sP"}},
 	{"positions, and a reset", IN_USE, {"C", "zc", "sPsP"}},
 	{"positions, and a reset in a transaction", IN_USE, {"g", "c", "sP"}},
 	{"first use, with a position", WITH_POSITION, {"C", "c", "sP"}},

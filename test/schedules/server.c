@@ -22,7 +22,9 @@ static Server first_server;		/* state of the server when a run starts */
 /* Global variables of each process */
 static struct
 {
+	Oid			database;
 	TransactionSlot *own_slot;
+	ValueRange	own_values;
 	sigjmp_buf *exception_stack;
 	ErrorContextCallback *error_context;
 	int			last_error;
@@ -186,7 +188,9 @@ try_statement(void (*statement) (void *arg), void *arg)
 void
 leave_process(int process)
 {
+	saved[process].database = MyDatabaseId;
 	saved[process].own_slot = uuid9562_own_slot;
+	saved[process].own_values = uuid9562_own_values;
 	saved[process].exception_stack = PG_exception_stack;
 	saved[process].error_context = error_context_stack;
 	saved[process].last_error = last_error;
@@ -199,7 +203,9 @@ enter_process(int process)
 #if PG_VERSION_NUM >= 170000
 	MyProcNumber = process;
 #endif
+	MyDatabaseId = saved[process].database;
 	uuid9562_own_slot = saved[process].own_slot;
+	uuid9562_own_values = saved[process].own_values;
 	PG_exception_stack = saved[process].exception_stack;
 	error_context_stack = saved[process].error_context;
 	last_error = saved[process].last_error;
@@ -224,6 +230,11 @@ create_server(int processes)
 	memset(saved, 0, sizeof(saved));
 	ProcGlobal->allProcs = (PGPROC *) arena;
 	MaxBackends = processes - NUM_AUXILIARY_PROCS;
+	for (int i = 0; i < MAX_PROCESSES; i++)
+	{
+		saved[i].database = FIRST_DATABASE;
+		ProcGlobal->allProcs[i].databaseId = FIRST_DATABASE;
+	}
 	server.prepared = NO_TRANSACTION;
 	/* the 32-bit transaction IDs wrap around during a run */
 	server.next_xid = (UINT64CONST(3) << 32) - 3;
@@ -245,7 +256,9 @@ start_server(void)
 		held_locks[i] = NULL;
 	for (int i = 0; i < MAX_PROCESSES; i++)
 	{
+		saved[i].database = FIRST_DATABASE;
 		saved[i].own_slot = NULL;
+		saved[i].own_values = NO_VALUES;
 		saved[i].exception_stack = NULL;
 		saved[i].error_context = NULL;
 	}

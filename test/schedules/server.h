@@ -13,6 +13,7 @@
 
 #define MAX_TRANSACTIONS	24
 #define NO_TRANSACTION		(-1)
+#define FIRST_DATABASE		1	/* the database of the readers */
 
 typedef enum TransactionState
 {
@@ -24,6 +25,7 @@ typedef enum TransactionState
 typedef struct Transaction
 {
 	uint64		xid;			/* 0 if it has none */
+	Oid			database;
 	TransactionState state;
 } Transaction;
 
@@ -76,11 +78,11 @@ extern void abort_transaction(void);
 extern void prepare_transaction(void);
 extern void restore_prepared(int number);
 extern void finish_prepared(bool commit);
-extern void exit_backend(void);
+extern void exit_backend(Oid next_database);
 extern void take_snapshot(TestSnapshot *snapshot);
 extern void reset_transactions(void);
-extern UuidPayload generate(const UuidKind *kind);
-extern UuidPayload ask_horizon(const UuidKind *kind, TestSnapshot *snapshot);
+extern UuidPayload generate(void);
+extern UuidPayload ask_horizon(TestSnapshot *snapshot);
 extern UuidSealed ask_position(TestSnapshot *snapshot);
 
 #endif							/* UUID9562_TEST_SERVER_H */

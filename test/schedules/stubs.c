@@ -13,6 +13,7 @@
 
 #include "access/parallel.h"
 #include "access/xact.h"
+#include "commands/dbcommands.h"
 #include "mb/pg_wchar.h"
 #include "storage/ipc.h"
 #include "storage/shmem.h"
@@ -33,6 +34,7 @@
 static PROC_HDR proc_header;
 PROC_HDR   *ProcGlobal = &proc_header;
 PGPROC	   *MyProc;
+Oid			MyDatabaseId;
 #if PG_VERSION_NUM >= 170000
 ProcNumber	MyProcNumber;
 #endif
@@ -60,6 +62,13 @@ UuidNodeBits
 uuid9562_own_node_id(void)
 {
 	return uuid_no_node;
+}
+
+const char *
+GetConfigOptionResetString(const char *name)
+{
+	(void) name;
+	return application_name;
 }
 
 /* --- memory --------------------------------------------------------------------- */
@@ -314,6 +323,12 @@ cstring_to_text_with_len(const char *string, int length)
 }
 
 /* No scenario calls the next functions, which read the text of a position or format errors. */
+char *
+get_database_name(Oid oid)
+{
+	violation("a position of database %u", oid);
+}
+
 struct varlena *
 pg_detoast_datum_packed(struct varlena *datum)
 {

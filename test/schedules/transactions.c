@@ -10,9 +10,7 @@
 #include "utils/snapmgr.h"
 #include "utils/uuid.h"
 
-extern Datum uuid9562_uuidv6_ordered(PG_FUNCTION_ARGS);
 extern Datum uuid9562_uuidv7_ordered(PG_FUNCTION_ARGS);
-extern Datum uuid9562_uuidv6_horizon(PG_FUNCTION_ARGS);
 extern Datum uuid9562_uuidv7_horizon(PG_FUNCTION_ARGS);
 extern Datum uuid9562_uuidv7_position(PG_FUNCTION_ARGS);
 
@@ -142,6 +140,7 @@ begin_transaction(void)
 	if (number >= MAX_TRANSACTIONS)
 		violation("too many transactions");
 	server.transactions[number].xid = 0;
+	server.transactions[number].database = MyDatabaseId;
 	server.transactions[number].state = IN_PROGRESS;
 	backends[BACKEND].transaction = number;
 	return number;
@@ -238,8 +237,11 @@ prepare_transaction(void)
 	wait_until(none_is_prepared, NULL);
 	server.prepared = number;
 	server.prepared_is_locked = true;
+	LWLockAcquire(TwoPhaseStateLock, LW_EXCLUSIVE);
 	event("prepare");
+	store_now(&PREPARED_PROC->databaseId, MyDatabaseId);
 	store_now(&PREPARED_PROC->xid, (TransactionId) server.transactions[number].xid);
+	LWLockRelease(TwoPhaseStateLock);
 	event("leave the transaction to the prepared one");
 	store_now(&MyProc->xid, InvalidTransactionId);
 	end_transaction(XACT_EVENT_PREPARE);
@@ -253,6 +255,7 @@ restore_prepared(int number)
 {
 	server.transactions[number].state = IN_PROGRESS;
 	server.prepared = number;
+	PREPARED_PROC->databaseId = server.transactions[number].database;
 	PREPARED_PROC->xid = (TransactionId) server.transactions[number].xid;
 }
 
@@ -269,16 +272,22 @@ finish_prepared(bool commit)
 	server.prepared = NO_TRANSACTION;
 }
 
-/* End the backend, whose transaction PostgreSQL aborts, and start another in its PGPROC. */
+/*
+ * End the backend, whose transaction PostgreSQL aborts, and start another in its PGPROC, in the
+ * same or another database.
+ */
 void
-exit_backend(void)
+exit_backend(Oid next_database)
 {
 	if (own_transaction() != NO_TRANSACTION)
 		abort_transaction();
 	memset(&backends[BACKEND], 0, sizeof(backends[BACKEND]));
 	backends[BACKEND].transaction = NO_TRANSACTION;
 	uuid9562_own_slot = NULL;
+	uuid9562_own_values = NO_VALUES;
 	event("start another backend");
+	MyDatabaseId = next_database;
+	store_now(&MyProc->databaseId, next_database);
 }
 
 /* --- snapshots and calls --------------------------------------------------------- */
@@ -311,42 +320,42 @@ take_snapshot(TestSnapshot *snapshot)
 
 /* Call an SQL function without arguments that returns a UUID. */
 static UuidPayload
-call(PGFunction function, const UuidKind *kind)
+call(PGFunction function)
 {
 	LOCAL_FCINFO(fcinfo, 0);
 
 	InitFunctionCallInfoData(*fcinfo, NULL, 0, InvalidOid, NULL, NULL);
-	return uuid_layout_unpack(DatumGetUUIDP(function(fcinfo))->data, kind->version);
+	return uuid_layout_unpack(DatumGetUUIDP(function(fcinfo))->data, UUID_V7->version);
 }
 
 UuidPayload
-generate(const UuidKind *kind)
+generate(void)
 {
-	UuidPayload value = call(kind->number == UUID_KIND_V7 ? uuid9562_uuidv7_ordered : uuid9562_uuidv6_ordered, kind);
+	UuidPayload value = call(uuid9562_uuidv7_ordered);
 
 	server.used = true;
 	return value;
 }
 
 UuidPayload
-ask_horizon(const UuidKind *kind, TestSnapshot *snapshot)
+ask_horizon(TestSnapshot *snapshot)
 {
 	UuidPayload horizon;
 
 	active_snapshot = &snapshot->data;
-	horizon = call(kind->number == UUID_KIND_V7 ? uuid9562_uuidv7_horizon : uuid9562_uuidv6_horizon, kind);
+	horizon = call(uuid9562_uuidv7_horizon);
 	server.used = true;
 	if (uuid9562_cached_horizon(&snapshot->data)->branch == 0)
 		violation("a horizon is computed without a branch");
 	return horizon;
 }
 
-/* Compute the position of a reader that has read all rows of v7 below the snapshot's horizon. */
+/* Compute the position of a reader that has read all rows below the snapshot's horizon. */
 UuidSealed
 ask_position(TestSnapshot *snapshot)
 {
 	LOCAL_FCINFO(fcinfo, 2);
-	UuidPayload horizon = ask_horizon(UUID_V7, snapshot);
+	UuidPayload horizon = ask_horizon(snapshot);
 	pg_uuid_t	id;
 	UuidSealed position;
 	text	   *result;
@@ -357,7 +366,7 @@ ask_position(TestSnapshot *snapshot)
 	fcinfo->args[0].isnull = false;
 	fcinfo->args[1].isnull = true;
 	result = (text *) DatumGetPointer(uuid9562_uuidv7_position(fcinfo));
-	if (!uuid_position_read(&position, UUID_V7, VARDATA(result), VARSIZE(result) - VARHDRSZ))
+	if (!uuid_position_read(&position, VARDATA(result), VARSIZE(result) - VARHDRSZ))
 		violation("a position cannot be read");
 	return position;
 }

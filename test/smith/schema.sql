@@ -1,4 +1,4 @@
--- The schema for the random queries of scripts/smith.  It has many kinds of columns with IDs
+-- The schema for the random queries of scripts/lab/smith.  It has many kinds of columns with IDs
 -- and periods, and period conditions in many places where PostgreSQL simplifies conditions.
 -- SQLsmith writes only the literals NULL, true, false and small integers.  So other constants
 -- are functions without arguments.
@@ -140,6 +140,16 @@ CREATE VIEW last_of_period AS
 CREATE VIEW members AS
 	SELECT c.id, c.vip, c.valid FROM customer AS c WHERE c.vip OR EXISTS (SELECT FROM contract AS k WHERE k.customer = c.id AND k.id <@ tstzrange(c.valid_from, k.at))
 	OR c.id IN (SELECT customer FROM orders AS o WHERE o.id <@ c.valid);
+-- NULL in each column of a part of UNION ALL, which PostgreSQL substitutes into conditions, and an
+-- OR across joined tables
+CREATE VIEW parts_with_nulls AS
+	SELECT id, customer, n, valid, valid_from, valid_to FROM orders
+	UNION ALL SELECT id, NULL, NULL, NULL, NULL, NULL FROM note
+	UNION ALL SELECT NULL, id, n, valid, valid_from, NULL FROM customer
+	UNION ALL SELECT id, customer, NULL, period, NULL, at FROM contract;
+CREATE VIEW periods_across_joins AS
+	SELECT x.id, x.n, x.valid, p.name, p.p FROM parts_with_nulls AS x, period AS p
+	WHERE x.id <@ x.valid OR x.id <@ tstzrange(p.a, NULL) OR p.p @> x.id OR x.id <@ tstzrange(x.valid_from, p.b);
 -- sublinks with several tables, which PostgreSQL simplifies before it plans them
 CREATE VIEW members_with_orders WITH (security_barrier) AS
 	SELECT c.id, c.n, CASE WHEN c.vip THEN EXISTS (SELECT FROM orders AS o LEFT JOIN visit AS v ON v.page = o.id WHERE o.id <@ c.valid AND v.id <@ v.stay) END AS visited,

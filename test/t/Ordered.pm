@@ -1,5 +1,5 @@
 # A server for tests of the ordered generators.  It is a server of World.pm that preloads the
-# library and has a node ID.
+# library.
 #
 #	my $server = Ordered->new('name', "conf\n", %node_options) or plan skip_all => World::REASON;
 package Ordered;
@@ -15,7 +15,7 @@ sub new
 {
 	my ($class, $name, $conf, @node_options) = @_;
 
-	return $class->SUPER::new($name, "shared_preload_libraries = 'uuid9562'\nuuid9562.node_id = 7\n" . ($conf || ''), @node_options);
+	return $class->SUPER::new($name, "shared_preload_libraries = 'uuid9562'\n" . ($conf || ''), @node_options);
 }
 
 # Return the path of the high-water mark's file.
@@ -41,11 +41,11 @@ sub error { return (shift->try(@_))[1] }
 
 sub value { return $_[0]->sql('SELECT public.uuidv7_ordered()') }
 
-# Return a column of a generator's statistics; the default generator is uuidv7_ordered().
+# Return a column of the generator's statistics.
 sub statistic
 {
-	my ($self, $column, $generator) = @_;
-	return $self->sql("SELECT $column FROM public.uuid_generator_stats() WHERE generator = '" . ($generator || 'uuidv7_ordered') . "'");
+	my ($self, $column) = @_;
+	return $self->sql("SELECT $column FROM public.uuid_generator_stats()");
 }
 
 # Start a session that generates a value and stays connected.

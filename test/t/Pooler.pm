@@ -1,6 +1,7 @@
 # PgBouncer in transaction mode in front of a server.
 #
 #	my $pooler = Pooler->new($node) or skip ...;	undef if PgBouncer is not installed
+#	Pooler->new($node, prepares => 0)	without support of prepared statements
 #	$pooler->connection		arguments of psql and pgbench
 #	$pooler->prepares		whether PgBouncer supports prepared statements
 #	$pooler->stop
@@ -16,18 +17,18 @@ use PostgreSQL::Test::Utils;
 
 sub new
 {
-	my ($class, $node) = @_;
+	my ($class, $node, %options) = @_;
 	my ($bouncer) = grep { -x } map { "$_/pgbouncer" } split(/:/, $ENV{PATH}), '/usr/sbin';
 	return unless $bouncer;
 	my ($major, $minor) = qx($bouncer --version) =~ /PgBouncer (\d+)\.(\d+)/;
 	my $dir = PostgreSQL::Test::Utils::tempdir();
-	my $self = bless { dir => $dir, port => PostgreSQL::Test::Cluster::get_free_port(), prepares => $major > 1 || $minor >= 21 }, $class;
+	my $self = bless { dir => $dir, port => PostgreSQL::Test::Cluster::get_free_port(), prepares => $major > 1 || $minor >= 21, %options }, $class;
 
 	append_to_file("$dir/pgbouncer.ini",
 		"[databases]\npostgres = host=" . $node->host . ' port=' . $node->port . ' user=' . getpwuid($<) . "\n[pgbouncer]\n"
 		  . "listen_addr =\nlisten_port = $self->{port}\nunix_socket_dir = $dir\nauth_type = any\npool_mode = transaction\n"
 		  . "default_pool_size = 4\nmin_pool_size = 4\nserver_round_robin = 1\nlogfile = $dir/log\n"
-		  . ($self->{prepares} ? "max_prepared_statements = 100\n" : ''));
+		  . ($major > 1 || $minor >= 21 ? 'max_prepared_statements = ' . ($self->{prepares} ? 100 : 0) . "\n" : ''));
 	$self->{process} = IPC::Run::start([ $bouncer, '--quiet', "$dir/pgbouncer.ini" ], '<', \undef, '>&', "$dir/out");
 	for (1 .. 300)
 	{

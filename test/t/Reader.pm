@@ -5,6 +5,7 @@
 #	my $reader = Reader->new($name, $dir, primary => sub { $node }, standby => sub { $other });
 #	$reader->read_page					return the number of rows, or undef after an error
 #	$reader->read_to_end
+#	$reader->rows						return the lines "epoch|id" of the rows that it got
 #	$reader->compare(@ids)				return how many of these rows the reader missed, how
 #										many it got twice, and how many other rows it got
 #
@@ -142,16 +143,16 @@ sub copy_on_primary
 	my $epoch = $self->epoch;
 	my $count = $self->ask('primary', qq{
 		WITH page AS (
-			SELECT rows.id, public.uuidv7_position(id, position) AS position
+			SELECT rows.id, position AS previous, public.uuidv7_position(id, position) AS next
 			FROM places, LATERAL (
 				SELECT id FROM events
 				WHERE id > public.uuidv7_after(position) AND id < public.uuidv7_horizon()
 				ORDER BY id LIMIT $self->{limit}) AS rows
 			WHERE reader = '$self->{name}'),
 		copy AS (INSERT INTO copied SELECT '$self->{name}', id, $epoch FROM page)
-		UPDATE places SET position = page.position
-		FROM (SELECT position, count(*) OVER () FROM page ORDER BY id DESC LIMIT 1) AS page
-		WHERE reader = '$self->{name}' RETURNING count});
+		UPDATE places SET position = next
+		FROM (SELECT previous, next, count(*) OVER () FROM page ORDER BY id DESC LIMIT 1) AS page
+		WHERE reader = '$self->{name}' AND position IS NOT DISTINCT FROM previous RETURNING count});
 
 	return defined $count ? $count || 0 : undef;
 }
@@ -222,14 +223,21 @@ sub read_to_end
 	return;
 }
 
+sub rows
+{
+	my ($self) = @_;
+
+	return split /\n/, $self->ask('primary', "SELECT epoch, id FROM copied WHERE reader = '$self->{name}'") // '' if $self->{inside};
+	return -e $self->file('read') ? split /\n/, slurp_file($self->file('read')) : ();
+}
+
 sub compare
 {
 	my ($self, @rows) = @_;
-	my $copied = $self->{inside} ? $self->ask('primary', "SELECT epoch, id FROM copied WHERE reader = '$self->{name}'") : slurp_file($self->file('read'));
 	my %rows = map { $_ => 1 } @rows;
 	my (%times, %got);
 
-	foreach my $line (split /\n/, $copied)
+	foreach my $line ($self->rows)
 	{
 		my ($epoch, $id) = split /\|/, $line;
 

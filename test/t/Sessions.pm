@@ -75,16 +75,17 @@ sub is_held_at
 }
 
 # Readers are hashes with a table, a position (undef at first), the IDs that were read, and
-# optionally a node.
+# optionally a node and the number of rows in a page.
 
 # Read the next page of a reader, on the primary.  Return its number of rows.
 sub read_on
 {
 	my ($reader) = @_;
 	my $position = defined $reader->{position} ? "'$reader->{position}'" : 'NULL';
+	my $limit = $reader->{limit} || 5000;
 	my @page = map { [ split /\|/ ] } split /\n/, ($reader->{node} || $node)->safe_psql('postgres',
 		"SELECT id, public.uuidv7_position(id, $position) FROM $reader->{table}
-		WHERE id > public.uuidv7_after($position) AND id < public.uuidv7_horizon() ORDER BY id LIMIT 5000");
+		WHERE id > public.uuidv7_after($position) AND id < public.uuidv7_horizon() ORDER BY id LIMIT $limit");
 
 	push @{ $reader->{ids} }, map { $_->[0] } @page;
 	$reader->{position} = $page[-1][1] if @page;

@@ -35,6 +35,20 @@ my $before = app($months);
 unlike(script('maintain'), qr/ERROR/, 'the maintenance can be repeated');
 is(app($months), $before, 'a second run creates no partition');
 
+# A reader's plan lacks partitions that are created later.
+{
+	my ($next) = reverse split / /, $before;
+	my $reader = $node->background_psql('postgres', extra_params => [ '-U', 'app' ]);
+
+	app("DROP TABLE $next");
+	in($reader, 'BEGIN', 'SELECT count(*) FROM event');
+	like(script('maintain'), qr/ERROR:  canceling statement due to lock timeout/, 'the maintenance creates no partition while a reader reads');
+	in($reader, 'COMMIT');
+	$reader->quit;
+	unlike(script('maintain'), qr/ERROR/, 'the maintenance succeeds after the reader');
+	is(app($months), $before, 'the maintenance has created the partition');
+}
+
 # --- readers ----------------------------------------------------------------------
 
 my $work = PostgreSQL::Test::Utils::tempdir();

@@ -18,6 +18,8 @@
 #	key file: LINES		write lines to uuid9562.key_file, and begin a new session
 #	not masked			do not mask UUIDs, since they are the same in each run
 #	new session			begin a new session
+#	another session			run the block in another session, while this session goes on
+#	clock SECONDS			set the server's clock ahead or, with a negative number, back
 #	restart				restart the server
 #	on the other server		run the block on a second server, whose address is "host=other"
 #	on both servers			run the block on both servers
@@ -127,6 +129,8 @@ sub mask
 		s/actual time=\d+\.\d+\.\.\d+\.\d+ rows=(\d+)(?:\.00)?/actual <time> rows=$1/g;
 		s/((?:Planning|Execution) Time:) \d+\.\d+ ms/$1 <time>/g;
 		s/^ +(?:Buffers:.*|Index Searches:.*|Planning:)\n//mg;
+		# join a condition that a page shows in two lines
+		s/^( *\w+ Cond: .*)\n +(?=AND )/$1 /mg;
 		# mask the names of InitPlans, which differ between versions
 		s/\(InitPlan \w+\)\.col1/\$0/g;
 		s/^( *InitPlan) \w+(?: \(returns \$0\))?/$1/mg;
@@ -196,6 +200,15 @@ sub write_keys
 	return "\\! (umask 077; printf '%s\\n' $quoted > $file)\n" . connect_to($node);
 }
 
+# Return lines of psql that execute SQL in another session and print its output.
+sub in_another_session
+{
+	my ($node, $sql, $file) = @_;
+
+	append_to_file($file, $sql);
+	return "\\set printed `psql -X -q -d '" . $node->connstr('shop') . "' -f $file 2>&1 | sed 's/^psql:[^ ]*: //'`\n\\echo :printed\n";
+}
+
 # --- page by page -------------------------------------------------------------------
 
 chdir $FindBin::Bin;	# \i finds the files of a page here
@@ -232,7 +245,6 @@ foreach my $page (map { s{^\Q$FindBin::Bin\E/}{}r } glob "$FindBin::Bin/README.m
 	my $at = 'here';
 	foreach my $n (0 .. $#run)
 	{
-		my $sql = $run[$n]{sql};
 		my @directives = @{ $run[$n]{directives} };
 		my %is = map { $_ => 1 } @directives;
 		my @on = $is{'on both servers'} ? ('other', 'here') : $is{'on the other server'} ? 'other' : 'here';
@@ -240,6 +252,7 @@ foreach my $page (map { s{^\Q$FindBin::Bin\E/}{}r } glob "$FindBin::Bin/README.m
 		foreach my $on (@on)
 		{
 			my ($remote) = grep { $_ ne $on } keys %server;
+			my $sql = $run[$n]{sql};
 			my $address = $remote ? 'host=' . $server{$remote}->host . ' port=' . $server{$remote}->port : '';
 
 			$script .= connect_to($server{$on}) if $on ne $at;
@@ -250,8 +263,11 @@ foreach my $page (map { s{^\Q$FindBin::Bin\E/}{}r } glob "$FindBin::Bin/README.m
 				$script .= connect_to($server{$on}) if /^(restart|new session)$/;
 				$script .= write_keys($server{$on}, $key_file, $1) if /^key file: (.*)/s;
 				$script .= "$1\n" if /^setup: (.*)/s;
+				$script .= "\\! printf 'by %d' " . ($start - time + $1) . ' > ' . $world->file_of . "\n" if /^clock (-?\d+)$/;
 			}
-			$script .= "\\echo \@\@\@ $n\n" . $sql =~ s/host=other\b/$address/r . "\\echo \@\@\@\n";
+			$sql =~ s/host=other\b/$address/;
+			$sql = in_another_session($server{$on}, $sql, PostgreSQL::Test::Utils::tempdir() . "/$pages.$n.sql") if $is{'another session'};
+			$script .= "\\echo \@\@\@ $n\n$sql\\echo \@\@\@\n";
 		}
 	}
 	my $printed = '';

@@ -64,17 +64,6 @@ is($server->statistic('mark_writes'), $writes, 'the end of a session does not wr
 $server->crash;
 cmp_ok($server->value, 'gt', $batch[-1], 'a value after a crash is greater than those of a session that ended');
 
-# One write extends the reservations of all generators in use, each from its own previous
-# value.
-$server->forget;
-$server->sql('SELECT public.uuidv6_ordered(), public.uuidv7_ordered()');
-clock(120);
-my $v6 = $server->sql('SELECT public.uuidv6_ordered()');
-$server->crash;
-clock(0);
-is(time_of_next(), '22', 'a generator keeps its own reservation when that of another is extended far ahead');
-cmp_ok($server->sql('SELECT public.uuidv6_ordered()'), 'gt', $v6, 'the other generator continues after its own values');
-
 # --- WAL ------------------------------------------------------------------------
 
 # Each write of the mark is one full-page image, which is flushed before a value of the new
@@ -200,7 +189,7 @@ $server->sql('SELECT public.uuid_generator_reset()');
 	Ordered::send_to($waits, q{SELECT 'waits', public.uuidv7_ordered()});
 	$server->wait_for(q{query LIKE '%waits%' AND wait_event = 'Uuid9562HighWaterMark'});
 	ok(1, 'the other session waits when no value is reserved');
-	is($server->sql('SELECT count(*) FROM public.uuid_generator_stats()'), '3', 'the statistics do not wait for a disk that stalls');
+	is($server->sql('SELECT generated > 0 FROM public.uuid_generator_stats()'), 't', 'the statistics do not wait for a disk that stalls');
 	like($server->sql('SELECT public.uuidv7_horizon()'), qr/^[0-9a-f-]{36}$/, 'the horizon does not wait for a disk that stalls');
 	clock(2);
 	like($_->query_safe('SELECT 1'), qr/1/, 'a session that waited continues when the disk does') foreach $extends, $waits;

@@ -30,7 +30,7 @@ my $parallel = q{SET max_parallel_workers_per_gather = 2; SET parallel_setup_cos
 	SET min_parallel_table_scan_size = 0; SET parallel_leader_participation = off};
 
 note "UUID9562_TEST_SEED=$seed UUID9562_HORIZON_ROWS=$rows";
-my @tables = qw(plain parted older node);
+my @tables = qw(plain parted);
 sql(q{
 	CREATE TABLE many AS SELECT n FROM generate_series(1, 20000) AS n;
 	ANALYZE many;
@@ -38,8 +38,6 @@ sql(q{
 	CREATE TABLE parted (id uuid DEFAULT public.uuidv7_ordered(), w int) PARTITION BY HASH (w);
 	CREATE TABLE parted_0 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 0);
 	CREATE TABLE parted_1 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 1);
-	CREATE TABLE older (id uuid PRIMARY KEY DEFAULT public.uuidv6_ordered(), w int);
-	CREATE TABLE node (id uuid PRIMARY KEY DEFAULT public.uuidv8_node_ordered(), w int);
 	CREATE VIEW settled_plain AS SELECT * FROM plain WHERE id < public.uuidv7_horizon();
 	CREATE TABLE positions (reader text PRIMARY KEY, id uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000');
 	CREATE TABLE seen (reader text, id uuid);
@@ -74,8 +72,6 @@ my @readers = (
 		SELECT read_on('of an old snapshot', 'SELECT id FROM plain WHERE id > $1 AND id < public.uuidv7_horizon()'); COMMIT} ],
 	[ 'by sequential scans', 'parted', q{SELECT read_on('by sequential scans', 'SELECT id FROM parted WHERE id > $1 AND id < public.uuidv7_horizon()')} ],
 	[ 'by a cursor', 'parted', q{SELECT read_by_cursor('by a cursor')} ],
-	[ 'of version 6', 'older', q{SELECT read_on('of version 6', 'SELECT id FROM older WHERE id > $1 AND id < public.uuidv6_horizon()')} ],
-	[ 'of a node', 'node', q{SELECT read_on('of a node', 'SELECT id FROM node WHERE id > $1 AND id < public.uuidv8_node_horizon()')} ],
 	[ 'without the horizon', 'plain', q{SELECT read_on('without the horizon', 'SELECT id FROM plain WHERE id > $1')} ]);
 sql("INSERT INTO positions (reader) VALUES " . join ', ', map { "('$_->[0]')" } @readers);
 
@@ -222,6 +218,7 @@ foreach my $reader (@readers)
 	my ($name, $table, $read) = @$reader;
 	my $before;
 
+	cmp_ok(sql("SELECT count(*) FROM seen WHERE reader = '$name'"), '>', 0, "a reader $name gets rows during the load");
 	do
 	{
 		$before = sql("SELECT id FROM positions WHERE reader = '$name'");
@@ -243,5 +240,5 @@ foreach my $reader (@readers)
 	}
 	is($found =~ s/^\d+\|//r, '0|0', "a reader $name gets each row once");
 }
-unlike(slurp_file($node->logfile), qr/TRAP|PANIC|stuck spinlock/, 'the server has not crashed by itself');
+unlike(slurp_file($node->logfile), qr/TRAP|PANIC|stuck spinlock|terminated by signal [^9]/, 'the server has not crashed by itself');
 done_testing;

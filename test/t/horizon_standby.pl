@@ -27,8 +27,8 @@ sql(q{
 
 # --- read-only transactions -----------------------------------------------------
 
-my $before = sql('SELECT public.uuidv6_ordered(), public.uuidv8_node_ordered()', 'SELECT public.uuidv7_ordered()') =~ s/.*\n//r;
-my @generating = (qw(uuidv6_ordered() uuidv7_ordered() uuidv8_node_ordered()), 'uuid_generator_reset()', "uuid_generator_advance('$before')");
+my $before = sql('SELECT public.uuidv7_ordered()');
+my @generating = ('uuidv7_ordered()', 'uuid_generator_reset()', "uuid_generator_advance('$before')");
 foreach my $function (@generating)
 {
 	my ($name) = $function =~ /^(\w+)/;
@@ -88,7 +88,7 @@ sub promote
 	is($standby->safe_psql('postgres', 'SELECT public.uuidv7() IS NOT NULL, public.uuidv6() IS NOT NULL, public.uuidv8_node() IS NOT NULL'),
 		't|t|t', 'uuidv6(), uuidv7() and uuidv8_node() work during recovery');
 	like(refusal('SELECT * FROM public.uuid_replay_target()', $standby), qr/ERROR:  25006: cannot execute uuid_replay_target\(\) during recovery/, 'uuid_replay_target() raises an error during recovery');
-	is($standby->safe_psql('postgres', 'SELECT count(*), count(held_since), count(last_timestamp) FROM public.uuid_generator_stats()'), '3|0|0', 'the statistics can be read during recovery');
+	is($standby->safe_psql('postgres', 'SELECT count(*), count(held_since), count(last_timestamp) FROM public.uuid_generator_stats()'), '1|0|0', 'the statistics can be read during recovery');
 
 	my $connected = session($standby);
 	in($connected, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT 1');
@@ -144,9 +144,9 @@ SKIP:
 	like(refused_in($importers[1], 'SELECT public.uuidv7_horizon()'), $unknown, 'a snapshot of a slot that was imported after promotion is refused');
 	cmp_ok($standby->safe_psql('postgres', 'SELECT public.uuidv7_ordered()'), 'gt', $last, 'after promotion the server generates values above those of the old primary, with a clock that is behind');
 	eval { $_->quit } foreach @importers, $user, $exporter;
-	unlike(slurp_file($standby->logfile), qr/TRAP|PANIC/, 'the standby has not crashed');
+	unlike(slurp_file($standby->logfile), qr/TRAP|PANIC|terminated by signal [^9]/, 'the standby has not crashed');
 	$standby->stop('immediate');
 }
-unlike(slurp_file($primary->logfile), qr/TRAP|PANIC/, 'the primary has not crashed');
+unlike(slurp_file($primary->logfile), qr/TRAP|PANIC|terminated by signal [^9]/, 'the primary has not crashed');
 $primary->stop;
 done_testing();

@@ -77,13 +77,12 @@ is_above_all('workers that raised an error leave nothing that holds the horizon'
 	in($holder, 'SELECT 1', 'BEGIN', q{INSERT INTO events (note) VALUES ('held')});
 	my $pid = in($holder, 'SELECT pg_backend_pid()');
 	my $since = in($holder, q{SELECT uuidv7_timestamp_micros(id) FROM events WHERE note = 'held'});
-	my $stats = q{SELECT held_since IS NOT NULL, held_by_pid, held_by_prepared FROM public.uuid_generator_stats() WHERE generator = 'uuidv7_ordered'};
+	my $stats = q{SELECT held_since IS NOT NULL, held_by_pid, held_by_prepared FROM public.uuid_generator_stats()};
 
 	is(sql($stats), "t|$pid|", 'a superuser sees which session holds the horizon');
 	is(sql('SET ROLE watcher', $stats), "t|$pid|", 'a member of pg_read_all_stats sees which session holds the horizon');
 	is(sql('SET ROLE clerk', $stats), 't||', 'another user sees that the horizon is held, but not by which session');
-	is(sql(qq{SELECT held_since BETWEEN '$since'::timestamptz - interval '2 ms' AND '$since' FROM public.uuid_generator_stats() WHERE generator = 'uuidv7_ordered'}), 't', 'held_since is the time of the first value');
-	is(sql('SELECT generator FROM public.uuid_generator_stats() WHERE held_since IS NOT NULL'), 'uuidv7_ordered', 'held_since is set only for the generator whose horizon is held');
+	is(sql(qq{SELECT held_since BETWEEN '$since'::timestamptz - interval '2 ms' AND '$since' FROM public.uuid_generator_stats()}), 't', 'held_since is the time of the first value');
 	in($holder, 'ROLLBACK');
 	leave($holder);
 
@@ -247,6 +246,6 @@ foreach my $trick (
 	is(missed_and_twice($reader), '0 missed, 0 twice', 'a hostile writer has hidden no row');
 	$slow->quit;
 }
-unlike(slurp_file($node->logfile), qr/TRAP|PANIC/, 'the server has not crashed');
+unlike(slurp_file($node->logfile), qr/TRAP|PANIC|terminated by signal [^9]/, 'the server has not crashed');
 $node->stop;
 done_testing();

@@ -108,6 +108,10 @@ $public_id{ $keys[0] } = $out;
 (my $status, $out, $err) = $node->psql('postgres', 'SELECT public.nil_uuid(); SHOW uuid9562.key_file', extra_params => [ '-U', 'web' ]);
 like($err, qr/ERROR:  (?:must be superuser|permission denied).* to examine "uuid9562.key_file"/, 'only superusers and members of pg_read_all_settings see the path');
 
+$node->safe_psql('postgres', "ALTER DATABASE postgres SET uuid9562.key_file = '$file'");
+is_refused(qr/WARNING: .*cannot be changed now.*Parameter "uuid9562.key_file" is not set/s, 'without preloading, ALTER DATABASE ... SET disables the keys of postgresql.conf');
+$node->safe_psql('postgres', 'ALTER DATABASE postgres RESET ALL');
+
 # --- refused files --------------------------------------------------------------
 
 unlink $file;
@@ -150,6 +154,17 @@ SKIP:
 	symlink $public, $file;
 	is_refused(qr/$refused it is not a regular file that only the database user or root can access\n/, 'a file of root that everybody can read');
 }
+
+# as for private keys of TLS, a file of root may be readable for its group
+$world->turn("root's");
+write_keys("postgres orders = $keys[0]\n", 0640);
+is((call('orders'))[0], $public_id{ $keys[0] }, 'a file of root that its group may read');
+foreach my $mode (0620, 0610, 0604, 0602)
+{
+	write_keys("postgres orders = $keys[0]\n", $mode | 0440);
+	is_refused(qr/$refused it is not a regular file that only the database user or root can access\n/, sprintf 'permissions 0%o of a file of root', $mode | 0440);
+}
+$world->turn('normal');
 
 # a key file inside the data directory: by its own path, by a link to the file, and by a
 # link to the directory

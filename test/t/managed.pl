@@ -59,6 +59,7 @@ my %arguments = (
 	1 => [ lists(1, @types) ],
 	2 => [ lists(2, @types) ],
 	3 => [ lists(3, 'text', 'character varying', 'integer', 'bigint', 'anyelement') ],
+	6 => [ lists(6, 'text') ],
 	map { $_ => [ lists($_, 'text', 'integer', 'anyelement') ] } 4, 5);
 my %words = map { $_ => 1 } $managed =~ /\w+|[-+*\/<>=~!@#%^&|?]+/g;
 my $trap = "LANGUAGE plpgsql AS 'BEGIN RAISE ''trap''; END';\n";
@@ -75,7 +76,7 @@ foreach my $function (split /\n/, $node->safe_psql('clean', q{SELECT DISTINCT pr
 	my ($name, $count) = split /\|/, $function;
 
 	next unless $words{$name};
-	foreach my $arguments (map { @{ $arguments{$_} || [] } } $count == 100 ? 1 .. 5 : $count)
+	foreach my $arguments (map { @{ $arguments{$_} || [] } } $count == 100 ? 1 .. 6 : $count)
 	{
 		my $signature = "$name(" . join(', ', @$arguments) . ')';
 		$plants .= "CREATE FUNCTION public.\"$name\"(" . join(', ', @$arguments) . ") RETURNS boolean $trap" unless $planted{$signature}++;

@@ -1,12 +1,15 @@
-# The example outbox_reader.py misses no row if it crashes, or if a failover loses rows and the
-# clock of the new primary is behind.  The program of the page doc/positions.md gets each row from
-# a standby.
+# The example outbox_reader.py misses no row if it crashes, if a failover loses rows and the clock
+# of the new primary is behind, or if it shares the sessions of a pooler with another reader.  The
+# program of the page doc/positions.md gets each row from a standby.
+#
+# UUID9562_OUTBOX_KILLS is how often the readers behind the pooler are killed.
 use strict;
 use warnings;
 
 use FindBin;
 use lib $FindBin::Bin;
 use JSON::PP;
+use Pooler;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Sessions;
@@ -20,8 +23,9 @@ my $world = World->new('outbox', "shared_preload_libraries = 'uuid9562'\nuuid956
 my $primary = use_server($world->node);
 sql(q{
 	CREATE TABLE outbox (id uuid PRIMARY KEY DEFAULT public.uuidv7_ordered(), message text NOT NULL);
+	CREATE TABLE tasks (LIKE outbox INCLUDING ALL);
 	CREATE ROLE reader LOGIN;
-	GRANT SELECT ON outbox TO reader});
+	GRANT SELECT ON outbox, tasks TO reader});
 $primary->backup('standby');
 my $standby = PostgreSQL::Test::Cluster->new('outbox_standby');
 $standby->init_from_backup($primary, 'standby', has_streaming => 1);
@@ -71,7 +75,84 @@ insert($primary, 'third', 1);
 await_message('third');
 is(missed_and_twice({ table => 'outbox', ids => [ map { $_->{id} } delivered() ] }) =~ s/, .*//r, '0 missed', 'a reader that died misses no row');
 
-# the program of the page, which reads on a standby
+# --- a position that is set back ----------------------------------------------------
+
+# Read the output of the reader through a pipe, which holds less than a page.  So when the test has
+# got the first row of the second page, the reader waits within this page.
+{
+	my ($again, $pipe) = (0);
+
+	sql(q{INSERT INTO tasks (message) SELECT repeat('long', 100) FROM generate_series(1, 2500)});
+	append_to_file("$dir/tasks.py", slurp_file("$FindBin::Bin/examples/outbox_reader.py") =~ s/FROM outbox\b/FROM tasks/r);
+	my $pid = open($pipe, '-|', $python, "$dir/tasks.py", $conninfo, "$dir/set_back") or die "no reader: $!";
+	local $SIG{ALRM} = sub { kill KILL => $pid };
+	alarm 60;
+	my ($first) = <$pipe> =~ /"id": "([^"]*)"/;
+	<$pipe> for 1 .. 1000;
+	unlink "$dir/set_back" or die 'the reader has not stored a position';
+	while (!$again && defined(my $line = <$pipe>)) { $again = $line =~ /"$first"/ }
+	alarm 0;
+	kill KILL => $pid;
+	close $pipe;
+	ok($again, 'a position that is removed while the reader delivers a page is not stored again');
+}
+
+# --- permanent errors ---------------------------------------------------------------
+
+foreach my $case ([ 'user=nobody', qr/role "nobody" does not exist/ ], [ 'dbname=nothing', qr/database "nothing" does not exist/ ])
+{
+	my ($wrong, $error) = @$case;
+
+	$status = IPC::Run::run([ 'timeout', '20', $python, "$FindBin::Bin/examples/outbox_reader.py", "$conninfo $wrong", "$dir/wrong" ], '>', \$out, '2>', \$err);
+	is($? >> 8, 1, "the reader ends if it connects with $wrong");
+	like($err, $error, "the reader shows the error if it connects with $wrong");
+}
+
+# --- two readers behind a pooler ----------------------------------------------------
+
+SKIP:
+{
+	my $pooler = Pooler->new($primary, prepares => 0) or skip 'PgBouncer is not installed', 2;
+	my ($host, $port) = ($pooler->connection)[1, 3];
+	my %program = (outbox => "$FindBin::Bin/examples/outbox_reader.py", tasks => "$dir/tasks.py");
+	my $start = sub {
+		return map { IPC::Run::start([ $python, $program{$_}, "host=$host port=$port dbname=postgres user=reader", "$dir/pooled.$_" ],
+			'<', \undef, '>>', "$dir/out.$_", '2>>', "$dir/err.$_") } qw(outbox tasks);
+	};
+
+	sql('TRUNCATE tasks');
+	for my $round (1 .. $ENV{UUID9562_OUTBOX_KILLS} || 3)
+	{
+		my @readers = $start->();
+		# a client of Psycopg prepares a statement that it has executed five times
+		for (1 .. 5)
+		{
+			sql(map { "INSERT INTO $_ (message) SELECT '$_' FROM generate_series(1, 5)" } qw(outbox tasks));
+			select undef, undef, undef, 0.1 + rand 0.2;
+		}
+		foreach my $reader (@readers) { $reader->signal('KILL'); $reader->finish }
+	}
+	my @readers = $start->();
+	sql(map { "INSERT INTO $_ (message) VALUES ('last')" } qw(outbox tasks));
+	foreach my $table (qw(outbox tasks))
+	{
+		for (1 .. 300)
+		{
+			last if slurp_file("$dir/out.$table") =~ /"last"/;
+			select undef, undef, undef, 0.1;
+		}
+		my %rows = map { $_ => 1 } split /\n/, sql("SELECT id FROM $table");
+		my %got = map { decode_json($_)->{id} => 1 } grep { /}$/ } split /\n/, slurp_file("$dir/out.$table");
+		my ($missed, $other) = (scalar(grep { !$got{$_} } keys %rows), scalar(grep { !$rows{$_} } keys %got));
+		is("$missed of $table missed, $other of another table", "0 of $table missed, 0 of another table",
+			"behind a pooler, a reader that is killed gets the " . keys(%rows) . " rows of its table")
+		  or diag(slurp_file("$dir/err.$table"));
+	}
+	foreach my $reader (@readers) { $reader->signal('KILL'); $reader->finish }
+	$pooler->stop;
+}
+
+# --- the program of the page, which reads on a standby
 my ($program) = slurp_file("$FindBin::Bin/doc/positions.md") =~ /^```python\n(.*?)^```/ms or die 'the page has no program';
 append_to_file("$dir/read_rows.py", "import sys, time, psycopg\n$program" . q{
 primary, standby = (psycopg.connect(server, autocommit=True) for server in sys.argv[1:])
@@ -83,8 +164,9 @@ for page in range(2):
     print(len(rows))
     primary.execute("INSERT INTO outbox (message) VALUES ('fourth')")
 });
+my $rows = sql('SELECT count(*) FROM outbox');
 $status = IPC::Run::run([ 'timeout', '60', $python, "$dir/read_rows.py", map { $_->connstr('postgres') } $primary, $standby ], '>', \$out, '2>', \$err);
-is($out, "5001\n1\n", 'the program of the manual gets each row once from a standby') or diag($err);
+is($out, "$rows\n1\n", 'the program of the manual gets each row once from a standby') or diag($err);
 
 # a failover that loses rows; the clock of the new primary is behind
 insert($primary, 'kept', 10);

@@ -3,14 +3,12 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib $FindBin::Bin;
+use Pooler;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-
-my ($bouncer) = grep { -x } map { "$_/pgbouncer" } split(/:/, $ENV{PATH}), '/usr/sbin';
-plan skip_all => 'PgBouncer is not installed' unless $bouncer;
-my ($major, $minor) = qx($bouncer --version) =~ /PgBouncer (\d+)\.(\d+)/;
-my $prepares = $major > 1 || $minor >= 21;
 
 my $node = PostgreSQL::Test::Cluster->new('pooler');
 $node->init;
@@ -23,26 +21,10 @@ $node->safe_psql('postgres', q{
 	INSERT INTO visits SELECT public.uuidv7_at('2026-01-01'::timestamptz + n * interval '1 hour') FROM generate_series(1, 1000) AS n;
 	ANALYZE visits});
 
-# Use four server sessions.  The next transaction runs in the session that has been idle
-# for the longest time.
+my $pooler = Pooler->new($node) or plan skip_all => 'PgBouncer is not installed';
+my $prepares = $pooler->prepares;
 my $dir = PostgreSQL::Test::Utils::tempdir();
-my $port = PostgreSQL::Test::Cluster::get_free_port();
-append_to_file("$dir/pgbouncer.ini",
-	"[databases]\npostgres = host=" . $node->host . ' port=' . $node->port . ' user=' . getpwuid($<) . "\n[pgbouncer]\n"
-	  . "listen_addr =\nlisten_port = $port\nunix_socket_dir = $dir\nauth_type = any\npool_mode = transaction\n"
-	  . "default_pool_size = 4\nmin_pool_size = 4\nserver_round_robin = 1\nlogfile = $dir/log\n"
-	  . ($prepares ? "max_prepared_statements = 100\n" : ''));
-my $pooler = IPC::Run::start([ $bouncer, '--quiet', "$dir/pgbouncer.ini" ], '<', \undef, '>&', "$dir/out");
-END { local $?; $pooler->kill_kill if $pooler; }
-local $ENV{PGHOST} = $dir;
-local $ENV{PGPORT} = $port;
-my $ready = 0;
-for (1 .. 300)
-{
-	last if $ready = !system("psql -XAtqc 'SELECT 1' postgres >/dev/null 2>&1");
-	select undef, undef, undef, 0.1;
-}
-$ready or BAIL_OUT('PgBouncer does not start: ' . slurp_file("$dir/out"));
+local @ENV{qw(PGHOST PGPORT)} = ($pooler->connection)[1, 3];
 
 sub direct { return $node->safe_psql('postgres', join ";\n", @_) }
 
@@ -98,8 +80,6 @@ foreach my $case ([ 'uuidv7', 't', 'not in order' ], [ 'uuidv7_ordered', 'f', 'i
 		"$default() is $order across the sessions of the server");
 }
 
-$pooler->signal('TERM');
-$pooler->finish;
-undef $pooler;
+$pooler->stop;
 $node->stop;
 done_testing();

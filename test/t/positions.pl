@@ -71,14 +71,17 @@ sub read_inside
 # Read pages until one is empty, but at most 20 pages, in case the position does not advance.
 sub read_to_end { my ($reader) = @_; read_on($reader) or return for 1 .. 20 }
 
-# A reader whose position is outside the database, and one whose position is inside
+# A reader whose position is outside the database, one that reads a single small page each time, so
+# that it is always behind, and one whose position is inside
 my $outside = { table => 'events' };
+my $behind = { table => 'events', limit => 70 };
 sub read_all
 {
 	my ($server) = @_;
 
-	$outside->{node} = $server;
+	$_->{node} = $server foreach $outside, $behind;
 	read_to_end($outside);
+	read_on($behind);
 	read_inside($server) for 1 .. 3;
 }
 
@@ -167,8 +170,10 @@ is_complete($third, 'after the promotion of a standby that has the same timeline
 	$standby->stop;
 	write_rows($third, 'for the standby');
 	$next = (ask_primary($reader))[2];
-	my $refused = refusal("SELECT public.uuid_has_replayed('$next')", $third);
-	like($refused, qr/ERROR:  55000: recovery is not in progress\nHINT:  .*standby/, 'the primary refuses to answer');
+	is(on($third, "SELECT public.uuid_has_replayed('$next'), public.uuid_has_replayed('$target_of_second[2]')"), 't|f',
+		'a primary has replayed its own targets, and not those of a branch that died');
+	like(refusal("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT public.uuid_has_replayed('$next')", $third),
+		qr/ERROR:  25001: cannot execute uuid_has_replayed/, 'an old snapshot is refused on a primary too');
 	start($standby);
 	is($standby->poll_query_until('postgres', "SELECT public.uuid_has_replayed('$next')"), 1, 'a standby that was stopped catches up with the target');
 	is(on($standby, "SELECT public.uuid_has_replayed('$target_of_second[2]')"), 'f', 'a standby never replays the target of a branch that died');
@@ -180,7 +185,7 @@ is_complete($third, 'after the promotion of a standby that has the same timeline
 	start($third, -60);
 	on($third, 'SELECT target FROM public.uuid_replay_target()');
 	caught_up($third, $standby);
-	is(on($standby, "SELECT public.uuid_has_replayed('$next')"), 't', 'a target stays replayed after a restart of the primary');
+	is(on($_, "SELECT public.uuid_has_replayed('$next')"), 't', 'a target stays replayed after a restart of the primary: ' . $_->name) foreach $third, $standby;
 	$standby->stop;
 	$wrong->stop;
 }
@@ -220,6 +225,8 @@ system_or_bail('sh', '-c', 'rm -rf "$1" && mv "$1.new" "$1" && chmod 700 "$1"', 
 start($first);
 write_rows($first, 'after the restore') for 1 .. 2;
 is_complete($first, 'after the restore of a data directory');
+1 while read_on($behind);
+like(missed_and_twice($behind), qr/^0 missed/, 'a reader that was behind in all of these branches misses no row');
 
 # Restore the base backup, from before the first position.
 my $restored = from_backup('restored');
@@ -286,11 +293,17 @@ like(refusal("SELECT public.uuidv7_after('$outside->{position}')", $restored), q
 	read_to_end($reader);
 	my ($missed) = split /,/, missed_and_twice({ %$reader, table => q{events WHERE note <> 'ahead'} }, $first);
 	is($missed, '0 missed', 'a reset between horizon and position loses no row');
-	# reset more often than the number of branches that the mark keeps (199)
+	is(on($first, 'SELECT count(*) FROM events WHERE id >= public.uuidv7_horizon() AND note = \'ahead\''), 300, 'after a reset, the rows that were ahead of the clock are above the horizon');
+	$world->turn('by 3601', $first);
+	on($first, 'SELECT public.uuidv7_ordered()');
+	read_to_end($reader);
+	like(missed_and_twice($reader, $first), qr/^0 missed/, 'a reader gets these rows when their time comes');
+	$world->turn('by -1', $first);
+	# reset more often than the number of branches that the mark keeps (339)
 	in($old, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT public.uuidv7_horizon()');
-	on($first, ('SELECT public.uuid_generator_reset(), count(public.uuidv7_horizon()) FROM public.uuid_replay_target()') x 200);
-	like(refused_in($old, q{SELECT public.uuidv7_position(public.uuidv7_horizon(), NULL)}), qr/reset too often since the snapshot/, 'a snapshot from before 200 resets has no position');
-	like(refusal("SELECT public.uuidv7_after('$position')", $first), qr/position is unknown/, 'a position from before 200 branches is refused');
+	on($first, ('SELECT public.uuid_generator_reset(), count(public.uuidv7_horizon()) FROM public.uuid_replay_target()') x 340);
+	like(refused_in($old, q{SELECT public.uuidv7_position(public.uuidv7_horizon(), NULL)}), qr/reset too often since the snapshot/, 'a snapshot from before 340 resets has no position');
+	like(refusal("SELECT public.uuidv7_after('$position')", $first), qr/position is unknown/, 'a position from before 340 branches is refused');
 	$old->quit;
 }
 
@@ -327,35 +340,57 @@ is(on($first, 'SELECT public.uuidv7_after(NULL), public.uuidv7_position(NULL, NU
 	"00000000-0000-0000-0000-000000000000|t\nt", 'NULL is the position before the first row, and an empty page keeps the position');
 is(on($first, 'BEGIN READ ONLY', "SELECT public.uuidv7_after('$position') < public.uuidv7_horizon(), public.uuidv7_position(public.uuidv7_horizon(), '$position') = '$position'", 'COMMIT'),
 	't|t', 'a read-only transaction can compute positions');
+# a target of three words, with a valid checksum
+my $long_target = substr($target, 0, -8) . '0000000000000001';
+{
+	my $sum = 2166136261;
+
+	$sum = ($sum ^ $_) * 16777619 & 0xffffffff foreach unpack 'C*', $long_target;
+	$long_target .= sprintf '%08x', $sum;
+}
 foreach my $case (
 	[ "uuidv7_after('nonsense')", qr/22P02: invalid input syntax for UUID position: "nonsense"\nHINT:  Pass, without changes, the text that .* or NULL before the first one/ ],
 	[ "uuidv7_after(left('$position', 50))", qr/22P02: invalid input syntax for UUID position/ ],
 	[ "uuidv7_after('$target')", qr/22P02: invalid input syntax for UUID position/ ],
-	[ "uuidv6_after('$position')", qr/22023: position of uuidv7_ordered\(\) values cannot be used for uuidv6_ordered\(\) values\nHINT:  Use uuidv7_position\(\) and uuidv7_after/ ],
-	[ "uuidv8_node_position(public.uuidv7_horizon(), '$position')", qr/22023: position of uuidv7_ordered/ ],
-	[ "uuidv6_position(public.nil_uuid(), NULL)", qr/55000: uuidv6_ordered\(\) has not generated any value/ ],
 	[ "uuidv7_position(public.uuidv7_ordered(), '$position')", qr/22023: UUID \S+ is greater than uuidv7_horizon\(\)\nHINT:  Compute the position in the query/ ],
-	[ "uuid_has_replayed('$position')", qr/22P02: invalid input syntax for UUID target/ ])
+	[ "uuid_has_replayed('$position')", qr/22P02: invalid input syntax for UUID target/ ],
+	[ "uuid_has_replayed('$long_target')", qr/22P02: invalid input syntax for UUID target/ ])
 {
 	my ($call, $error) = @$case;
 
 	like(refusal("SELECT public.$call", $first), qr/ERROR:  $error/, ($call =~ s/:\w+//gr) . ' is an error');
 }
-foreach my $call ('uuidv7_horizon()', 'uuidv7_after(NULL)', 'uuidv7_position(NULL, NULL)', 'uuid_replay_target()', 'uuidv7_ordered()')
+# Citus gives its connections a name when it opens them, or with SET.  A statement can change the
+# name with SET later.
+foreach my $case (
+	[ 'psql', "'citus_internal gpid=1'" ],
+	[ 'psql', "'citus_run_command gpid=1'" ],
+	[ 'citus_internal gpid=1', "'psql'" ],
+	[ 'citus_internal gpid=1', "''" ])
 {
-	like(refusal("SET application_name = 'citus_internal gpid=1'; SELECT public.$call", $first), qr/ERROR:  0A000: cannot execute \w+\(\) on a connection of Citus\nDETAIL: .*\nHINT:  .*\(SELECT/, "$call is refused on a connection of Citus");
-}
-# each kind has its own generator and positions
-foreach my $kind ('v6', 'v7', 'v8_node')
-{
-	my $value = on($first, 'SET uuid9562.node_id = 7', "SELECT public.uuid${kind}_ordered()");
-	my $own = on($first, "SELECT public.uuid${kind}_position('$value', NULL)");
+	local $ENV{PGAPPNAME} = $case->[0];
 
-	like($own, qr/^uuid$kind:/, "uuid${kind}_position() names its kind");
-	is(on($first, "SELECT public.uuid${kind}_after('$own')"), $value, "uuid${kind}_after() returns the ID of the position");
-	like(refusal("SELECT public.uuid${_}_after('$own')", $first), qr/ERROR:  22023: position of uuid${kind}_ordered\(\) values cannot be used for uuid${_}_ordered\(\) values/, "uuid${_}_after() refuses a position of uuid${kind}_ordered()")
-	  foreach grep { $_ ne $kind } 'v6', 'v7', 'v8_node';
+	foreach my $call ('uuidv7_horizon()', 'uuidv7_after(NULL)', 'uuidv7_position(NULL, NULL)', 'uuid_replay_target()', 'uuidv7_ordered()')
+	{
+		my ($function) = $call =~ /(\w+)/;
+		my $hint = $call eq 'uuidv7_ordered()' ? qr/In INSERT ... SELECT, write "INSERT ... WITH s AS MATERIALIZED \(SELECT .* temporary table/ : qr/Execute the function on the coordinator in a separate statement\. .*\(SELECT $function\(\.\.\.\)\)"/;
+		my @errors = refusal("SET application_name = $case->[1];\nSELECT public.$call;\nSELECT public.$call", $first) =~
+		  /ERROR:  0A000: cannot execute $function\(\) on a connection of Citus\nDETAIL:  Each server .*\nHINT:  $hint/g;
+
+		is(scalar @errors, 2, "$call is refused twice on a connection that began as $case->[0] and is named $case->[1]");
+	}
 }
-unlike(slurp_file($_->logfile), qr/TRAP|PANIC/, $_->name . ' has not crashed') foreach @all;
+{
+	local $ENV{PGAPPNAME} = 'not_citus_internal';
+
+	is(on($first, 'SELECT public.uuidv7_ordered() > public.uuidv7_horizon()'), 't', 'a similar name is not one of Citus');
+}
+{
+	my $value = on($first, 'SELECT public.uuidv7_ordered()');
+	my $own = on($first, "SELECT public.uuidv7_position('$value', NULL)");
+
+	is(on($first, "SELECT public.uuidv7_after('$own')"), $value, 'uuidv7_after() returns the ID of the position');
+}
+unlike(slurp_file($_->logfile), qr/TRAP|PANIC|terminated by signal [^9]/, $_->name . ' has not crashed') foreach @all;
 $_->stop foreach $first, $restored;
 done_testing();

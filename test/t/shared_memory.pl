@@ -78,7 +78,7 @@ $world->start;
 
 if ($version < 17)
 {
-	foreach my $function ((map { ("${_}_ordered", "${_}_horizon") } qw(uuidv6 uuidv7 uuidv8_node)), 'uuid_generator_stats', 'uuid_generator_reset')
+	foreach my $function ('uuidv7_ordered', 'uuidv7_horizon', 'uuid_generator_stats', 'uuid_generator_reset')
 	{
 		try("SELECT public.$function()");
 		like($err, qr/ERROR:  55000: uuid9562 shared memory is not available\nHINT:  Add "uuid9562" to "shared_preload_libraries" and restart the server\./, "$function() is an error without preloading");

@@ -123,6 +123,6 @@ sub on_standby { return $standby->safe_psql('postgres', $_[0]) }
 
 	note "ms, a poll: $1" if $out =~ /latency average = ([\d.]+) ms/;
 }
-unlike(slurp_file($_->logfile), qr/TRAP|PANIC/, $_->name . ' has not crashed') foreach $primary, $standby;
+unlike(slurp_file($_->logfile), qr/TRAP|PANIC|terminated by signal [^9]/, $_->name . ' has not crashed') foreach $primary, $standby;
 $_->stop foreach $standby, $primary;
 done_testing();

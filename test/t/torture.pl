@@ -3,10 +3,12 @@
 # postmaster is killed, the server is stopped in immediate mode, its library is replaced,
 # and its clock is set forward and back.
 #
+# The rows have IDs of the column's default or of a stamp trigger, and a guard trigger checks them.
+#
 # Every ID must be greater than all IDs of its function whose calls returned before its own
 # call began.  No ID may be repeated.  Each reader must get each row once.
 #
-# scripts/torture sets TORTURE_SECONDS and TORTURE_SEED from its arguments.
+# scripts/lab/torture sets TORTURE_SECONDS and TORTURE_SEED from its arguments.
 use strict;
 use warnings;
 
@@ -25,11 +27,6 @@ use World;
 
 my $seconds = $ENV{TORTURE_SECONDS} || 10;
 my $seed = $ENV{TORTURE_SEED} || int(rand(1 << 30));
-my %calls = (
-	v6 => 'public.uuidv6_ordered()',
-	v7 => 'public.uuidv7_ordered()',
-	v8_node => 'public.uuidv8_node_ordered()');
-my @kinds = sort keys %calls;
 
 note "TORTURE_SEED=$seed";
 srand $seed;
@@ -39,7 +36,6 @@ chomp(my $pkglibdir = qx(pg_config --pkglibdir));
 copy("$pkglibdir/uuid9562.so", $library) or die "$library: $!";
 my $world = World->new('torture', <<'CONF', allows_streaming => 'logical') or plan skip_all => World::REASON;
 shared_preload_libraries = 'uuid9562'
-uuid9562.node_id = 7
 log_statement = none
 max_connections = 100
 restart_after_crash = on
@@ -68,6 +64,9 @@ $node->safe_psql('postgres', q{
 	END$$});
 my @names = ('primary outside', 'primary inside', 'standby outside', 'standby inside');
 Reader::prepare($node, @names);
+$node->safe_psql('postgres', q{
+	CREATE TRIGGER stamp BEFORE INSERT ON events FOR EACH ROW WHEN (NEW.n % 2 = 1) EXECUTE FUNCTION uuidv7_stamp_trigger('id');
+	CREATE TRIGGER guard AFTER INSERT OR UPDATE OF id ON events FOR EACH ROW EXECUTE FUNCTION uuidv7_guard_trigger('id')});
 $node->backup('standby');
 my $standby = PostgreSQL::Test::Cluster->new('torture_standby');
 $standby->init_from_backup($node, 'standby', has_streaming => 1);
@@ -119,34 +118,29 @@ sub ask_of
 sub generate
 {
 	my ($client) = @_;
-	my %log;
 
-	foreach my $kind (@kinds)
-	{
-		open $log{$kind}, '>>', "$dir/$kind.$client" or die;
-	}
+	open my $log, '>>', "$dir/ids.$client" or die;
 	my $pid = open2(my $out, my $in, 'psql', '-XAtq', $node->connstr('postgres'));
 
 	SESSION: while (clock_gettime(CLOCK_MONOTONIC) < $end)
 	{
-		my $kind = $kinds[rand @kinds];
 		my $began = clock_gettime(CLOCK_MONOTONIC);
 
-		print $in "SELECT $calls{$kind};\n\\echo done\n";
+		print $in "SELECT public.uuidv7_ordered();\n\\echo done\n";
 		$in->flush;
 		while (1)
 		{
 			my $line = <$out>;
 			last SESSION unless defined $line;
 			last if $line eq "done\n";
-			printf { $log{$kind} } "%.9f %.9f %s", $began, clock_gettime(CLOCK_MONOTONIC), $line;
+			printf $log "%.9f %.9f %s", $began, clock_gettime(CLOCK_MONOTONIC), $line;
 		}
 		sleep 0.001;
 	}
 	close $in;
 	close $out;
 	waitpid $pid, 0;
-	close $_ foreach values %log;
+	close $log;
 }
 foreach my $client (1 .. 8)
 {
@@ -163,9 +157,18 @@ sub write_rows
 	my $end = rand() < 0.8 ? 'COMMIT' : 'ROLLBACK';
 
 	ask_of($node, 'BEGIN', rand() < 0.5 ? $subtransactions : "SELECT insert_with_exceptions($count)", sprintf('SELECT pg_sleep(%.3f)', rand 0.05), $end,
-		"INSERT INTO events SELECT FROM generate_series(1, $count)");
+		"INSERT INTO events (id, n) SELECT gen_random_uuid(), 1 FROM generate_series(1, $count)");
 }
 keep_calling(100 + $_, \&write_rows) foreach 1 .. 4;
+
+# Write a row with an ID that another transaction has generated.  Readers have passed such an ID
+# when the transaction commits.
+sub write_earlier_id
+{
+	ask_of($node, "SELECT public.uuidv7_ordered() AS earlier \\gset\nBEGIN", q{INSERT INTO events (id) VALUES (:'earlier')},
+		'SELECT pg_sleep(0.2)', 'COMMIT');
+}
+keep_calling(110, \&write_earlier_id);
 
 # --- readers ------------------------------------------------------------------
 
@@ -255,10 +258,8 @@ note join ', ', map { "$_: $done{$_}" } sort keys %done;
 
 # --- the order ----------------------------------------------------------------
 
-my $all = 0;
-foreach my $kind (@kinds)
 {
-	my @calls = map { [ split ' ' ] } map { split /\n/, slurp_file($_) } glob "$dir/$kind.*";
+	my @calls = map { [ split ' ' ] } map { split /\n/, slurp_file($_) } glob "$dir/ids.*";
 	my @by_return = sort { $a->[1] <=> $b->[1] } @calls;
 	my ($greatest, $returned, $wrong, %seen) = ('', 0, 0);
 
@@ -271,19 +272,21 @@ foreach my $kind (@kinds)
 		$wrong++ if $call->[2] le $greatest;
 		$seen{ $call->[2] } = 1;
 	}
-	cmp_ok(scalar(@calls), '>', 100, "$kind: sessions generate IDs");
-	is($wrong, 0, "$kind: no ID is out of order");
-	is(scalar(keys %seen), scalar(@calls), "$kind: no ID is repeated");
-	$all += @calls;
+	cmp_ok(scalar(@calls), '>', 100, 'sessions generate IDs');
+	is($wrong, 0, 'no ID is out of order');
+	is(scalar(keys %seen), scalar(@calls), 'no ID is repeated');
+	note scalar(@calls) . " IDs in $seconds seconds";
 }
-note "$all IDs in $seconds seconds";
 
 # --- the rows -----------------------------------------------------------------
 
 $world->turn('normal');
 my @rows = split /\n/, ask('SELECT id FROM events');
+cmp_ok(ask('SELECT count(*) FROM events WHERE n % 2 = 1'), '>', 0, 'rows have IDs of the stamp trigger');
+cmp_ok(ask('SELECT count(*) FROM events WHERE n % 2 = 0'), '>', 0, 'rows have IDs of the default');
 foreach my $reader (@readers)
 {
+	cmp_ok(scalar($reader->rows), '>', 0, "$reader->{name}: the reader gets rows under load");
 	$reader->read_to_end;
 	my ($missed, $twice, $others) = $reader->compare(@rows);
 	is($missed, 0, "$reader->{name}: the reader misses none of " . @rows . ' rows');
@@ -299,7 +302,10 @@ if ($major >= 16)
 	cmp_ok($refused, '>', 0, 'the snapshot of a slot on the standby is refused');
 	unlike($slots, qr/^[0-9a-f]{8}-[0-9a-f-]{27}$/m, 'the snapshot of a slot on the standby has no horizon');
 }
+my @refused = slurp_file("$dir/errors") =~ /ERROR:  ID \S{14}(\d)\S* in column "id" of relation "events" was not generated by this transaction/g;
+cmp_ok(scalar(@refused), '>', 0, 'the guard trigger refuses IDs of other transactions');
+is(scalar(grep { $_ ne '7' } @refused), 0, 'the stamp trigger replaces each v4 ID');
 unlike(slurp_file("$dir/errors"), qr/does not contain valid|could not (?!connect|receive|send)/, 'no session has an unexpected error');
-unlike(slurp_file($_->logfile), qr/PANIC|TRAP|does not contain valid/, $_->name . ' has not crashed by itself') foreach $node, $standby;
+unlike(slurp_file($_->logfile), qr/PANIC|TRAP|terminated by signal [^9]|does not contain valid/, $_->name . ' has not crashed by itself') foreach $node, $standby;
 $_->stop foreach $standby, $node;
 done_testing();

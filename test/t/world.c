@@ -12,6 +12,7 @@
  *	SEC NSEC	the clock stands still at this time
  *	SEC NSEC stalled	both "SEC NSEC" and "stalled"
  *	by SEC		the clock is SEC seconds ahead, or behind if SEC is negative
+ *	root's		every open file belongs to root
  *	committing	a transaction that wrote waits, after it has become visible, in a
  *				transaction callback of COMMIT that was registered before the extension's
  *
@@ -29,6 +30,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -59,6 +61,23 @@ RAND_bytes(unsigned char *octets, int count)
 		return 0;
 	return real(octets, count);
 }
+
+/* A program whose file sizes have 64 bits on a 32-bit machine calls fstat64() instead of fstat(). */
+#define FSTAT(function, type) \
+int \
+function(int fd, struct type *file) \
+{ \
+	int			(*real) (int, struct type *) = dlsym(RTLD_NEXT, #function); \
+	int			result = real(fd, file); \
+	char		what[64]; \
+\
+	world(what, sizeof(what)); \
+	if (result == 0 && strcmp(what, "root's") == 0) \
+		file->st_uid = 0; \
+	return result; \
+}
+FSTAT(fstat, stat)
+FSTAT(fstat64, stat64)
 
 int
 clock_gettime(clockid_t clock, struct timespec *now)

@@ -1,0 +1,2 @@
+-- Procedures for the suite "horizon" of scripts/bench.
+\ir sessions.sql

@@ -1,0 +1,156 @@
+/*
+ * triggers.c
+ *		Trigger functions that make a table safe to read incrementally:
+ *		uuidv7_stamp_trigger() and uuidv7_guard_trigger().
+ *
+ * A reader misses no row if the ID of each row is at least the smallest value that the inserting
+ * transaction has generated, because horizon.c shows that no horizon passes this value before
+ * the transaction has finished.  The stamp sets a column to such an ID.  The guard refuses all
+ * other IDs.  It also refuses IDs above the greatest value of the transaction, because a horizon
+ * can stay below such an ID for years.
+ *
+ * The guard accepts a value of another session if it is between these two values.  This is as safe.
+ */
+#include "ordered/shared_state.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "commands/trigger.h"
+#include "executor/spi.h"
+#include "utils/builtins.h"
+#include "utils/rel.h"
+
+#include "value/value.h"
+
+PG_FUNCTION_INFO_V1(uuid9562_uuidv7_stamp_trigger);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv7_guard_trigger);
+
+/* How a trigger function must be used */
+typedef struct TriggerUse
+{
+	const char *function;
+	const char *timing;
+} TriggerUse;
+
+static const TriggerUse stamp = {"uuidv7_stamp_trigger", "BEFORE"};
+static const TriggerUse guard = {"uuidv7_guard_trigger", "AFTER"};
+
+/* Report a trigger that PostgreSQL should not have been told to create. */
+pg_noreturn static pg_noinline void
+wrong_use(const TriggerUse *use, const char *message)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+			 errmsg("function \"%s\" %s", use->function, message),
+			 errhint("Create the trigger with \"%s INSERT OR UPDATE ON ... FOR EACH ROW EXECUTE FUNCTION %s('column')\".",
+					 use->timing, use->function)));
+}
+
+/*
+ * Check how a trigger function is called, and return its event.  Set *attnum to the number of
+ * the column that its argument names, in the table or partition of the row.
+ */
+static const TriggerData *
+check_use(FunctionCallInfo fcinfo, const TriggerUse *use, int *attnum)
+{
+	const TriggerData *data = (const TriggerData *) fcinfo->context;
+	const char *column;
+	const FormData_pg_attribute *attribute;
+
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		wrong_use(use, "was not called by trigger manager");
+	if (!TRIGGER_FIRED_FOR_ROW(data->tg_event) ||
+		(use == &stamp ? !TRIGGER_FIRED_BEFORE(data->tg_event) :
+		 !TRIGGER_FIRED_AFTER(data->tg_event)))
+		wrong_use(use, psprintf("must be fired %s ROW", use->timing));
+	if (!TRIGGER_FIRED_BY_INSERT(data->tg_event) && !TRIGGER_FIRED_BY_UPDATE(data->tg_event))
+		wrong_use(use, "must be fired for INSERT or UPDATE");
+	if (data->tg_trigger->tgnargs != 1)
+		wrong_use(use, "must be called with one argument, the name of a column");
+
+	column = data->tg_trigger->tgargs[0];
+	*attnum = SPI_fnumber(data->tg_relation->rd_att, column);
+	if (*attnum <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						column, RelationGetRelationName(data->tg_relation)),
+				 errhint("Create the trigger \"%s\" again with the name of the column as argument of %s().",
+						 data->tg_trigger->tgname, use->function)));
+	attribute = TupleDescAttr(data->tg_relation->rd_att, *attnum - 1);
+	if (attribute->atttypid != UUIDOID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of relation \"%s\" is not of type uuid",
+						column, RelationGetRelationName(data->tg_relation))));
+	if (attribute->attgenerated != '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_GENERATED_ALWAYS),
+				 errmsg("function \"%s\" cannot be used with generated column \"%s\"", use->function, column)));
+	return data;
+}
+
+/*
+ * uuidv7_stamp_trigger(column) returns trigger
+ *
+ * BEFORE INSERT OR UPDATE: set the column to uuidv7_ordered(), whatever value the statement
+ * has.  Triggers whose names sort after this trigger's name can change the column again.
+ */
+Datum
+uuid9562_uuidv7_stamp_trigger(PG_FUNCTION_ARGS)
+{
+	int			attnum;
+	const TriggerData *data = check_use(fcinfo, &stamp, &attnum);
+	HeapTuple	row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newtuple :
+		data->tg_trigtuple;
+	Datum		value = uuid_datum(7, uuid9562_next_ordered());
+	bool		isnull = false;
+
+	return PointerGetDatum(heap_modify_tuple_by_cols(row, data->tg_relation->rd_att, 1,
+													 &attnum, &value, &isnull));
+}
+
+/*
+ * uuidv7_guard_trigger(column) returns trigger
+ *
+ * AFTER INSERT OR UPDATE: raise an error if this transaction has not generated the ID in the
+ * column, unless an UPDATE leaves the column as it was.  NULL is not an ID of a transaction.
+ *
+ * If an UPDATE moves a row to another partition, PostgreSQL fires the INSERT triggers of that
+ * partition.  The guard then refuses the row's old ID, so the UPDATE must also set a new ID.
+ */
+Datum
+uuid9562_uuidv7_guard_trigger(PG_FUNCTION_ARGS)
+{
+	int			attnum;
+	const TriggerData *data = check_use(fcinfo, &guard, &attnum);
+	TupleDesc	tupdesc = data->tg_relation->rd_att;
+	const char *column = data->tg_trigger->tgargs[0];
+	bool		update = TRIGGER_FIRED_BY_UPDATE(data->tg_event);
+	bool		isnull;
+	Datum		value = heap_getattr(update ? data->tg_newtuple : data->tg_trigtuple,
+									 attnum, tupdesc, &isnull);
+
+	if (likely(!isnull && uuid9562_is_own(DatumGetUUIDP(value)->data)))
+		return PointerGetDatum(NULL);
+	if (update)
+	{
+		bool		was_null;
+		Datum		old = heap_getattr(data->tg_trigtuple, attnum, tupdesc, &was_null);
+
+		if (was_null ? isnull :
+			!isnull && memcmp(DatumGetUUIDP(old)->data, DatumGetUUIDP(value)->data, UUID_LEN) == 0)
+			return PointerGetDatum(NULL);
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_CHECK_VIOLATION),
+			 isnull ? errmsg("null value in column \"%s\" of relation \"%s\" was not generated by this transaction",
+							 column, RelationGetRelationName(data->tg_relation)) :
+			 errmsg("ID %s in column \"%s\" of relation \"%s\" was not generated by this transaction",
+					DatumGetCString(DirectFunctionCall1(uuid_out, value)),
+					column, RelationGetRelationName(data->tg_relation)),
+			 errdetail("Readers can miss the row, because only an ID of uuidv7_ordered() in the same transaction holds back the horizon."),
+			 errhint("Omit the column in INSERT, so that its default uuidv7_ordered() generates the ID. "
+					 "In an UPDATE that changes the ID or moves the row to another partition, set the column to DEFAULT."),
+			 errtablecol(data->tg_relation, attnum)));
+}

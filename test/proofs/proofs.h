@@ -1,0 +1,86 @@
+/*
+ * proofs.h
+ *		Any values, for the properties of this folder.
+ *
+ * A property is a function without arguments.  proofs.pl lets CBMC decide whether an assertion
+ * of the property can fail, for all values that the functions below can return, and whether
+ * anything that the property calls overflows, shifts too far or accesses memory out of bounds.
+ * The comment before a property may end with options of CBMC, in brackets.  If CBMC cannot decide
+ * a property, but there are few values, the comment ends with "[visits all values]".  Then proofs.pl
+ * compiles the property, and runs it.
+ */
+#ifndef UUID9562_PROOFS_H
+#define UUID9562_PROOFS_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "layout.h"
+
+/* CBMC chooses the result of a function without a body whose name begins so. */
+extern uint8_t nondet_uint8(void);
+extern uint32_t nondet_uint32(void);
+extern uint64_t nondet_uint64(void);
+extern int64_t nondet_int64(void);
+extern size_t nondet_size(void);
+extern int	nondet_int(void);
+extern char nondet_char(void);
+extern bool nondet_bool(void);
+
+#ifdef VISIT
+#define assume(condition) assert(condition)
+#else
+#define assume(condition) __CPROVER_assume(condition)
+#endif
+
+/* A number from the first to the last. */
+static inline int
+any_from(int first, int last)
+{
+	int			number = nondet_int();
+
+	assume(number >= first && number <= last);
+	return number;
+}
+
+static inline void
+any_bytes(uint8_t *bytes, int count)
+{
+	for (int i = 0; i < count; i++)
+		bytes[i] = nondet_uint8();
+}
+
+static inline uint64_t
+any_time(void)
+{
+	uint64_t	time = nondet_uint64();
+
+	assume(time <= UUID_TIME_MAX);
+	return time;
+}
+
+static inline UuidPayload
+any_payload(void)
+{
+	UuidPayload payload = {any_time(), nondet_uint64()};
+
+	assume(payload.tail <= UUID_TAIL_MAX);
+	return payload;
+}
+
+static inline bool
+same_payload(UuidPayload a, UuidPayload b)
+{
+	return a.time == b.time && a.tail == b.tail;
+}
+
+static inline bool
+same_bytes(const uint8_t *a, const uint8_t *b)
+{
+	return memcmp(a, b, UUID_BYTES) == 0;
+}
+
+#endif							/* UUID9562_PROOFS_H */
