@@ -1,9 +1,10 @@
 # Test what scripts/release refuses, and which files it creates.  Short scripts replace
-# scripts/matrix and scripts/package, which take a long time.
+# scripts/lab/matrix and scripts/package, which take a long time.
 use strict;
 use warnings;
 
 use File::Temp;
+use JSON::PP;
 use Test::More;
 
 plan skip_all => 'there is no git' if system('git --version >/dev/null 2>&1') != 0;
@@ -40,13 +41,13 @@ sub is_refused
 	is(`$checkout/scripts/release $version 2>&1`, "release: not released\n  - $reasons\n", $name);
 }
 
-system('bash', '-c', ". scripts/common.sh && copy_checkout $checkout") == 0 or die;
-replace('scripts/matrix', "#!/bin/sh\nexit 77\n");
+system('bash', '-c', ". scripts/lib/common.sh && copy_checkout $checkout") == 0 or die;
+replace('scripts/lab/matrix', "#!/bin/sh\nexit 77\n");
 replace('scripts/package', "#!/bin/sh\necho packaged >\$OUT/package\n");
 # replace test/project by a test that passes
 system("rm -r $checkout/test/project && mkdir $checkout/test/project") == 0 or die;
 replace('test/project/agree.t', "print qq(1..1\\nok 1\\n);\n");
-is(`bash -c '. $checkout/scripts/common.sh && need_repository $folder/repository && in_git ls-files uuid9562.control && in_git status --porcelain' 2>&1`,
+is(`bash -c '. $checkout/scripts/lib/common.sh && need_repository $folder/repository && in_git ls-files uuid9562.control && in_git status --porcelain' 2>&1`,
 	"uuid9562.control\n", 'need_repository makes the files of a release tarball a repository');
 like(`$checkout/scripts/release 1.2 2>&1`, qr/^  - git: there is no repository$/m, 'scripts/release refuses a release tarball, which has no repository');
 system("$git init -q") == 0 or die;
@@ -59,7 +60,7 @@ commit();
 
 my $printed = `$checkout/scripts/release 9.9 2>&1`;
 like($printed, qr/^  - \Q$_\E: .*9\.9/m, "a version that $_ does not have is refused")
-  foreach qw(uuid9562.control uuid9562--*.sql META.json CHANGELOG.md debian/changelog rpm/uuid9562.spec);
+  foreach qw(uuid9562.control uuid9562--*.sql META.json CHANGELOG.md CITATION.cff debian/changelog rpm/uuid9562.spec);
 my $placeholders = "git: there are placeholders of addresses; see git grep -i 'repository.invalid\\|clone repository'";
 is_refused($version, "CHANGELOG.md: $version has no date, such as \"Released on 2026-11-22.\"\n  - debian/changelog: $version is marked as UNRELEASED\n"
 	. "  - $placeholders", 'an undated version and placeholders are refused');
@@ -68,6 +69,9 @@ edit('debian/changelog', qr/UNRELEASED/, 'unstable');
 system("cd $checkout && git grep -l repository.invalid | grep -v -e ^scripts/ -e ^test/ | xargs sed -i s/repository.invalid/example.org/") == 0 or die;
 commit();
 is_refused($version, $placeholders, 'a placeholder in the README is refused');
+$printed = `$checkout/scripts/release --check $version 2>&1`;
+is($? >> 8, 1, '--check fails if something prevents the release');
+like($printed, qr/^release: not released\n  - \Q$placeholders\E\n\nTo publish it/, '--check prints what prevents the release, and what remains');
 edit('README.md', qr/clone REPOSITORY/, 'clone https://example.org/uuid9562');
 edit('SECURITY.md', qr/maintainer\@example\.org/, 'maintainer@repository.invalid');
 commit();
@@ -76,18 +80,28 @@ edit('SECURITY.md', qr/maintainer\@repository\.invalid/, 'maintainer@example.org
 is_refused($version, 'git: there are uncommitted changes; see git status', 'uncommitted changes are refused');
 commit();
 $printed = `$checkout/scripts/release $version 2>&1`;
-ok($? && !-e "$checkout/packages", 'there is no release if scripts/matrix fails');
+ok($? && !-e "$checkout/packages", 'there is no release if scripts/lab/matrix fails');
 
-replace('scripts/matrix', "#!/bin/sh\n");
+$printed = `$checkout/scripts/release --check $version 2>&1`;
+is($?, 0, '--check succeeds if nothing prevents the release');
+like($printed, qr/\A\nTo publish it, .*^To announce it, .*^- Show HN/ms, '--check prints only what remains');
+ok(!-e "$checkout/packages", '--check makes no files');
+
+replace('scripts/lab/matrix', "#!/bin/sh\n");
 commit();
 $printed = `$checkout/scripts/release $version 2>&1`;
 is($?, 0, 'a version that is ready is released') or diag($printed);
 my $out = "$checkout/packages/$version";
-is_deeply([ map { s{.*/}{}r } sort glob "$out/*" ], [ 'SHA256SUMS', 'package', "uuid9562-$version.tar.gz" ], 'a release has the tarball, the packages and their checksums');
+is_deeply([ map { s{.*/}{}r } sort glob "$out/*" ], [ 'SHA256SUMS', 'package', "uuid9562-$version.spdx.json" ], 'a release has the packages, the list of components, and checksums');
 is(system("cd $out && sha256sum --quiet -c SHA256SUMS"), 0, 'the checksums are right');
-is(`tar xzOf $out/uuid9562-$version.tar.gz uuid9562-$version/uuid9562.control`, slurp('uuid9562.control'), 'the tarball has the files');
 chomp(my $head = `$git rev-parse HEAD`);
-like($printed, qr/^1\. Tag: git tag -a -m 'uuid9562 \Q$version\E' v\Q$version\E $head && git push origin v\Q$version\E$/m, 'the command that sets the tag is printed');
+my $sbom = decode_json(slurp("$out/uuid9562-$version.spdx.json"));
+is_deeply([ map { "$_->{checksums}[1]{checksumValue}  $_->{fileName}" } @{ $sbom->{files} } ], [ map { s{  }{  ./}r } split /\n/, `cd $out && sha256sum package` ],
+	'the list of components has the files and their checksums');
+is_deeply([ map { "$_->{name} $_->{licenseDeclared}" } @{ $sbom->{packages} } ], [ 'uuid9562 PostgreSQL', 'PostgreSQL PostgreSQL', 'OpenSSL Apache-2.0' ],
+	'the list of components has the libraries, with their licenses');
+is($sbom->{packages}[0]{downloadLocation}, "git+https://example.org/uuid9562.git\@$head", 'the list of components has the commit');
+like($printed, qr/^2\. Tag: git tag -a -m 'uuid9562 \Q$version\E' v\Q$version\E $head && git push origin v\Q$version\E$/m, 'the command that sets the tag is printed');
 
 system("$git tag v$version") == 0 or die;
 is_refused($version, "git: tag v$version already exists", 'a version that has a tag is not released again');

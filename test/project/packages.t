@@ -33,6 +33,10 @@ like(slurp('debian/watch'), qr{^\Q$address/tags\E }m, 'debian/watch has the addr
 like(slurp('rpm/uuid9562.spec'), qr/^URL:\s+\Q$address\E$/m, 'the RPM spec has the same address');
 like(slurp('mkdocs.yml'), qr/^repo_url: .*'\Q$address\E'\]$/m, 'the site has the same address');
 like(slurp($_), qr/\(\Q$address\E\)/, "$_ has the same address") foreach 'managed/README.md', 'SECURITY.md';
+like(slurp('CITATION.cff'), qr/^repository-code: \Q$address\E$/m, 'CITATION.cff has the same address');
+like(slurp('CITATION.cff'), qr/^  - name: \Q$meta->{generated_by}\E$/m, 'CITATION.cff has the maintainer');
+like(slurp('nix/default.nix'), qr/homepage = "\Q$address\E";/, 'the derivation for Nix has the same address');
+like(slurp($_), qr/^ *(?:abstract: |description = ")\Q$meta->{abstract}\E(?:";)?$/m, "$_ has the abstract of META.json") foreach 'CITATION.cff', 'nix/default.nix';
 
 my ($holder, $terms) = slurp('LICENSE') =~ /^Copyright \(c\) (.*?)\n\n(.*)/ms;
 like($copyright, qr/^Copyright: \Q$holder\E$/m, 'debian/copyright has the copyright of LICENSE');
@@ -50,7 +54,7 @@ is($control =~ s/\n+\z//r, join("\n\n", $source, map { $package =~ s/PGVERSION/$
 
 my ($least) = slurp('debian/pgversions') =~ /^(\d+)\+$/m;
 is("$least.0.0", $meta->{prereqs}{runtime}{requires}{PostgreSQL}, 'META.json and debian/pgversions require the same PostgreSQL version');
-like(slurp('scripts/common.sh'), qr/"\$major" -ge $least /, 'the scripts require the same PostgreSQL version');
+like(slurp('scripts/lib/common.sh'), qr/"\$major" -ge $least /, 'the scripts require the same PostgreSQL version');
 
 my $strip = qr/sed (-e .*) (?:managed|"\$root\/managed)\//;
 my ($in_manual, $in_script) = map { slurp($_) =~ $strip } 'doc/hosted.md', 'scripts/package';

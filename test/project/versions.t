@@ -23,11 +23,12 @@ is($newest, $version, 'the changelog begins with the version');
 like(slurp('debian/changelog'), qr/\Auuid9562 \(\Q$version\E-\d+\) /, 'debian/changelog begins with the version');
 unlike(slurp('Makefile'), qr/\Q$version\E/, 'the Makefile reads the version from the control file');
 unlike(slurp($_), qr/\Q$version\E/, "$_ does not repeat the version")
-  foreach 'scripts/package', 'Dockerfile', 'debian/rules', 'debian/control.in';
+  foreach 'scripts/package', 'scripts/lab/sbom', 'Dockerfile', 'debian/rules', 'debian/control.in', 'nix/default.nix';
 
 my ($in_spec) = slurp('rpm/uuid9562.spec') =~ /^Version:\s*(\S+)$/m;
 is($in_spec, $version, 'the RPM spec has the version');
 like(slurp('rpm/uuid9562.spec'), qr/^%changelog\n\* .* - \Q$version\E-\d+PGDG$/m, 'the changelog of the RPM has the version');
+like(slurp('CITATION.cff'), qr/^version: "\Q$version\E"$/m, 'CITATION.cff has the version');
 like(slurp('managed/uuid9562.control'), qr/^default_version = '\Q$version\E\.0'$/m, 'the extension without C has the version as three numbers');
 my %in_metadata = map { $_ => 1 } slurp('cloudnativepg/metadata.hcl') =~ /^ +(?:package|sql) += "([\d.]+)/mg;
 is_deeply([ keys %in_metadata ], [$version], 'metadata.hcl has the version');
