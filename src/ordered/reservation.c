@@ -29,23 +29,12 @@
 #define RESERVED_SECONDS		2
 #define EXTEND_AFTER_SECONDS	1
 
-/*
- * Attach to shared memory, and acquire mark_lock.  The caller releases the lock in PG_FINALLY().
- */
+/* Attach to shared memory, and acquire mark_lock.  PostgreSQL releases it after an error. */
 static void
 lock_mark(void)
 {
 	uuid9562_attach_shared();
 	LWLockAcquire(&uuid9562_shared->mark_lock, LW_EXCLUSIVE);
-}
-
-/* Release mark_lock.  An error has let interrupts resume, which releasing a lock does too. */
-static void
-unlock_mark(void)
-{
-	if (InterruptHoldoffCount == 0)
-		HOLD_INTERRUPTS();
-	LWLockRelease(&uuid9562_shared->mark_lock);
 }
 
 /* Make the generator continue after a payload, unless its previous value is greater. */
@@ -214,15 +203,8 @@ uuid9562_prepare_generator(void)
 		return;
 	}
 	lock_mark();
-	PG_TRY();
-	{
-		load_mark(&mark);
-	}
-	PG_FINALLY();
-	{
-		unlock_mark();
-	}
-	PG_END_TRY();
+	load_mark(&mark);
+	LWLockRelease(&uuid9562_shared->mark_lock);
 }
 
 /*
@@ -238,18 +220,11 @@ uuid9562_extend_reservation(uint64 time, bool nowait)
 		lock_mark();
 	else if (!LWLockConditionalAcquire(&uuid9562_shared->mark_lock, LW_EXCLUSIVE))
 		return;
-	PG_TRY();
-	{
-		/* another session may have extended the reservation */
-		state = uuid9562_generator_state();
-		if (Max(state.previous.time, time) >= state.extend_at)
-			reserve_after(time);
-	}
-	PG_FINALLY();
-	{
-		unlock_mark();
-	}
-	PG_END_TRY();
+	/* another session may have extended the reservation */
+	state = uuid9562_generator_state();
+	if (Max(state.previous.time, time) >= state.extend_at)
+		reserve_after(time);
+	LWLockRelease(&uuid9562_shared->mark_lock);
 }
 
 /* Make the generator continue after a payload, even if the server crashes. */
@@ -257,21 +232,15 @@ void
 uuid9562_advance_generator(UuidPayload payload)
 {
 	lock_mark();
-	PG_TRY();
-	{
-		/*
-		 * Write the mark first.  Once the generator has advanced, a horizon
-		 * can be as late as the payload, and after a crash the generator must
-		 * not return values below that horizon.
-		 */
-		reserve_after(payload.time);
-		advance_generator(payload);
-	}
-	PG_FINALLY();
-	{
-		unlock_mark();
-	}
-	PG_END_TRY();
+
+	/*
+	 * Write the mark first.  Once the generator has advanced, a horizon can
+	 * be as late as the payload, and after a crash the generator must not
+	 * return values below that horizon.
+	 */
+	reserve_after(payload.time);
+	advance_generator(payload);
+	LWLockRelease(&uuid9562_shared->mark_lock);
 }
 
 /* Restart the generator at the current time.  New values can be less than earlier ones. */
@@ -279,15 +248,8 @@ void
 uuid9562_reset_generator(void)
 {
 	lock_mark();
-	PG_TRY();
-	{
-		begin_at_clock();
-	}
-	PG_FINALLY();
-	{
-		unlock_mark();
-	}
-	PG_END_TRY();
+	begin_at_clock();
+	LWLockRelease(&uuid9562_shared->mark_lock);
 }
 
 /*
@@ -300,25 +262,18 @@ uuid9562_record_branch(uint64 name, uint64 *target)
 {
 	HighWaterMark mark;
 	UuidBranch *entry;
-	volatile XLogRecPtr lsn = InvalidXLogRecPtr;
+	XLogRecPtr	lsn = InvalidXLogRecPtr;
 
 	lock_mark();
-	PG_TRY();
+	uuid9562_read_mark(&mark, false);
+	if (target != NULL || uuid_branches_find(&mark.branches, name) == NULL)
 	{
-		uuid9562_read_mark(&mark, false);
-		if (target != NULL || uuid_branches_find(&mark.branches, name) == NULL)
-		{
-			entry = entry_of(&mark, name);
-			if (target != NULL)
-				*target = ++entry->targets;
-			lsn = uuid9562_write_mark(&mark);
-			uuid9562_shared->recorded |= name == pg_atomic_read_u64(&uuid9562_shared->branch);
-		}
+		entry = entry_of(&mark, name);
+		if (target != NULL)
+			*target = ++entry->targets;
+		lsn = uuid9562_write_mark(&mark);
+		uuid9562_shared->recorded |= name == pg_atomic_read_u64(&uuid9562_shared->branch);
 	}
-	PG_FINALLY();
-	{
-		unlock_mark();
-	}
-	PG_END_TRY();
+	LWLockRelease(&uuid9562_shared->mark_lock);
 	return lsn;
 }

@@ -50,8 +50,9 @@ SELECT set_eq(
 			 ('period_contains_uuidv7', 'uuidv7_within_support')$$,
 	'these functions have planner support');
 SELECT set_eq(
-	$$SELECT oprname::text, oprcode::text, oprcom::regoper::text
-	  FROM pg_operator JOIN members ON classid = 'pg_operator'::regclass AND objid = pg_operator.oid$$,
+	$$SELECT o.oprname::text, o.oprcode::text, commutator.oprname::text AS commutator
+	  FROM pg_operator AS o JOIN members ON classid = 'pg_operator'::regclass AND objid = o.oid
+		   JOIN pg_operator AS commutator ON commutator.oid = o.oprcom$$,
 	$$VALUES ('<@', 'uuidv7_contained_by_period', '@>'), ('@>', 'period_contains_uuidv7', '<@')$$,
 	'the operators call functions that also check the version');
 SELECT is(
