@@ -24,6 +24,8 @@ import time
 
 import psycopg
 
+# Execute this as a plain SELECT in READ COMMITTED, and not in a cursor, COPY or function, which could
+# miss the rows of a table that is rewritten meanwhile.  Read the table itself, one row for each ID.
 PAGE = """
     SELECT id, message, uuidv7_position(id, %(position)s) AS position FROM outbox
     WHERE id > uuidv7_after(%(position)s) AND id < uuidv7_horizon()
