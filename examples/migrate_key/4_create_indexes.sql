@@ -12,6 +12,8 @@
 	\quit
 \endif
 
+-- wait for transactions in progress, although step 3 limits the wait in the same session
+SET lock_timeout = 0;
 DROP TABLE IF EXISTS pg_temp.new_index;
 CREATE TEMPORARY TABLE new_index AS
 SELECT 'UNIQUE INDEX' AS kind, schema, name || '_' || new AS name, "table", format('%I', new) AS "column" FROM parent

@@ -117,7 +117,7 @@ is(app(q{SELECT string_agg(attname, ' ' ORDER BY attnum) FROM pg_attribute WHERE
 is(app(q{SELECT count(*) FROM pg_proc WHERE proname LIKE 'fill%'} ) . app(q{SELECT count(*) FROM pg_constraint WHERE conname LIKE '%filled'}), '00',
 	'no trigger function and no constraint is left');
 
-# --- a v4 key, and keys that the scripts cannot migrate ---------------------------
+# --- a v4 key ---------------------------------------------------------------------
 
 app(q{
 	CREATE TABLE customer (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), since timestamp);
@@ -133,6 +133,34 @@ foreach my $step (@steps)
 }
 is(app(q{SELECT count(*) FROM customer JOIN address ON id = customer_id WHERE uuidv7_timestamp(id) = since AT TIME ZONE 'UTC' AND street = since::text}), '20000',
 	'a v4 key becomes a v7 key with the time of its row');
+
+# --- a text key with ULIDs, and all steps in one session --------------------------
+
+app(q{
+	CREATE TABLE event (id text PRIMARY KEY, what text);
+	INSERT INTO event SELECT uuid_encode(gen_random_uuid(), 'ulid'), n FROM generate_series(1, 100) AS n});
+my %of_ulid = map { $_ => "$FindBin::Bin/examples/migrate_key/$_.sql" } @steps;
+append_to_file("$work/plan.sql", slurp_file("$FindBin::Bin/examples/migrate_key/plan.sql"));
+$of_ulid{'1_add_columns'} = "$work/1_add_columns.sql";
+append_to_file($of_ulid{'1_add_columns'}, slurp_file("$FindBin::Bin/examples/migrate_key/1_add_columns.sql") =~ s/uuidv7_at\(%4\$s\)/uuid_decode(id, 'ulid')/r);
+
+# an older snapshot, for which CREATE INDEX CONCURRENTLY waits
+my $older = session();
+in($older, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT count(*) FROM customer');
+my $printed = '';
+my $psql = IPC::Run::start([ 'psql', '-Xd', $node->connstr('postgres') . ' user=app', (map { ('-v', $_) } 'table=event', 'time=now()', 'default=NULL'),
+	map { ('-f', $of_ulid{$_}) } @steps[0 .. 4] ], '>', \$printed, '2>&1');
+$node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE query LIKE 'CREATE UNIQUE INDEX CONCURRENTLY%' AND wait_event_type = 'Lock')})
+  or diag('the index does not wait');
+sql('SELECT pg_sleep(1)');
+in($older, 'COMMIT');
+leave($older);
+$psql->finish;
+unlike($printed, qr/ERROR/, 'all steps succeed in one session, with an older transaction in progress') or diag($printed);
+is(app(q{SELECT count(*) FROM event WHERE uuid_encode(id, 'ulid') = old_id}), '100', 'a ULID becomes the UUID with the same bits');
+unlike(step('6_drop_old_columns', 'table=event'), qr/ERROR/, '6_drop_old_columns succeeds with a text key');
+
+# --- keys that the scripts cannot migrate -----------------------------------------
 
 # a foreign key that is refused, by the name of its referenced table
 my %foreign_key = (
