@@ -46,9 +46,9 @@ END {
 		bars = bars text(titles[i], "bold ljust", 0)
 		for (n = 1; n <= count[i]; n++) {
 			y += 0.19
-			bars = bars text(sides[i, n], "rjust", 2.38) \
-				sprintf("line thickness 0.13in color %s from (2.44in, %.2fin) right %.3fin\n",
-					sides[i, n] ~ /^(uuidv|id <@)/ ? "blue" : "gray", -y, 2.3 * medians[i, n] / greatest[i]) \
+			bars = bars text(sides[i, n], "rjust", 1.73) \
+				sprintf("line thickness 0.13in color %s from (1.77in, %.2fin) right %.3fin\n",
+					sides[i, n] ~ /^(uuidv|id <@)/ ? "blue" : "gray", -y, 0.79 * medians[i, n] / greatest[i]) \
 				sprintf("text \"%s\" ljust at last line.end + (0.05in, 0)\n", rounded(medians[i, n]))
 		}
 		y += 0.19
