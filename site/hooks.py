@@ -19,6 +19,8 @@ NAMES = {
     "SECURITY.md": "security.md",
 }
 SOURCES = {name: source for source, name in NAMES.items()}
+# These pages are tabs of their own, in sight on each page, instead of pages of a section.
+TABS = ["errors.md", "changelog.md"]
 
 
 def source_of(name):
@@ -31,8 +33,9 @@ def name_of(source):
 
 
 def on_config(config):
-    """Make the headings and links of doc/index.md the sections and pages of the navigation."""
+    """Make the headings and lists of doc/index.md the sections and pages of the navigation."""
     config["nav"] = [{"Overview": "index.md"}, {"All pages": "manual.md"}]
+    tabs = []
     for line in (ROOT / "doc/index.md").read_text("utf-8").splitlines():
         heading = re.fullmatch(r"(##+) (.*)", line)
         if heading and heading[1] == "##":
@@ -41,8 +44,11 @@ def on_config(config):
         elif heading:
             pages = []
             section.append({heading[2]: pages})
-        for title, link in re.findall(r"\[([^]]+)\]\((\S+\.md)\)", line):
-            pages.append({title: name_of(posixpath.normpath("doc/" + link))})
+        item = re.match(r"- \[([^]]+)\]\((\S+\.md)\)", line)
+        if item:
+            name = name_of(posixpath.normpath("doc/" + item[2]))
+            (tabs if name in TABS else pages).append({item[1]: name})
+    config["nav"] += tabs
     return config
 
 
@@ -61,8 +67,10 @@ def on_page_markdown(markdown, page, config, files):
     """Adapt links to renamed pages, and let links to files that are not on the site lead to the
     repository.
     """
-    if page.file.src_uri in ("index.md", "manual.md"):
+    if page.file.src_uri in ["index.md", "manual.md", *TABS]:
         page.meta["hide"] = ["navigation"]
+    if page.file.src_uri == "manual.md":
+        page.meta["hide"].append("toc")
     folder = posixpath.dirname(source_of(page.file.src_uri))
 
     def change(link):
