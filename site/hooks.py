@@ -1,7 +1,9 @@
 """Hooks of mkdocs.  They add pages outside the folder doc to the site, turn doc/index.md into
 the navigation, and rewrite links, so that each link works both in the repository and on the site.
+They also tell the search which pages to put first.
 """
 
+import json
 import posixpath
 import re
 from pathlib import Path
@@ -21,6 +23,20 @@ NAMES = {
 SOURCES = {name: source for source, name in NAMES.items()}
 # These pages are tabs of their own, in sight on each page, instead of pages of a section.
 TABS = ["errors.md", "changelog.md"]
+# The search puts a page first for these words of users.
+WORDS = {
+    "changes.md": ["CDC", "updated_at", "deletes"],
+    "clients.md": ["Rails", "Django", "Hibernate", "Prisma", "pooler"],
+    "connectors.md": ["Kafka", "Airbyte", "dbt", "Debezium"],
+    "formats.md": ["duplicate", "collision"],
+    "hosted.md": ["RDS", "Aurora", "Supabase", "Neon"],
+    "incremental-reads.md": ["outbox", "max(id)", "skipped", "missed"],
+    "index.md": ["MongoDB", "ObjectId"],
+    "migrating.md": ["bigserial"],
+    "public-ids.md": ["hide"],
+    "servers.md": ["Snowflake"],
+    "time.md": ["pagination", "keyset", "cursor", "yesterday"],
+}
 
 
 def source_of(name):
@@ -83,3 +99,14 @@ def on_page_markdown(markdown, page, config, files):
         return f"{link[1]}{config['repo_url']}/blob/HEAD/{source}"
 
     return re.sub(r'(\]\(|\bsrc="|\bsrcset=")([^)\s#"]+)', change, markdown)
+
+
+def on_post_build(config):
+    """Add WORDS to the index of the search, as tags, which the theme ranks above titles."""
+    path = Path(config["site_dir"], "search/search_index.json")
+    index = json.loads(path.read_text("utf-8"))
+    for document in index["docs"]:
+        words = WORDS.get(document["location"].replace(".html", ".md"))
+        if words:
+            document["tags"] = words
+    path.write_text(json.dumps(index), "utf-8")
