@@ -6,6 +6,7 @@ Usage: site.py SITE SCREENSHOTS
 SITE is the folder with the site, and SCREENSHOTS is a new folder for pictures of some pages.
 """
 
+import base64
 import functools
 import http.server
 import os
@@ -13,6 +14,7 @@ import re
 import subprocess
 import sys
 import threading
+import zlib
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
@@ -224,8 +226,8 @@ class Browser:
         self.driver.get(self.address + page)
         self.wait(f"return document.querySelector('{SWITCH}')")
 
-    def run(self, script):
-        return self.driver.execute_script(script)
+    def run(self, script, *arguments):
+        return self.driver.execute_script(script, *arguments)
 
     def wait(self, condition):
         """Wait until a script returns true, and return whether it has."""
@@ -237,6 +239,14 @@ class Browser:
     def forget(self):
         """Behave as at the first visit of the site."""
         self.run("localStorage.clear()")
+
+    def pixel(self, x, y):
+        """Return the red, green and blue of a pixel of the page."""
+        clip = {"x": x, "y": y, "width": 1, "height": 1, "scale": 1}
+        picture = base64.b64decode(self.driver.execute_cdp_cmd("Page.captureScreenshot", {"clip": clip})["data"])
+        start = picture.index(b"IDAT")
+        length = int.from_bytes(picture[start - 4 : start], "big")
+        return list(zlib.decompressobj().decompress(picture[start + 4 : start + 4 + length])[1:4])
 
     def save(self, name):
         self.driver.save_screenshot(str(SCREENSHOTS / f"{name}.png"))
@@ -250,32 +260,192 @@ SCHEME = """
     const color = getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3);
     return [document.body.dataset.mdColorScheme, color.reduce((sum, part) => sum + +part, 0) < 384];
 """
+# Return the texts of code that is wider than its box.
+SCROLLED_CODE = """
+    return [...document.querySelectorAll('article pre > code')].filter(c => c.scrollWidth > c.clientWidth)
+        .map(c => c.textContent);
+"""
+# On these pages, all code fits.  On the others, lines of more than 100 characters may be too wide.
+MAIN_PAGES = ["index.html", "tutorial.html", "time.html", "incremental-reads.html", "changes.html", "uuid9562.html"]
+# Return the links that contain some words, or are in a table row or list item that does, and that
+# can be clicked without scrolling.
+LINKS = """
+    return [...document.querySelectorAll('a[href]')].filter(link => {
+        const box = link.getBoundingClientRect(), x = box.left + box.width / 2, y = box.top + box.height / 2;
+        return box.width && box.top >= 0 && box.bottom <= innerHeight && link.contains(document.elementFromPoint(x, y))
+            && (link.closest('tr, article li') || link).textContent.includes(arguments[0]);
+    });
+"""
 
 
 def test_pages(browser):
     """Open each page on a desktop and on a phone."""
     for page in PAGES:
-        browser.resize(1280)
+        browser.resize(1280, 800)
         browser.open(page)
         wrong = browser.errors()
         wrong += browser.run("return [...document.images].filter(i => !i.naturalWidth).map(i => i.src + ' is not shown')")
         for width in 1280, 360:
-            browser.resize(width)
+            browser.resize(width, 800)
             actual = browser.run("return document.documentElement.scrollWidth")
             wrong += [f"is {actual} pixels wide in a window of {width}"] if actual > width else []
         check(wrong, f"{page}: no error, and nothing wider than the window")
+
+        browser.resize(1280, 800)
+        lines = [max(code.splitlines(), key=len) for code in browser.run(SCROLLED_CODE)]
+        wrong = [line for line in lines if page in MAIN_PAGES or len(line) <= 100]
+        check(wrong, f"{page}: code fits a window of 1280 pixels")
+
+        wrong = []
+        for top in "0", "document.body.scrollHeight":
+            browser.run(f"scrollTo({{top: {top}, behavior: 'instant'}})")
+            missing = [words for words in ("Reference", "Errors", "Changelog") if not browser.run(LINKS, words)]
+            wrong += [f"{words} is not in sight, scrolled to {top}" for words in missing]
+        check(wrong, f"{page}: Reference, Errors and Changelog are in sight")
+
+
+# Return the smallest text of a picture, in its own pixels, and texts that leave it or touch others.
+PICTURE = """
+    const texts = [...document.querySelectorAll('text')].map(t => [t, t.getBoundingClientRect()]);
+    const {width, height} = document.documentElement.viewBox.baseVal;
+    const wrong = texts.filter(([t, b]) => b.left < 0 || b.top < 0 || b.right > width || b.bottom > height)
+        .map(([t]) => t.textContent + ' leaves the picture');
+    texts.forEach(([t, a], i) => texts.slice(i + 1).forEach(([u, b]) => {
+        if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3)
+            wrong.push(t.textContent + ' touches ' + u.textContent);
+    }));
+    return [Math.min(...texts.map(([t]) => parseFloat(getComputedStyle(t).fontSize))), wrong];
+"""
+# Return each picture's address and scale, whether it has to be scrolled, and a point of its background.
+SHOWN_PICTURES = """
+    return [...document.querySelectorAll('article img')].map(i => {
+        const box = i.getBoundingClientRect(), around = i.closest('p, li, td, div').getBoundingClientRect();
+        return {address: i.src, scale: box.width / i.naturalWidth, hidden: box.left < around.left || box.right > around.right + 1,
+                x: box.left + scrollX + box.width / 2, y: box.top + scrollY + 5};
+    });
+"""
+# Return texts with small letters.
+SMALL_TEXTS = """
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
+    while (texts.nextNode()) {
+        const range = document.createRange(), size = parseFloat(getComputedStyle(texts.currentNode.parentElement).fontSize);
+        range.selectNodeContents(texts.currentNode);
+        if (size < 11 && range.getBoundingClientRect().width > 0)
+            found.push(`${size} pixels: ${texts.currentNode.data.slice(0, 60)}`);
+    }
+    return found;
+"""
+# Return the texts of table cells that are broken into three or more lines of less than eight
+# characters on average, or wider than the cell.
+BROKEN_CELLS = """
+    return [...document.querySelectorAll('article td, article th')].filter(cell => {
+        const range = document.createRange();
+        range.selectNodeContents(cell);
+        const boxes = [...range.getClientRects()].filter(box => box.width > 1);
+        const middles = boxes.map(box => box.top + box.height / 2).sort((a, b) => a - b);
+        const lines = middles.filter((y, i) => i == 0 || y - middles[i - 1] > 8).length;
+        return lines > 2 && cell.textContent.length / lines < 8
+            || boxes.some(box => box.right > cell.getBoundingClientRect().right + 1);
+    }).map(cell => cell.textContent);
+"""
+
+
+def test_phone(browser):
+    """Read each page on a phone of 390 pixels: pictures, letters and tables."""
+    smallest = {}
+    browser.resize(1280)
+    for picture in sorted(SITE.rglob("pictures/*.svg")):
+        browser.driver.get(browser.address + picture.relative_to(SITE).as_posix())
+        smallest[browser.driver.current_url], wrong = browser.run(PICTURE)
+        check(wrong, f"{picture.name}: texts are inside the picture, and apart")
+    browser.resize(390)
+    for scheme in "light", "dark":
+        browser.prefer(scheme)
+        browser.open("index.html")
+        browser.forget()
+        for page in PAGES:
+            browser.open(page)
+            wrong = []
+            for picture in browser.run(SHOWN_PICTURES):
+                size = smallest[picture["address"]] * picture["scale"]
+                wrong += [f"{picture['address']} has text of {size:.1f} pixels"] if size < 11 else []
+                wrong += [f"{picture['address']} is partly hidden"] if picture["hidden"] else []
+                is_dark = sum(browser.pixel(picture["x"], picture["y"])) < 384
+                wrong += [f"{picture['address']} is not {scheme}"] if is_dark != (scheme == "dark") else []
+            wrong += browser.run(SMALL_TEXTS)
+            wrong += [f"broken cell: {cell}" for cell in browser.run(BROKEN_CELLS)]
+            check(wrong, f"{page}: is legible on a phone, {scheme}")
+    browser.prefer("light")
+    browser.forget()
+
+
+# words that people search for, and the page that has them
+SEARCHES = {
+    "pagination": "time.html",
+    "keyset": "time.html",
+    "cursor": "time.html",
+    "snowflake": "servers.html",
+    "kafka": "connectors.html",
+    "cdc": "changes.html",
+    "outbox": "incremental-reads.html",
+    "duplicate": "formats.html",
+    "mongodb": "index.html",
+    "hide": "public-ids.html",
+    "rails": "clients.html",
+    "max(id)": "incremental-reads.html",
+    "horizon": "incremental-reads.html",
+    "uuidv7_horizon()": "uuid9562.html",
+}
+# Search for all words at once, since the first letters of a word have other results.
+SEARCH = "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('keyup'))"
+RESULTS = "[...document.querySelectorAll('.md-search-result__item')].map(i => new URL(i.querySelector('a').href).pathname)"
 
 
 def test_search(browser):
     browser.resize(1280)
     browser.open("index.html")
     browser.wait("return !document.querySelector('.md-search-result__meta').textContent.includes('Initializing')")
-    browser.driver.find_element(By.CSS_SELECTOR, "[data-md-component=search-query]").send_keys("horizon")
-    found = browser.wait(
-        "return [...document.querySelectorAll('.md-search-result__link')].some(l => l.href.includes('/incremental-reads.html'))"
-    )
-    check([] if found else ["it is not found"], 'a search for "horizon" finds "Incremental reads"')
+    field = browser.driver.find_element(By.CSS_SELECTOR, "[data-md-component=search-query]")
+    field.click()
+    for words, page in SEARCHES.items():
+        browser.run(SEARCH, field, "")
+        browser.wait(f"return {RESULTS}.length == 0")
+        browser.run(SEARCH, field, words)
+        found = browser.wait(f"return {RESULTS}.slice(0, 3).includes('{PREFIX}{page}')")
+        wrong = [] if found else [f"the results are {browser.run(f'return {RESULTS}')}"]
+        text = re.sub("<.*?>", "", re.search("<article.*</article>", (SITE / page).read_text(), re.S)[0])
+        wrong += [] if words in text.lower() else ["the page does not contain the words"]
+        check(wrong, f'a search for "{words}" shows {page} among the first three')
     browser.save("search")
+
+
+# a task, words of the links to click, and the page
+TASKS = [
+    ("rows of yesterday", ["All pages", "get the rows"], "time.html"),
+    ("skipped rows", ["All pages", "skip"], "incremental-reads.html"),
+    ("hide the time", ["All pages", "hide"], "public-ids.html"),
+    ("v4 to v7", ["All pages", "v4"], "migrating.html"),
+    ("which function", ["Reference"], "uuid9562.html"),
+    ("RDS", ["All pages", "RDS"], "hosted.html"),
+]
+
+
+def test_tasks(browser):
+    """Reach a page for each task in two clicks, without scrolling."""
+    browser.resize(1280, 800)
+    for task, clicks, page in TASKS:
+        wrong = []
+        browser.open("index.html")
+        for words in clicks:
+            links = browser.run(LINKS, words)
+            if not links:
+                wrong.append(f'no link with "{words}" is in sight')
+                break
+            links[0].click()
+        actual = urlsplit(browser.driver.current_url).path[len(PREFIX) :]
+        wrong += [f"they lead to {actual}"] if actual != page else []
+        wrong += ["these are more than two clicks"] if len(clicks) > 2 else []
+        check(wrong, f'at most two clicks lead to {page} for "{task}"')
 
 
 def test_switch(browser):
@@ -299,20 +469,22 @@ def test_switch(browser):
 
 
 def take_screenshots(browser):
-    pages = ["index", "manual", "tutorial", "time", "incremental-reads", "clients", "uuid9562", "rfc9562", "contributing", "404"]
+    pages = ["index", "manual", "tutorial", "time", "incremental-reads", "changes", "public-ids", "text-forms", "clients"]
+    pages += ["uuid9562", "rfc9562", "contributing", "404"]
     pages += sorted(page[:-5] for page in PAGES if re.search(r"<img\b", (SITE / page).read_text()) and page[:-5] not in pages)
     browser.prefer("light")
     browser.open("index.html")
     browser.forget()
     for scheme in "light", "dark":
         for page in pages:
-            for window, width in ("", 1280), ("-phone", 360):
+            for window, width in ("", 1280), ("-phone", 390):
                 browser.resize(width)
                 browser.open(page + ".html")
                 height = browser.run("return document.documentElement.scrollHeight")
                 browser.resize(width, min(height, 2400))
                 browser.save(page.replace("/", "-") + "-" + scheme + window)
         browser.resize(1280)
+        browser.open("index.html")
         browser.driver.find_element(By.CSS_SELECTOR, SWITCH).click()
 
 
@@ -326,7 +498,9 @@ def main():
     browser = Browser(f"http://127.0.0.1:{server.server_port}{PREFIX}")
     try:
         test_pages(browser)
+        test_phone(browser)
         test_search(browser)
+        test_tasks(browser)
         test_switch(browser)
         take_screenshots(browser)
         check(sorted(set(browser.errors() + Server.reports)), "the browser has reported no error and no request to another host")
