@@ -23,9 +23,10 @@
 	\set default 'uuidv7_next()'
 \endif
 
--- Compute the time of each row, since a trigger with a wrong expression would refuse updates.
+-- Compute the time of each row as the trigger does, which would refuse updates if the expression
+-- was wrong.
 SELECT format('SELECT uuidv7_at(min(t)) AS first, uuidv7_at(max(t)) AS last, count(t) < count(*) AS untimed '
-			  'FROM (SELECT %s AS t FROM (SELECT * FROM %s) AS old_row) AS old', :'time', "table") AS times FROM parent
+			  'FROM (SELECT (SELECT %s FROM (SELECT each.*) AS old_row) AS t FROM %s AS each) AS old', :'time', "table") AS times FROM parent
 \gset
 :times
 \gset

@@ -14,12 +14,14 @@ SET client_min_messages = warning;
 DROP TABLE IF EXISTS pg_temp.parent, pg_temp.reference;
 CREATE TEMPORARY TABLE parent AS
 SELECT c.oid, format('%I.%I', n.nspname, c.relname) AS "table", n.nspname AS schema, c.relname AS name,
-       format('%I', a.attname) AS "column", 'new_' || a.attname AS new, 'old_' || a.attname AS old, p.conname AS primary_key
+       format('%I', a.attname) AS "column", 'new_' || a.attname AS new, 'old_' || a.attname AS old, p.conname AS primary_key,
+       a.attidentity <> '' AS is_identity
 FROM pg_class AS c
 JOIN pg_namespace AS n ON n.oid = c.relnamespace
 JOIN pg_constraint AS p ON p.conrelid = c.oid AND p.contype = 'p'
 JOIN pg_attribute AS a ON a.attrelid = c.oid AND p.conkey = ARRAY[a.attnum]
-WHERE c.oid = :'table'::regclass AND a.attname = :'key' AND c.relkind = 'r';
+WHERE c.oid = :'table'::regclass AND a.attname = :'key' AND c.relkind = 'r' AND a.atttypid IN ('bigint'::regtype, 'int'::regtype, 'uuid'::regtype)
+AND NOT EXISTS (SELECT FROM pg_inherits WHERE c.oid IN (inhparent, inhrelid));
 
 -- The referencing columns.  The foreign keys of the new columns are no part of the plan.
 CREATE TEMPORARY TABLE reference AS
@@ -31,6 +33,7 @@ SELECT c.oid, format('%I.%I', n.nspname, c.relname) AS "table", n.nspname AS sch
               CASE f.confupdtype WHEN 'r' THEN ' ON UPDATE RESTRICT' WHEN 'c' THEN ' ON UPDATE CASCADE'
               WHEN 'n' THEN ' ON UPDATE SET NULL' WHEN 'd' THEN ' ON UPDATE SET DEFAULT' END) AS actions,
        c.relkind <> 'r' OR f.condeferrable OR c.oid = parent.oid OR cardinality(f.conkey) > 1 OR r.attname <> :'key'
+       OR EXISTS (SELECT FROM pg_inherits WHERE c.oid IN (inhparent, inhrelid))
        OR EXISTS (SELECT FROM pg_constraint AS u WHERE u.conrelid = c.oid AND u.contype IN ('p', 'u', 'x') AND a.attnum = ANY (u.conkey))
            AS unsupported
 FROM parent
@@ -45,11 +48,13 @@ SELECT NOT EXISTS (SELECT FROM parent) AS no_key,
        EXISTS (SELECT FROM pg_attribute AS a JOIN parent ON a.attrelid = parent.oid AND a.attname = parent.old AND NOT a.attisdropped) AS switched
 \gset
 \if :no_key
-	DO $$BEGIN RAISE 'the table is partitioned, or "key" is not its primary key'; END$$;
+	DO $$BEGIN RAISE 'the key of this table cannot be migrated by the scripts' USING
+		DETAIL = 'The variable "key" must be the primary key, of type bigint, integer or uuid, and the table must have no partitions, '
+				 'parents or children.'; END$$;
 \endif
 \if :unsupported
 	SELECT "table", foreign_key FROM reference WHERE unsupported;
 	DO $$BEGIN RAISE 'these foreign keys cannot be migrated by the scripts' USING
-		DETAIL = 'A foreign key must have one column, and must not be deferrable, on a partitioned table, on the table itself, '
-				 'or on a column of a unique constraint.'; END$$;
+		DETAIL = 'A foreign key must have one column, and must not be deferrable, on a table with partitions, parents or children, '
+				 'on the table itself, or on a column of a unique constraint.'; END$$;
 \endif

@@ -41,6 +41,19 @@ sub step
 	return $out;
 }
 
+# Check that a step with variables fails with an error, and changes no table.
+sub is_refused
+{
+	my ($name, $error, $step, @with) = @_;
+	my $described = '\d public.*' . "\n" . '\df public.*';
+	my $before = app($described);
+
+	like(step($step, @with), qr/ERROR: .*$error/, "$step is refused: $name");
+	is($status, 3, "the exit status of $step shows the error: $name");
+	is(app($described), $before, "$step changes no table: $name");
+	return;
+}
+
 # --- a bigint key under load ------------------------------------------------------
 
 app(q{
@@ -95,6 +108,7 @@ is(app('SELECT count(*) FROM "Order" WHERE "new_Id" IS NULL'), '0', 'each row ha
 
 app(q{CREATE TABLE before AS SELECT line.id, o.note, created_at, item, o."new_Id" FROM line JOIN "Order" AS o ON o."Id" = order_id});
 my $sold = app('SELECT count(*), min(created_at) FROM item_sold');
+is_refused('no views', 'the variable "views" is missing', '5_switch', @variables);
 unlike(step('5_switch', @variables, 'views=views.sql'), qr/ERROR/, '5_switch succeeds');
 is(app(q{SELECT count(*) FROM (SELECT line.id, o.note, created_at, item, o."Id" FROM line JOIN "Order" AS o ON o."Id" = order_id EXCEPT TABLE before) AS lines}),
 	'0', 'each line references the same order as before');
@@ -160,6 +174,11 @@ unlike($printed, qr/ERROR/, 'all steps succeed in one session, with an older tra
 is(app(q{SELECT count(*) FROM event WHERE uuid_encode(id, 'ulid') = old_id}), '100', 'a ULID becomes the UUID with the same bits');
 unlike(step('6_drop_old_columns', 'table=event'), qr/ERROR/, '6_drop_old_columns succeeds with a text key');
 
+app(q{CREATE TABLE device (id int PRIMARY KEY, since timestamptz); INSERT INTO device VALUES (1, '2026-01-01')});
+step($_, 'table=device', 'time=since') foreach @steps[ 0 .. 4 ];
+is(app('INSERT INTO device (since) VALUES (now()) RETURNING uuid_is_v7(id), old_id IS NULL'), 't|t',
+	'after the switch, a row needs no old ID if the old key has no default');
+
 # --- keys that the scripts cannot migrate -----------------------------------------
 
 # a foreign key that is refused, by the name of its referenced table
@@ -168,28 +187,19 @@ my %foreign_key = (
 	'deferrable' => 'CREATE TABLE %s_tag (parent int REFERENCES %1$s DEFERRABLE)',
 	'itself' => 'ALTER TABLE %s ADD parent int REFERENCES %1$s',
 	'two_columns' => 'ALTER TABLE %s ADD UNIQUE (id, note); CREATE TABLE %1$s_tag (parent int, note text, FOREIGN KEY (parent, note) REFERENCES %1$s (id, note))',
-	'partitions' => 'CREATE TABLE %s_tag (parent int REFERENCES %1$s) PARTITION BY LIST (parent)');
+	'partitions' => 'CREATE TABLE %s_tag (parent int REFERENCES %1$s) PARTITION BY LIST (parent)',
+	'children' => 'CREATE TABLE %s_tag (parent int REFERENCES %1$s); CREATE TABLE %1$s_child () INHERITS (%1$s_tag)');
 app(join ';', 'CREATE TABLE parted (id int PRIMARY KEY, t timestamptz) PARTITION BY HASH (id)',
+	'CREATE TABLE part PARTITION OF parted FOR VALUES WITH (MODULUS 1, REMAINDER 0)', 'CREATE TABLE named (id text PRIMARY KEY, t timestamptz)',
+	'CREATE TABLE mother (id int PRIMARY KEY, t timestamptz)', 'CREATE TABLE child (PRIMARY KEY (id)) INHERITS (mother)',
 	(map { sprintf "CREATE TABLE p_$_ (id int PRIMARY KEY, note text); $foreign_key{$_}", "p_$_" } sort keys %foreign_key),
 	'CREATE TABLE plain (id int PRIMARY KEY, t timestamptz, name text)', q{INSERT INTO plain VALUES (1, '2026-01-01', 'tea'), (2, NULL, 'milk')});
 
-# Check that a step with variables fails with an error, and changes no table.
-sub is_refused
-{
-	my ($name, $error, $step, @with) = @_;
-	my $described = '\d public.*' . "\n" . '\df public.*';
-	my $before = app($described);
-
-	like(step($step, @with), qr/ERROR: .*$error/, "$step is refused: $name");
-	is($status, 3, "the exit status of $step shows the error: $name");
-	is(app($described), $before, "$step changes no table: $name");
-	return;
-}
 foreach my $step (@steps)
 {
 	is_refused("a foreign key of $_", 'these foreign keys cannot be migrated', $step, "table=p_$_", 'time=now()') foreach sort keys %foreign_key;
-	is_refused('a partitioned table', 'the table is partitioned', $step, 'table=parted', 'time=t');
-	is_refused('a key that is not the primary key', '"key" is not its primary key', $step, 'table=plain', 'key=name', 'time=t');
+	is_refused("the table $_", 'the key of this table cannot be migrated', $step, "table=$_", 'time=t') foreach qw(parted part mother child named);
+	is_refused('a key that is not the primary key', 'the key of this table cannot be migrated', $step, 'table=plain', 'key=name', 'time=t');
 	is_refused('no table', 'the variable "table" is missing', $step, 'key=id', 'time=t');
 }
 is_refused('no time', 'the variable "time" is missing', $steps[0], 'table=plain');
@@ -197,6 +207,7 @@ is_refused('a time that names no column', 'column "created_at" does not exist', 
 is_refused('a time of another type', 'function uuidv7_at\(integer\) does not exist', $steps[0], 'table=plain', 'time=id');
 is_refused('a time before 1970', 'timestamp out of range', $steps[0], 'table=plain', q{time=coalesce(t, '1969-01-01')});
 is_refused('a time that is null', 'the expression "time" is null for some rows', $steps[0], 'table=plain', 'time=t');
+is_refused('a time that is null in one row', 'the expression "time" is null for some rows', $steps[0], 'table=plain', 'time=min(t)');
 is_refused('a default of another type', 'column "new_id" is of type uuid', $steps[0], 'table=plain', 'time=now()', 'default=0');
 $node->stop;
 done_testing();
