@@ -13,7 +13,8 @@ connection pooler.  After a crash it delivers the last page again, so the receiv
 that it has already got.  To deliver all rows again, remove the file with the position.
 
 This requires the extension uuid9562, and the package psycopg (Debian: python3-psycopg).  The page
-doc/positions.md explains the functions.
+doc/positions.md explains the functions, and doc/incremental-reads.md lists what can hide rows from
+every reader, such as a reset after the clock was ahead.
 """
 import fcntl
 import json
@@ -72,7 +73,8 @@ def read(connection, file):
     while True:
         previous = load(file)
         # rows and positions come from one statement, so they belong to the same server
-        rows = connection.execute(PAGE, {"position": previous}).fetchall()
+        with connection.transaction():
+            rows = connection.execute(PAGE, {"position": previous}).fetchall()
         for id, message, position in rows:
             deliver(id, message)
         if rows:
@@ -91,6 +93,8 @@ def main(conninfo, file):
             # name, so prepare none.
             with psycopg.connect(conninfo, autocommit=True, target_session_attrs="read-write", connect_timeout=5,
                                  prepare_threshold=None) as connection:
+                # another level takes the snapshot too early, whatever the default of the server is
+                connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
                 read(connection, file)
         except (psycopg.OperationalError, psycopg.errors.ReadOnlySqlTransaction,
                 psycopg.errors.InvalidSqlStatementName) as error:

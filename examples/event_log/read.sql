@@ -10,10 +10,12 @@
 --	while sleep 1; do psql -v reader=billing -f read.sql; done
 \set ON_ERROR_STOP on
 \set QUIET on
+-- with FETCH_COUNT, psql would read by a cursor, which can miss rows of a partition that is rewritten
+\unset FETCH_COUNT
 
 -- One transaction reads, delivers and advances, so that a failover cannot separate these steps.  A
 -- second process of the same reader waits for the lock.
-BEGIN;
+BEGIN ISOLATION LEVEL READ COMMITTED;
 SELECT coalesce(position, '') AS position FROM reader WHERE name = :'reader' FOR UPDATE \gset
 -- the page is between "after" and "next"
 SELECT uuidv7_after(nullif(:'position', '')) AS after, coalesce(max(id), nil_uuid()) AS next,

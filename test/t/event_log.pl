@@ -67,6 +67,26 @@ is(app(q{SELECT position FROM reader WHERE name = 'billing'}), '', 'a failed del
 is(deliver('billing'), '', 'a page is delivered');
 is(scalar(split /\n/, slurp_file("$work/billing")), 1000, 'a page has 1,000 events');
 
+# A second process waits for the first one.  Settings of the user change neither the isolation level
+# nor the way in which psql reads.
+{
+	my $first = $node->background_psql('postgres', extra_params => [ '-U', 'app' ]);
+	my $out = '';
+	local $ENV{PGOPTIONS} = '-c default_transaction_isolation=serializable';
+	local $ENV{DELIVER} = "cat >>$work/billing";
+
+	in($first, 'BEGIN', q{UPDATE reader SET position = position WHERE name = 'billing'});
+	my $second = IPC::Run::start([ 'psql', '-X', '-v', 'FETCH_COUNT=100', '-v', 'reader=billing', '-d', $node->connstr('postgres') . ' user=app',
+		'-f', "$FindBin::Bin/examples/event_log/read.sql" ], '>', \$out, '2>&1');
+	$node->poll_query_until('postgres', 'SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)') or die 'the second process does not wait';
+	in($first, 'COMMIT');
+	$second->finish;
+	$first->quit;
+	is($out, '', 'a second process of a reader waits, and reads the next page in READ COMMITTED');
+	is(scalar(split /\n/, slurp_file("$work/billing")), 2000, 'the second process delivers its page');
+	unlike(slurp_file($node->logfile), qr/DECLARE _psql_cursor/, 'psql reads without a cursor');
+}
+
 # Two readers read in turn while eight sessions write.
 my ($script, $out) = ("$work/writers", '');
 append_to_file($script, q{

@@ -97,6 +97,20 @@ is(missed_and_twice({ table => 'outbox', ids => [ map { $_->{id} } delivered() ]
 	ok($again, 'a position that is removed while the reader delivers a page is not stored again');
 }
 
+# --- another default of the isolation level -----------------------------------------
+
+{
+	my $output = '';
+	local $ENV{PGOPTIONS} = '-c default_transaction_isolation=serializable';
+
+	append_to_file("$dir/level.py", slurp_file("$FindBin::Bin/examples/outbox_reader.py") =~ s/id, message,/id, current_setting('transaction_isolation'),/r);
+	my $process = IPC::Run::start([ $python, "$dir/level.py", $conninfo, "$dir/level" ], '<', \undef, '>', \$output, '2>', \$err, IPC::Run::timeout(60));
+	$process->pump until $output =~ /\n/;
+	$process->signal('KILL');
+	$process->finish;
+	like($output, qr/^[^\n]*"message": "read committed"/, 'the reader uses READ COMMITTED if the default is another isolation level') or diag($err);
+}
+
 # --- permanent errors ---------------------------------------------------------------
 
 foreach my $case ([ 'user=nobody', qr/role "nobody" does not exist/ ], [ 'dbname=nothing', qr/database "nothing" does not exist/ ])
