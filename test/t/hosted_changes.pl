@@ -84,6 +84,19 @@ is(differences('simple'), '1', 'a copy that does not ignore deletions of existin
 is_equal('an INSERT waits for the DELETE of its key');
 $_->quit foreach $early, $late;
 
+# Another session reads a page, but waits before it writes the page.
+app(q{CREATE FUNCTION wait() RETURNS int LANGUAGE sql AS 'SELECT 0 FROM pg_advisory_xact_lock(1)'; INSERT INTO customer VALUES (30, 'old')});
+my ($holder, $slow) = map { app_session() } 1 .. 2;
+in($holder, 'SELECT pg_advisory_lock(1)');
+$slow->query_until(qr/sent/, "\\echo sent\n" . $copy =~ s/LIMIT 1000/LIMIT 1000 OFFSET wait()/r . "\n");
+$node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)}) or die 'the session does not wait';
+app(q{UPDATE customer SET name = 'new' WHERE id = 30});
+app($copy);
+in($holder, 'SELECT pg_advisory_unlock(1)');
+in($slow, 'SELECT 1');
+is_equal('a session writes an older page than another session');
+$_->quit foreach $holder, $slow;
+
 # --- load -------------------------------------------------------------------------
 
 my $dir = PostgreSQL::Test::Utils::tempdir();
