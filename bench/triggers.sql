@@ -35,6 +35,7 @@ INSERT INTO item SELECT n, 'A message of 30 characters...' FROM generate_series(
 \set table item
 \i :track
 RESET session_replication_role;
+RESET search_path;
 DELETE FROM item WHERE id % 20 = 0;
 UPDATE item SET body = 'changed' WHERE id % 10 = 1;
 VACUUM ANALYZE;

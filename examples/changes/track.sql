@@ -19,6 +19,9 @@
 -- or fails, run it again: it continues.  Also run it again after you have added a column or a
 -- partition.  The table's other UPDATE triggers fire for the batches too, unless you may set
 -- session_replication_role.
+--
+-- Run it as the table's owner.  A superuser who runs it executes the functions that the owner has
+-- put into constraints and indexes of the table.
 \set ON_ERROR_STOP on
 \set QUIET on
 SET client_min_messages = warning;
@@ -35,13 +38,17 @@ SET row_security = off;
 
 -- --- checks --------------------------------------------------------------------
 
+-- From here on, find only objects of PostgreSQL without a schema, since other roles can create
+-- objects in the schemas of the caller's search_path.
+SELECT :'table'::pg_catalog.regclass::pg_catalog.oid AS "table" \gset
+SET search_path = pg_catalog, pg_temp;
 DROP TABLE IF EXISTS pg_temp.tracked;
 CREATE TEMPORARY TABLE tracked AS
 SELECT c.oid, c.relkind, n.nspname AS schema, c.relname AS name, c.oid::regclass::text AS "table",
 	   format('%I.%I', n.nspname, c.relname) AS qualified, :'column' AS "column", :'deleted' AS deleted,
 	   pg_get_userbyid(c.relowner) AS owner,
 	   (SELECT quote_ident(nspname) FROM pg_extension AS e JOIN pg_namespace AS s ON s.oid = e.extnamespace WHERE extname = 'uuid9562') AS uuid9562,
-	   key.columns AS key, key.old AS old_key, key.new AS new_key, key.same AS same_key,
+	   key.columns AS key, key.old AS old_key, key.unchanged AS unchanged_key, key.same AS same_key,
 	   stamp.tgname IS NOT NULL AS started,
 	   CASE
 		WHEN c.relkind NOT IN ('r', 'p') THEN 'it is not a table'
@@ -57,7 +64,9 @@ SELECT c.oid, c.relkind, n.nspname AS schema, c.relname AS name, c.oid::regclass
 		WHEN NOT has_schema_privilege(c.relowner, n.oid, 'CREATE') THEN format('its owner may not create objects in schema %I', n.nspname)
 		WHEN octet_length(c.relname || '_deleted_truncate') > 63 THEN 'its name is too long to derive others from it'
 		WHEN stamp.tgargs IS DISTINCT FROM convert_to(:'column', getdatabaseencoding()) || '\000' AND stamp.tgname IS NOT NULL
-			THEN format('it is already tracked by column "%s"', encode(substr(stamp.tgargs, 1, length(stamp.tgargs) - 1), 'escape'))
+			THEN format('it is already tracked by column "%s"', convert_from(substr(stamp.tgargs, 1, length(stamp.tgargs) - 1), getdatabaseencoding()))
+		WHEN stamp.tgname IS NOT NULL AND deleted_row.columns IS DISTINCT FROM format('%I uuid, %s', :'column', key.types)
+			THEN 'its name or its primary key has changed since it was tracked: run untrack.sql first'
 		WHEN stamp.tgname IS NULL AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attname = :'column')
 			THEN format('column "%s" already exists: choose another one with -v column=', :'column')
 		WHEN :'deleted' = :'column' OR EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attname = :'deleted')
@@ -68,23 +77,33 @@ SELECT c.oid, c.relkind, n.nspname AS schema, c.relname AS name, c.oid::regclass
 FROM pg_class AS c
 JOIN pg_namespace AS n ON n.oid = c.relnamespace
 LEFT JOIN LATERAL (
+	-- the index of the key knows its operators, which can be in any schema
 	SELECT string_agg(format('%I', attname), ', ' ORDER BY n) AS columns, string_agg(format('OLD.%I', attname), ', ' ORDER BY n) AS old,
-		   string_agg(format('NEW.%I', attname), ', ' ORDER BY n) AS new,
-		   string_agg(format('t.%1$I = c.%1$I', attname), ' AND ' ORDER BY n) AS same
-	FROM pg_constraint, unnest(conkey) WITH ORDINALITY AS k (attnum, n) JOIN pg_attribute USING (attnum)
-	WHERE conrelid = c.oid AND contype = 'p' AND attrelid = c.oid) AS key ON true
+		   string_agg(format('%I %s', attname, format_type(atttypid, atttypmod)), ', ' ORDER BY n) AS types,
+		   string_agg(format('OLD.%1$I OPERATOR(%2$I.%3$s) NEW.%1$I', attname, nspname, oprname), ' AND ' ORDER BY n) AS unchanged,
+		   string_agg(format('t.%1$I OPERATOR(%2$I.%3$s) c.%1$I', attname, nspname, oprname), ' AND ' ORDER BY n) AS same
+	FROM pg_index, unnest(indkey::int2[], indclass::oid[]) WITH ORDINALITY AS k (attnum, opclass, n)
+	JOIN pg_attribute USING (attnum)
+	JOIN pg_opclass ON pg_opclass.oid = opclass
+	JOIN pg_amop ON amopfamily = opcfamily AND amoplefttype = opcintype AND amoprighttype = opcintype AND amopstrategy = 3
+	JOIN pg_operator ON pg_operator.oid = amopopr
+	JOIN pg_namespace ON pg_namespace.oid = oprnamespace
+	WHERE indrelid = c.oid AND indisprimary AND attrelid = c.oid AND n <= indnkeyatts) AS key ON true
+LEFT JOIN LATERAL (
+	SELECT string_agg(format('%I %s', attname, format_type(atttypid, atttypmod)), ', ' ORDER BY attnum) AS columns
+	FROM pg_attribute WHERE attrelid = to_regclass(format('%I.%I', n.nspname, c.relname || '_deleted')) AND attnum > 0 AND NOT attisdropped) AS deleted_row ON true
 LEFT JOIN pg_trigger AS stamp ON stamp.tgrelid = c.oid AND stamp.tgname = '~uuidv7_stamp'
 LEFT JOIN LATERAL (
 	SELECT relid::regclass AS part FROM pg_partition_tree(c.oid) JOIN pg_class AS p ON p.oid = relid
 	WHERE p.relkind = 'f' OR p.relpersistence <> 'p' LIMIT 1) AS foreign_or_unlogged ON c.relkind = 'p'
 LEFT JOIN LATERAL (
-	SELECT c.relname || suffix AS name FROM unnest('{_deleted,_purged,_changes}'::text[]) AS suffix
+	SELECT c.relname || suffix AS name FROM unnest(ARRAY['_deleted', '_purged', '_changes', '_' || :'column']) AS suffix
 	WHERE to_regclass(format('%I.%I', n.nspname, c.relname || suffix)) IS NOT NULL LIMIT 1) AS taken ON true
 LEFT JOIN LATERAL (
 	-- triggers fire in the order of the bytes of their names
 	SELECT tgname FROM pg_trigger JOIN (SELECT c.oid AS relid UNION SELECT relid FROM pg_partition_tree(c.oid)) AS tree ON tgrelid = relid
 	WHERE NOT tgisinternal AND tgtype & 3 = 3 AND tgtype & 20 <> 0 AND tgname::text COLLATE "C" > '~uuidv7_stamp' LIMIT 1) AS later ON true
-WHERE c.oid = :'table'::regclass;
+WHERE c.oid = :table;
 DO $$
 BEGIN
 	IF (SELECT uuid9562 IS NULL FROM pg_temp.tracked) THEN
@@ -120,30 +139,29 @@ SET LOCAL lock_timeout = '500ms';
 
 -- The functions run as the table's owner, since those who change the table may lack privileges on
 -- customer_deleted.  They qualify all names, since logical replication has an empty search_path.
-SELECT unnest(ARRAY[
-	format($$
-CREATE OR REPLACE FUNCTION %1$I.%2$I() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+SELECT format('CREATE OR REPLACE FUNCTION %I.%I() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS %L',
+			  schema, name || suffix, body)
+FROM tracked, LATERAL (VALUES
+	('_deleted_row', format($$
 BEGIN
-	INSERT INTO %1$I.%3$I VALUES (%4$s.uuidv7_ordered(), %5$s);
+	INSERT INTO %I.%I VALUES (%s.uuidv7_ordered(), %s);
 	RETURN NULL;
-END$body$
-$$, schema, name || '_deleted_row', name || '_deleted', uuid9562, old_key),
+END$$, schema, name || '_deleted', uuid9562, old_key)),
 	-- A subscriber's process that applies changes cannot be refused, since it would repeat the
 	-- TRUNCATE forever.  The function must see all rows, so it refuses an old snapshot.
-	format($$
-CREATE OR REPLACE FUNCTION %1$I.%2$I() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+	('_deleted_truncate', format($$
 BEGIN
 	IF current_setting('session_replication_role') <> 'replica' OR current_setting('transaction_isolation') <> 'read committed' THEN
 		RAISE 'cannot truncate table "%%", whose changes are tracked', TG_TABLE_NAME
 			USING ERRCODE = 'feature_not_supported', HINT = 'Use DELETE, which readers of the changes notice.';
 	END IF;
 	IF (SELECT relkind = 'r' FROM pg_class WHERE oid = TG_RELID) THEN
-		EXECUTE format('INSERT INTO %1$I.%3$I SELECT %4$s.uuidv7_ordered(), %5$s FROM %%I.%%I', TG_TABLE_SCHEMA, TG_TABLE_NAME);
+		EXECUTE %L || TG_RELID::regclass;
 	END IF;
 	RETURN NULL;
-END$body$
-$$, schema, name || '_deleted_truncate', name || '_deleted', uuid9562, key),
-	format('REVOKE ALL ON FUNCTION %1$I.%2$I(), %1$I.%3$I() FROM PUBLIC', schema, name || '_deleted_row', name || '_deleted_truncate')])
+END$$, format('INSERT INTO %I.%I SELECT %s.uuidv7_ordered(), %s FROM ', schema, name || '_deleted', uuid9562, key)))) AS f (suffix, body)
+\gexec
+SELECT format('REVOKE ALL ON FUNCTION %1$I.%2$I(), %1$I.%3$I() FROM PUBLIC', schema, name || '_deleted_row', name || '_deleted_truncate')
 FROM tracked
 \gexec
 
@@ -152,8 +170,8 @@ FROM tracked
 SELECT unnest(ARRAY[
 	format('CREATE TRIGGER "~uuidv7_stamp" BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION %s.uuidv7_stamp_trigger(%L)', qualified, uuid9562, "column"),
 	format('CREATE TRIGGER "~uuidv7_deleted" AFTER DELETE ON %s FOR EACH ROW EXECUTE FUNCTION %I.%I()', qualified, schema, name || '_deleted_row'),
-	format('CREATE TRIGGER "~uuidv7_key" AFTER UPDATE ON %s FOR EACH ROW WHEN ((%s) IS DISTINCT FROM (%s)) EXECUTE FUNCTION %I.%I()',
-		   qualified, old_key, new_key, schema, name || '_deleted_row'),
+	format('CREATE TRIGGER "~uuidv7_key" AFTER UPDATE ON %s FOR EACH ROW WHEN (NOT (%s)) EXECUTE FUNCTION %I.%I()',
+		   qualified, unchanged_key, schema, name || '_deleted_row'),
 	format('ALTER TABLE %s ENABLE ALWAYS TRIGGER "~uuidv7_stamp", ENABLE ALWAYS TRIGGER "~uuidv7_deleted", ENABLE ALWAYS TRIGGER "~uuidv7_key"', qualified)])
 FROM tracked
 WHERE NOT started
@@ -180,9 +198,9 @@ SET ROLE :"owner";
 \if :unfilled
 -- A batch consists of the rows in 100 blocks.  Rows that another transaction has locked are left
 -- to the next round.
-SELECT format($$
-DO $body$
+SELECT format('DO %L', format($$
 DECLARE
+	unfilled_rows text;
 	part regclass;
 	blocks int;
 	batch tid[];
@@ -192,29 +210,27 @@ DECLARE
 BEGIN
 	LOOP
 		waiting := 0;
-		FOR part IN SELECT coalesce(relid, %1$L::regclass) FROM (SELECT) AS one LEFT JOIN pg_partition_tree(%1$L) ON true WHERE isleaf IS NOT false LOOP
+		FOR part IN SELECT coalesce(relid, %1$s::regclass) FROM (SELECT) AS one LEFT JOIN pg_partition_tree(%1$s) ON true WHERE isleaf IS NOT false LOOP
+			unfilled_rows := ' FROM ONLY ' || part || ' WHERE ctid >= $1 AND ctid < $2 AND ' || %2$L || ' IS NULL';
 			blocks := pg_relation_size(part) / current_setting('block_size')::int;
 			FOR block IN 0 .. blocks - 1 BY 100 LOOP
 				batch := ARRAY[format('(%%s,0)', block), format('(%%s,0)', block + 100)]::tid[];
-				EXECUTE format('UPDATE %%1$s SET %2$I = NULL WHERE ctid = ANY (ARRAY(
-					SELECT ctid FROM ONLY %%1$s WHERE ctid >= $1 AND ctid < $2 AND %2$I IS NULL FOR NO KEY UPDATE SKIP LOCKED))', part)
+				EXECUTE 'UPDATE ' || part || ' SET ' || %2$L || ' = NULL WHERE ctid = ANY (ARRAY(SELECT ctid' || unfilled_rows || ' FOR NO KEY UPDATE SKIP LOCKED))'
 				USING batch[1], batch[2];
-				EXECUTE format('SELECT count(*) FROM ONLY %%s WHERE ctid >= $1 AND ctid < $2 AND %2$I IS NULL', part)
-				INTO unfilled USING batch[1], batch[2];
+				EXECUTE 'SELECT count(*)' || unfilled_rows INTO unfilled USING batch[1], batch[2];
 				waiting := waiting + unfilled;
 				COMMIT;
 				IF clock_timestamp() > reported + interval '5 seconds' THEN
 					reported := clock_timestamp();
-					RAISE INFO '%%: %% %% of %%', %1$L, 100 * block / blocks, '%%', part;
+					RAISE INFO '%%: %% %% of %%', %3$L, 100 * block / blocks, '%%', part;
 				END IF;
 			END LOOP;
 		END LOOP;
 		EXIT WHEN waiting = 0;
-		RAISE INFO '%%: %% rows are locked by other transactions', %1$L, waiting;
+		RAISE INFO '%%: %% rows are locked by other transactions, or kept by a trigger', %3$L, waiting;
 		PERFORM pg_sleep(1);
 	END LOOP;
-END$body$
-$$, qualified, "column")
+END$$, oid, quote_ident("column"), qualified))
 FROM tracked
 \gexec
 SELECT format('ALTER TABLE %s VALIDATE CONSTRAINT %I', qualified, name || '_stamped') FROM tracked
@@ -250,27 +266,28 @@ SELECT format('CREATE INDEX IF NOT EXISTS %I ON %s (%I)', name, part, "column") 
 BEGIN;
 SET LOCAL lock_timeout = '500ms';
 SELECT unnest(ARRAY[
-	format($$
-CREATE OR REPLACE FUNCTION %1$I.%2$I(reader_position text) RETURNS uuid LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+	format('CREATE OR REPLACE FUNCTION %I.%I(reader_position text) RETURNS uuid LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS %L',
+		   schema, name || '_after', format($$
 DECLARE
-	after uuid := %3$s.uuidv7_after(reader_position);
+	after uuid := %1$s.uuidv7_after(reader_position);
 BEGIN
-	IF reader_position IS NOT NULL AND after < (SELECT %5$I FROM %1$I.%4$I) THEN
+	IF after < (SELECT %4$I FROM %2$I.%3$I) THEN
 		RAISE 'position is older than the last purge of deletions'
-			USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Compare all rows, or begin again with an empty copy and the position NULL.';
+			USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Begin again: store the position of uuidv7_horizon(), then copy all rows of the table.';
 	END IF;
 	RETURN after;
-END$body$
-$$, schema, name || '_after', uuid9562, name || '_purged', "column"),
-	format($$
-CREATE OR REPLACE FUNCTION %1$I.%2$I(keep interval) RETURNS bigint LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $body$
+END$$, uuid9562, schema, name || '_purged', "column")),
+	-- The greatest removed stamp is above the horizon only after a reset or a failover to a server whose
+	-- clock was behind.  Readers have been refused since then, unless they have begun again.
+	format('CREATE OR REPLACE FUNCTION %I.%I(keep interval) RETURNS bigint LANGUAGE sql SET search_path = pg_catalog, pg_temp AS %L',
+		   schema, name || '_purge', format($$
 	WITH purged AS (
-		DELETE FROM %1$I.%3$I WHERE %5$I < least(%6$s.uuidv7_floor(now() - keep), %6$s.uuidv7_horizon()) RETURNING %5$I),
+		DELETE FROM %1$I.%2$I WHERE %4$I < least(%5$s.uuidv7_floor(now() - keep), %5$s.uuidv7_horizon()) RETURNING %4$I),
 	last AS (
-		UPDATE %1$I.%4$I SET %5$I = greatest(%5$I, (SELECT max(%5$I::text)::uuid FROM purged)))
+		UPDATE %1$I.%3$I SET %4$I = least(greatest(%4$I, (SELECT max(%4$I::text)::uuid FROM purged)),
+								   %5$s.uuidv7_after(%5$s.uuidv7_position(%5$s.uuidv7_horizon(), NULL))))
 	SELECT count(*) FROM purged
-$body$
-$$, schema, name || '_purge', name || '_deleted', name || '_purged', "column", uuid9562)])
+$$, schema, name || '_deleted', name || '_purged', "column", uuid9562))])
 FROM tracked
 \gexec
 

@@ -11,12 +11,16 @@ SET client_min_messages = warning;
 	DO $$BEGIN RAISE 'the variable "table" is missing: psql -v table=customer'; END$$;
 \endif
 
+SELECT :'table'::pg_catalog.regclass::pg_catalog.oid AS "table" \gset
+SET search_path = pg_catalog, pg_temp;
 DROP TABLE IF EXISTS pg_temp.tracked;
+-- the name of a function shows the name that the table had when it was tracked
 CREATE TEMPORARY TABLE tracked AS
-SELECT c.oid, n.nspname AS schema, c.relname AS name, format('%I.%I', n.nspname, c.relname) AS qualified,
-	   encode(substr(tgargs, 1, length(tgargs) - 1), 'escape') AS "column"
-FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace JOIN pg_trigger ON tgrelid = c.oid
-WHERE c.oid = :'table'::regclass AND tgname = '~uuidv7_stamp';
+SELECT t.tgrelid AS oid, t.tgrelid::regclass AS qualified, n.nspname AS schema, left(proname, -length('_deleted_row')) AS name,
+	   convert_from(substr(t.tgargs, 1, length(t.tgargs) - 1), getdatabaseencoding()) AS "column"
+FROM pg_trigger AS t JOIN pg_trigger AS d ON d.tgrelid = t.tgrelid AND d.tgname = '~uuidv7_deleted'
+JOIN pg_proc ON pg_proc.oid = d.tgfoid JOIN pg_namespace AS n ON n.oid = pronamespace
+WHERE t.tgrelid = :table AND t.tgname = '~uuidv7_stamp';
 DO $$
 BEGIN
 	IF NOT EXISTS (SELECT FROM pg_temp.tracked) THEN

@@ -14,6 +14,7 @@ use World;
 my $conf = "shared_preload_libraries = 'uuid9562'\nuuid9562.max_ahead = 1d\nautovacuum = off\nmax_prepared_transactions = 2\n";
 my $world = World->new('changes', $conf, allows_streaming => 'logical', extra => [ '--encoding', 'UTF8' ]) or plan skip_all => World::REASON;
 my $primary = use_server($world->node);
+my $superuser = getpwuid $<;
 sql(q{
 	CREATE ROLE app LOGIN;
 	CREATE ROLE clerk LOGIN;
@@ -51,6 +52,7 @@ sql(q{CREATE SCHEMA odd},
 	'CREATE TABLE odd.changed (id int PRIMARY KEY, changed uuid)',
 	'CREATE TABLE odd.deleted (id int PRIMARY KEY, deleted boolean)',
 	'CREATE TABLE odd.taken (id int PRIMARY KEY); CREATE TABLE odd.taken_deleted (id int)',
+	'CREATE TABLE odd.indexed (id int PRIMARY KEY, at timestamptz); CREATE INDEX indexed_changed ON odd.indexed (at)',
 	'CREATE TABLE odd.later (id int PRIMARY KEY); CREATE TRIGGER "~~" BEFORE UPDATE ON odd.later FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()',
 	'CREATE TABLE odd.' . 'x' x 50 . ' (id int PRIMARY KEY)',
 	'CREATE TABLE odd.others (id int PRIMARY KEY)',
@@ -67,15 +69,16 @@ foreach (
 	[ 'changed', qr/column "changed" already exists/ ],
 	[ 'deleted', qr/column "deleted" already exists/ ],
 	[ 'taken', qr/"taken_deleted" already exists/ ],
+	[ 'indexed', qr/"indexed_changed" already exists/ ],
 	[ 'later', qr/its trigger "~~" would fire after the stamp/ ],
 	[ 'x' x 50, qr/its name is too long/ ],
 	[ 'missing', qr/relation "odd.missing" does not exist/ ])
 {
 	my ($table, $message) = @$_;
 
-	like(track($primary, getpwuid($<), "table=odd.$table"), qr/ERROR:.*$message/, "$table is refused");
+	like(track($primary, $superuser, "table=odd.$table"), qr/ERROR:.*$message/, "$table is refused");
 }
-like(track($primary, getpwuid($<), 'table=pg_catalog.pg_authid'), qr/it is a system table/, 'a system table is refused');
+like(track($primary, $superuser, 'table=pg_catalog.pg_authid'), qr/it is a system table/, 'a system table is refused');
 like(track($primary, 'app', 'table=odd.others'), qr/you are not its owner/, 'a table of another role is refused');
 like(track($primary, 'app'), qr/the variable "table" is missing/, 'a missing variable is refused');
 is(sql($objects), $before, 'a refused table does not change');
@@ -200,6 +203,71 @@ app($primary, 'DELETE FROM shop.low_x WHERE "a A" = 1', 'UPDATE shop."Item s" SE
 is(sql(qq{SELECT string_agg(concat("is deleted", "a A", kind), ' ' ORDER BY "s S") FROM shop."Item s_changes" WHERE "s S" > shop."Item s_after"('$position')}),
 	't1x f20x t10x f22y t21y', 'readers get the changes of all partitions');
 
+# --- names and operators ----------------------------------------------------------
+
+# names with quotes, percent signs, dollar signs and letters that are not ASCII
+my $odd = q{shop."It's 100 %s $$ ""x"" \ü"};
+my @odd = ("table=$odd", q{column=ge'ändert %1$s "\\}, 'deleted=gelöscht %');
+app($primary, qq{
+	CREATE TABLE $odd ("i'd %s" int PRIMARY KEY, v text);
+	INSERT INTO $odd SELECT n, n FROM generate_series(1, 3) AS n});
+unlike(track($primary, 'app', @odd), qr/ERROR/, 'a table with an odd name is tracked');
+unlike(track($primary, 'app', @odd), qr/ERROR/, 'and tracked again');
+like(track($primary, 'app', $odd[0]), qr/already tracked by column "ge'ändert %1\$s "\\/, 'the message names the column');
+app($primary, qq{DELETE FROM $odd WHERE v = '1'; UPDATE $odd SET "i'd %s" = 4 WHERE v = '2'; UPDATE $odd SET v = '5' WHERE v = '3'});
+my $odd_changes = $odd =~ s/"$/_changes"/r;
+is(sql(qq{SELECT string_agg(concat("gelöscht %", "i'd %s", v), ' ' ORDER BY "ge'ändert %1\$s ""\\") FROM $odd_changes}), 't1 f42 t2 f35', 'readers get its changes');
+like(refusal("TRUNCATE $odd"), qr/0A000: cannot truncate/, 'TRUNCATE of it is refused');
+unlike(script($primary, 'app', 'untrack', $odd[0]), qr/ERROR/, 'untrack a table with an odd name');
+
+# Names are not looked up in schemas in which another role can create functions.
+sql(q{CREATE SCHEMA hostile; CREATE TABLE shop.target (id int PRIMARY KEY)});
+foreach my $arguments ('name', 'text')
+{
+	sql(qq{CREATE FUNCTION hostile.$_($arguments) RETURNS text LANGUAGE plpgsql AS 'BEGIN RAISE \$\$hijacked\$\$; END'}) foreach qw(quote_ident octet_length);
+}
+sql(q{CREATE FUNCTION hostile.format(text, name, name) RETURNS text LANGUAGE plpgsql AS 'BEGIN RAISE $$hijacked$$; END'},
+	q{ALTER ROLE } . $superuser . q{ SET search_path = hostile, shop});
+unlike(track($primary, $superuser, 'table=target'), qr/ERROR/, 'the script executes no functions of other schemas');
+unlike(script($primary, $superuser, 'untrack', 'table=target'), qr/ERROR/, 'neither does untrack');
+sql('ALTER ROLE ' . $superuser . ' RESET search_path', 'DROP SCHEMA hostile CASCADE');
+
+# The operator of the key is not in the search_path.
+SKIP:
+{
+	skip 'citext is not installed', 4 if sql(q{SELECT count(*) FROM pg_available_extensions WHERE name = 'citext'}) eq '0';
+	sql('CREATE SCHEMA types', 'CREATE EXTENSION citext SCHEMA types', 'GRANT USAGE ON SCHEMA types TO app');
+	app($primary, q{CREATE TABLE shop.word (word types.citext PRIMARY KEY, n int); INSERT INTO shop.word VALUES ('a', 1), ('b', 2)});
+	unlike(track($primary, 'app', 'table=shop.word'), qr/ERROR/, 'a key of citext is tracked');
+	app($primary, q{UPDATE shop.word SET word = 'A' WHERE word OPERATOR(types.=) 'A'});
+	is(sql('SELECT count(*) FROM shop.word_deleted'), '0', 'an equal key is not stored as a deletion');
+	app($primary, q{DELETE FROM shop.word WHERE n = 2; INSERT INTO shop.word VALUES ('B', 3)});
+	is(sql(q{SELECT string_agg(concat(deleted, word), ' ' ORDER BY changed) FROM shop.word_changes}), 'fA fB', 'readers ignore the deletion of an equal key');
+	unlike(script($primary, 'app', 'untrack', 'table=shop.word'), qr/ERROR/, 'untrack a table with a key of citext');
+}
+
+# --- names and keys that change ---------------------------------------------------
+
+app($primary, 'CREATE TABLE shop.moved (id int PRIMARY KEY, other int NOT NULL)');
+track($primary, 'app', 'table=shop.moved');
+foreach ([ 'its key is another column', 'ALTER TABLE shop.moved DROP CONSTRAINT moved_pkey, ADD PRIMARY KEY (other)',
+		'ALTER TABLE shop.moved DROP CONSTRAINT moved_pkey, ADD PRIMARY KEY (id)' ],
+	[ 'its key has another name', 'ALTER TABLE shop.moved RENAME id TO identity', 'ALTER TABLE shop.moved RENAME identity TO id' ],
+	[ 'it has another name', 'ALTER TABLE shop.moved RENAME TO gone', 'ALTER TABLE shop.gone RENAME TO moved' ])
+{
+	my ($name, $change, $undo) = @$_;
+	my $table = $change =~ /TO gone/ ? 'table=shop.gone' : 'table=shop.moved';
+
+	app($primary, $change);
+	my $count = sql($objects);
+	like(track($primary, 'app', $table), qr/ERROR:.*its name or its primary key has changed/, "a tracked table is refused if $name");
+	is(sql($objects), $count, "$name: nothing changes");
+	app($primary, $undo);
+	unlike(track($primary, 'app', 'table=shop.moved'), qr/ERROR/, "$name: the script succeeds after the change is undone");
+}
+app($primary, 'ALTER TABLE shop.moved RENAME TO gone; ALTER TABLE shop.gone RENAME id TO identity');
+unlike(script($primary, 'app', 'untrack', 'table=shop.gone'), qr/ERROR/, 'a table with another name and key is untracked');
+
 # --- purge ------------------------------------------------------------------------
 
 $position = sql($horizon);
@@ -208,7 +276,23 @@ my $current = sql($horizon);
 is(app($primary, q{SELECT shop.customer_purge('1 day')}), '0', 'new deletions are kept');
 cmp_ok(app($primary, q{SELECT shop.customer_purge('-1 s')}), '>', 3000, 'old deletions are removed');
 like(refusal("SELECT shop.customer_after('$position')"), qr/55000: position is older than the last purge/, 'a reader that has not read a removed deletion is refused');
-is(sql("SELECT shop.customer_after('$current') IS NOT NULL AND shop.customer_after(NULL) = public.nil_uuid()"), 't', 'current and new readers are not refused');
+like(refusal('SELECT shop.customer_after(NULL)'), qr/55000: position is older than the last purge/, 'a new reader that has not begun at the horizon is refused');
+is(sql("SELECT shop.customer_after('$current') IS NOT NULL"), 't', 'a current reader is not refused');
+# a new reader, which then copies all rows of the table
+is(sql("SELECT shop.customer_after(($horizon)) IS NOT NULL"), 't', 'a reader that begins at the horizon is not refused');
+is(app($primary, q{SELECT shop.customer_purge('-1 s')}), '0', 'there is nothing to remove');
+is(sql("SELECT shop.customer_after('$current') IS NOT NULL"), 't', 'a purge that removes nothing refuses no reader');
+
+# A clock that was ahead: after a reset, the horizon is below the deletions that were removed.
+sql(q{SELECT public.uuid_generator_advance(public.uuidv7_at(now() + interval '1 hour'))});
+clerk('DELETE FROM shop.customer WHERE id = 10');
+is(app($primary, q{SELECT shop.customer_purge('-2 hours')}), '1', 'a deletion of the future is removed');
+sql('SELECT public.uuid_generator_reset()');
+clerk('DELETE FROM shop.customer WHERE id = 11');
+like(refusal("SELECT shop.customer_after(($horizon))"), qr/55000: position is older than the last purge/, 'after a reset, no reader knows whether it has read the deletion');
+is(app($primary, q{SELECT shop.customer_purge('1 day')}), '0', 'the next purge notices the reset');
+is(sql("SELECT shop.customer_after(($horizon)) IS NOT NULL"), 't', 'after this purge, a reader that begins at the horizon is not refused');
+like(refusal("SELECT shop.customer_after('$current')"), qr/55000: position is older than the last purge/, 'other readers are still refused');
 my ($status, $out, $err) = $primary->psql('postgres', q{SELECT shop.customer_purge('-1 s')}, extra_params => [ '-U', 'clerk' ]);
 like($err, qr/permission denied/, 'a role without privileges cannot remove deletions');
 
