@@ -12,8 +12,10 @@ when there are no more changes.  With --check, it then also compares all keys an
 table, corrects the copy, and prints how many rows differed.
 
 It creates the table customer in the copy, with a primary key, but no other constraints, since the
-rows of a transaction can arrive on two pages.  The table copy_state stores how far each copy is.  A
-page and its state are stored in one transaction, so the program can be killed at any time.
+rows of a transaction can arrive on two pages.  It refuses to write to a table that it has not created
+for the same source.  If you drop the copy, it creates and fills it again.  The table copy_state
+stores how far each copy is.  A page and its state are stored in one transaction, so the program can
+be killed at any time.
 
 If the server has lost transactions that were copied, as after a failover to a standby that was
 behind, the program notices this, and compares as with --check.
@@ -35,16 +37,18 @@ PERMANENT = re.compile(
     r"authentication failed|no password supplied|no pg_hba\.conf entry|permission denied"
     r"|(role|database) .* (does not exist|is not permitted)|no such (user|database)")
 
-# the names of the source, and the columns of the view in their order
+# the names of the source, columns that the view lacks, and the columns of the view in their order
 DESCRIBE = """
-    SELECT c.relname AS name, quote_ident(x.nspname) AS extension, format('%%I.%%I', n.nspname, c.relname) AS source,
+    SELECT (SELECT string_agg(attname, ', ') FROM pg_attribute AS m WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped
+                AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = v.oid AND attname = m.attname)) AS missing,
+           c.relname AS name, quote_ident(x.nspname) AS extension, format('%%I.%%I', n.nspname, c.relname) AS source,
            format('%%I.%%I', n.nspname, c.relname || '_changes') AS view,
            format('%%I.%%I', n.nspname, c.relname || '_after') AS after,
            a.attname AS column, format_type(a.atttypid, a.atttypmod) AS type,
            CASE WHEN a.attcollation <> t.typcollation THEN ' COLLATE ' || a.attcollation::regcollation ELSE '' END AS collate_clause,
            array_position(p.conkey, (SELECT attnum FROM pg_attribute WHERE attrelid = c.oid AND attname = a.attname)) AS key,
            a.atttypid = ANY ('{bool,bytea,bpchar,date,int2,int4,int8,name,oid,text,timestamp,timestamptz,uuid,varchar}'::regtype[])
-               AND (collisdeterministic IS NOT false) OR typtype = 'e' AS identical
+               AND (collisdeterministic IS NOT false) AND (typname <> 'bpchar' OR a.atttypmod >= 0) OR typtype = 'e' AS identical
     FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
     JOIN pg_constraint AS p ON p.conrelid = c.oid AND p.contype = 'p'
     JOIN pg_class AS v ON v.relnamespace = n.oid AND v.relname = c.relname || '_changes'
@@ -59,8 +63,8 @@ DESCRIBE = """
 # All values are copied as text, so their text must not depend on settings.  The settings end with
 # the transaction, since a pooler gives the session to others.
 SETTINGS = ", ".join("set_config('%s', '%s', true)" % setting for setting in [
-    ("bytea_output", "hex"), ("datestyle", "ISO"), ("extra_float_digits", "1"), ("intervalstyle", "postgres"),
-    ("row_security", "off"), ("timezone", "UTC")])
+    ("array_nulls", "on"), ("bytea_output", "hex"), ("datestyle", "ISO"), ("extra_float_digits", "1"),
+    ("intervalstyle", "postgres"), ("lc_monetary", "C"), ("row_security", "off"), ("timezone", "UTC")])
 
 
 class Stop(Exception):
@@ -81,15 +85,17 @@ class Source:
     """The table, its view, and statements that read them."""
 
     def __init__(self, connection, table):
-        self.connection = connection
-        columns = connection.execute(DESCRIBE, [table]).fetchall()
+        self.connection, self.argument = connection, table
+        columns = self.description = self.describe()
         if not columns:
             raise Stop(f'table "{table}" is not tracked: run track.sql')
-        self.name = columns[0][0]
-        self.extension, self.table, self.view, self.after = (name.replace("%", "%%") for name in columns[0][1:5])
-        self.stamp, self.deleted = columns[0][5], columns[1][5]
+        missing, self.name, _, self.title = columns[0][:4]
+        if missing:
+            raise Stop(f'the view of table "{table}" lacks columns ({missing}): run track.sql again')
+        self.extension, self.table, self.view, self.after = (name.replace("%", "%%") for name in columns[0][2:6])
+        self.stamp, self.deleted = columns[0][6], columns[1][6]
         # the copy has the columns of the view, without the one that marks deleted rows
-        columns = [column[5:] for column in columns if column[5] != self.deleted]
+        columns = [column[6:] for column in columns if column[6] != self.deleted]
         self.columns = [column[0] for column in columns]
         self.types = {column[0]: column[1] for column in columns}
         self.collate_clauses = {column[0]: column[2] for column in columns}
@@ -97,25 +103,33 @@ class Source:
         self.key = [name for _, name, _ in key]
         # whether equal keys have equal texts, unlike 1.0 and 1.00
         self.identical = all(identical for _, _, identical in key)
-        self.selected = ", ".join(f"c.{quote_psycopg(name)}::text" for name in self.columns)
+        # the cast of bpchar to text removes spaces
+        self.selected = ", ".join(f"textin(bpcharout(c.{quote_psycopg(name)}))" if self.types[name] == "bpchar" else
+                                  f"c.{quote_psycopg(name)}::text" for name in self.columns)
+
+    def describe(self):
+        return self.connection.execute(DESCRIBE, [self.argument]).fetchall()
 
     def transaction(self):
         return self.connection.transaction()
 
     def begin(self, target):
         """Begin to read.  Return false if the server's history lacks the target."""
+        if self.describe() != self.description:
+            raise Stop(f'the columns of table "{self.argument}" have changed: start the program again')
         return self.connection.execute(
             f"SELECT {self.extension}.uuid_has_replayed(%s), {SETTINGS}", [target]).fetchone()[0] is not False
 
     def page(self, position):
         """Return the next changes as (deleted, *columns), and the position after them."""
         # rows and positions come from one statement, so they belong to the same server
+        names = ", ".join(f"column_{n}" for n in range(len(self.columns)))
         rows = self.connection.execute(f"""
             SELECT CASE WHEN lead(stamp) OVER (ORDER BY stamp) IS NULL
                         THEN {self.extension}.uuidv7_position(stamp, %(position)s) END, page.*
-            FROM (SELECT {quote_psycopg(self.stamp)} AS stamp, {quote_psycopg(self.deleted)}, {self.selected} FROM {self.view} AS c
-                  WHERE {quote_psycopg(self.stamp)} > {self.after}(%(position)s)
-                  ORDER BY {quote_psycopg(self.stamp)} LIMIT {PAGE_ROWS}) AS page
+            FROM (SELECT c.{quote_psycopg(self.stamp)}, c.{quote_psycopg(self.deleted)}, {self.selected} FROM {self.view} AS c
+                  WHERE c.{quote_psycopg(self.stamp)} > {self.after}(%(position)s)
+                  ORDER BY c.{quote_psycopg(self.stamp)} LIMIT {PAGE_ROWS}) AS page (stamp, deleted, {names})
             ORDER BY stamp""", {"position": position}).fetchall()
         return [row[2:] for row in rows], rows[-1][0] if rows else position
 
@@ -124,8 +138,10 @@ class Source:
         return self.connection.execute(f"SELECT target FROM {self.extension}.uuid_replay_target()").fetchone()[0]
 
     def horizon(self):
+        """Return the position of the horizon, unless customer_after() would refuse it."""
         return self.connection.execute(
-            f"SELECT {self.extension}.uuidv7_position({self.extension}.uuidv7_horizon(), NULL)").fetchone()[0]
+            f"SELECT position FROM (SELECT {self.extension}.uuidv7_position({self.extension}.uuidv7_horizon(), NULL) AS position) AS h "
+            f"WHERE {self.after}(position) IS NOT NULL").fetchone()[0]
 
     def keys(self):
         """Yield the key and the stamp of each row, from one snapshot."""
@@ -135,10 +151,12 @@ class Source:
 
     def rows(self, keys):
         """Return the rows that exist among keys."""
-        arrays = ", ".join(f"%s::text[]::{self.types[name]}[]" for name in self.key)
-        names = ", ".join(quote_psycopg(name) for name in self.key)
+        arrays = ", ".join("%s::text[]" for name in self.key)
+        names = ", ".join(f"key_{n}" for n in range(len(self.key)))
+        # cast single values, since an array of arrays has no type of its own
+        same = " AND ".join(f"c.{quote_psycopg(name)} = k.key_{n}::{self.types[name].replace('%', '%%')}" for n, name in enumerate(self.key))
         return self.connection.execute(
-            f"SELECT {self.selected} FROM unnest({arrays}) AS k ({names}) JOIN {self.table} AS c USING ({names})",
+            f"SELECT {self.selected} FROM unnest({arrays}) AS k ({names}) JOIN {self.table} AS c ON {same}",
             [list(column) for column in zip(*keys)]).fetchall()
 
 
@@ -151,38 +169,51 @@ class Copy:
 
     def __init__(self, address, source):
         self.connection = sqlite3.connect(address, isolation_level=None, timeout=60)
-        self.create(source)
         if not source.identical:
             raise Stop("equal keys can have different texts, so SQLite cannot identify the rows: "
                        "choose a copy in PostgreSQL")
+        self.execute("BEGIN IMMEDIATE")
+        self.create(source)
+        self.execute("COMMIT")
 
     def create(self, source):
+        """Create the copy and its state, unless both exist."""
         self.source = source
         self.table = self.quote(source.name)
         self.key = ", ".join(self.quote(name) for name in source.key)
-        columns = ", ".join(f"{self.quote(name)} {self.type(name)}" for name in source.columns)
-        self.execute("CREATE TABLE IF NOT EXISTS copy_state (source text PRIMARY KEY, position text, target text)")
-        self.execute(f"CREATE TABLE IF NOT EXISTS {self.table} ({columns}, PRIMARY KEY ({self.key}))")
-        found = [column[0] for column in self.execute(f"SELECT * FROM {self.table} WHERE false").description]
-        if found != source.columns:
-            raise Stop(f"the copy has the columns {found} instead of {source.columns}: "
-                       "drop it, and it will be created again")
-        self.execute("INSERT INTO copy_state (source) VALUES ({0}) ON CONFLICT DO NOTHING", source.table)
+        columns = [f"{self.quote(name)} {self.type(name)}" for name in source.columns]
+        definition = f"({', '.join(columns)}, PRIMARY KEY ({self.key}))"
+        self.execute("CREATE TABLE IF NOT EXISTS copy_state (copy text PRIMARY KEY, "
+                     "source text NOT NULL, definition text NOT NULL, position text, target text)")
+        created = self.execute(f"SELECT source, definition FROM copy_state WHERE copy = {self.parameter}", source.name).fetchone()
+        if not self.exists():
+            # a state can remain from a copy that was dropped
+            self.execute(f"DELETE FROM copy_state WHERE copy = {self.parameter}", source.name)
+            self.execute(f"INSERT INTO copy_state VALUES ({', '.join([self.parameter] * 3)}, NULL, NULL)",
+                         source.name, source.title, definition)
+            self.execute(f"CREATE TABLE {self.table} {definition}")
+        elif created is None:
+            raise Stop(f'table "{source.name}" exists in the place of the copy, but is no copy')
+        elif created[0] != source.title:
+            raise Stop(f'table "{source.name}" is a copy of {created[0]}')
+        elif created[1] != definition:
+            raise Stop(f'the columns or the key of {source.title} have changed: '
+                       "drop the copy, and it will be created again")
+
+    def exists(self):
+        # names in SQLite do not distinguish upper and lower case
+        return self.execute("SELECT 1 FROM sqlite_master WHERE name = ? COLLATE NOCASE", self.source.name).fetchone() is not None
 
     def type(self, name):
-        """Return the SQLite type that stores all values of a column."""
-        type = self.source.types[name]
-        if type in ("smallint", "integer", "bigint", "oid"):
-            return "integer"
-        return "real" if type in ("real", "double precision") else "text"
+        """Return the SQLite type that stores all values of a column unchanged."""
+        return "integer" if self.source.types[name] in ("smallint", "integer", "bigint", "oid") else "text"
 
     def execute(self, statement, *values):
-        """Execute a statement, in which {0} is a parameter."""
-        return self.connection.execute(statement.replace("{0}", self.parameter), values)
+        return self.connection.execute(statement, values)
 
     def execute_many(self, statement, rows):
         if rows:
-            self.connection.cursor().executemany(statement.replace("{0}", self.parameter), rows)
+            self.connection.cursor().executemany(statement, rows)
 
     def begin(self):
         """Lock the copy, and return the position, the target, and whether the copy has rows."""
@@ -191,12 +222,12 @@ class Copy:
 
     def state(self):
         position, target = self.execute(
-            "SELECT position, target FROM copy_state WHERE source = {0}" + self.lock, self.source.table).fetchone()
+            f"SELECT position, target FROM copy_state WHERE copy = {self.parameter}" + self.lock, self.source.name).fetchone()
         return position, target, self.execute(f"SELECT 1 FROM {self.table} LIMIT 1").fetchone() is not None
 
     def commit(self, position, target):
-        self.execute("UPDATE copy_state SET position = {0}, target = {0} WHERE source = {0}",
-                     position, target, self.source.table)
+        self.execute(f"UPDATE copy_state SET position = {self.parameter}, target = {self.parameter} WHERE copy = {self.parameter}",
+                     position, target, self.source.name)
         self.execute("COMMIT")
 
     def rollback(self):
@@ -206,19 +237,19 @@ class Copy:
         return " AND ".join(f"{self.table}.{self.quote(name)} = {other}.{self.quote(name)}" for name in self.source.key)
 
     def delete(self, keys):
-        condition = " AND ".join(f"{self.quote(name)} = {{0}}" for name in self.source.key)
+        condition = " AND ".join(f"{self.quote(name)} = {self.parameter}" for name in self.source.key)
         self.execute_many(f"DELETE FROM {self.table} WHERE {condition}", keys)
 
     def write(self, rows):
         """Insert rows, or replace those with the same keys."""
         columns = ", ".join(self.quote(name) for name in self.source.columns)
-        parameters = ", ".join("{0}" for name in self.source.columns)
+        parameters = ", ".join(self.parameter for name in self.source.columns)
         changes = ", ".join(f"{self.quote(name)} = excluded.{self.quote(name)}" for name in self.source.columns)
         self.execute_many(f"INSERT INTO {self.table} ({columns}) VALUES ({parameters}) "
                           f"ON CONFLICT ({self.key}) DO UPDATE SET {changes}", rows)
 
     def fill_existing(self, keys):
-        parameters = ", ".join("{0}" for name in self.source.key + [self.source.stamp])
+        parameters = ", ".join(self.parameter for name in self.source.key + [self.source.stamp])
         self.execute_many(f"INSERT INTO existing VALUES ({parameters})", keys)
 
     def compare(self, keys):
@@ -252,7 +283,11 @@ class PostgresCopy(Copy):
             self.create(source)
 
     def type(self, name):
-        return self.source.types[name] + self.source.collate_clauses[name]
+        return (self.source.types[name] + self.source.collate_clauses[name]).replace("%", "%%")
+
+    def exists(self):
+        # not elsewhere in the search_path
+        return self.execute("SELECT to_regclass(format('%%I.%%I', current_schema(), %s::text))", self.source.name).fetchone() != (None,)
 
     def begin(self):
         self.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
@@ -289,7 +324,7 @@ def compare(source, copy):
             keys = differ[first:first + PAGE_ROWS]
             copy.delete(keys)
             copy.write(source.rows(keys))
-        print(f"{source.table}: compared, {len(differ)} rows fetched, {gone} rows deleted", file=sys.stderr, flush=True)
+        print(f"{source.title}: compared, {len(differ)} rows fetched, {gone} rows deleted", file=sys.stderr, flush=True)
         return gone + len(differ), position, source.target()
 
 
@@ -304,8 +339,8 @@ def copy_changes(source, copy):
                 rows, position = source.page(position)
                 if rows:
                     target = source.target()
-    except psycopg.errors.ObjectNotInPrerequisiteState as error:
-        # the position is unknown, or older than the last purge
+    except (psycopg.errors.ObjectNotInPrerequisiteState, psycopg.errors.InvalidParameterValue) as error:
+        # the position is unknown, older than the last purge, or of the database before a restore
         print(error, file=sys.stderr, flush=True)
     if rows is None:
         count, position, target = compare(source, copy)

@@ -2,9 +2,12 @@
 #
 #	track($node, $table, @variables)		run track.sql, and return its output
 #	my $copy = Copies->new($source, $table)			a copy in SQLite
-#	my $copy = Copies->new($source, $table, $node)	a copy in the database "copies" of a server
+#	my $copy = Copies->new($source, $table, $node)	a copy in the new database "copies" of a server
+#	... ->new($source, $table, $node, 'other')		a copy in an existing database
 #	$copy->run('--once')					run the program, and return what it prints
 #	$copy->start; $copy->kill; $copy->stop	run it in the background
+#	$copy->wait_for_rows($count)			wait until the copy has some rows
+#	$copy->last_words						wait until the program ends, and return what it printed
 #	$copy->rows($columns, $order)			return the rows of the copy
 #	$copy->change(@statements)				change the copy
 #	differences($rows, $others)				return the first lines that differ, or an empty text
@@ -47,12 +50,12 @@ sub differences
 
 sub new
 {
-	my ($class, $source, $table, $node) = @_;
+	my ($class, $source, $table, $node, $database) = @_;
 	my $file = PostgreSQL::Test::Utils::tempdir() . '/copy' . ++$count;
-	my $self = bless { source => $source, table => $table, name => $table =~ s/.*\.//r, kind => $node ? 'PostgreSQL' : 'SQLite', node => $node, file => $file }, $class;
+	my $self = bless { source => $source, table => $table, name => $table =~ s/.*\.//r, kind => $node ? 'PostgreSQL' : 'SQLite', node => $node, database => $database || 'copies', file => $file }, $class;
 
-	$node->safe_psql('postgres', 'CREATE DATABASE copies') if $node;
-	$self->{target} = $node ? $node->connstr('copies') : "sqlite:$file";
+	$node->safe_psql('postgres', 'CREATE DATABASE copies') if $node && !$database;
+	$self->{target} = $node ? $node->connstr($self->{database}) : "sqlite:$file";
 	return $self;
 }
 
@@ -73,6 +76,21 @@ sub stop { my ($self, $signal) = @_; my $process = delete $self->{process} or re
 
 sub kill { $_[0]->stop('KILL'); return }
 
+sub wait_for_rows
+{
+	my ($self, $count) = @_;
+
+	for (1 .. 300)
+	{
+		# the copy need not exist yet
+		return if (eval { $self->ask(qq{SELECT count(*) FROM "$self->{name}"}) } // '') eq $count;
+		select undef, undef, undef, 0.1;
+	}
+	die "the copy in $self->{kind} does not have $count rows";
+}
+
+sub last_words { my ($self) = @_; (delete $self->{process})->finish; chomp(my $log = $self->log); return $log }
+
 sub log { return -e "$_[0]{file}.log" ? slurp_file("$_[0]{file}.log") : '' }
 
 # Return the result of a query in SQLite, in which NULL is an empty text.
@@ -89,7 +107,7 @@ sub ask
 	my ($self, @statements) = @_;
 	my $out = '';
 
-	return $self->{node}->safe_psql('copies', join ';', @statements) if $self->{node};
+	return $self->{node}->safe_psql($self->{database}, join ';', @statements) if $self->{node};
 	local $ENV{PYTHONIOENCODING} = 'utf-8';
 	IPC::Run::run([ $python, '-c', $select, $self->{file}, @statements ], '<', \undef, '>', \$out) or die 'SQLite failed';
 	chomp $out;

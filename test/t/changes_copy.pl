@@ -69,6 +69,101 @@ are_equal('after a check', $primary);
 sql('DELETE FROM shop.item WHERE id = 14', q{SELECT shop.item_purge('-1 s')});
 like(are_equal('after a purge', $primary), qr/older than the last purge.*: compared, 0 rows fetched, 1 rows deleted\n.*: compared, 0 rows fetched, 1 rows deleted/s, 'a copy that is too old is compared');
 
+# --- values and names -------------------------------------------------------------
+
+# Values whose texts depend on settings, or that SQLite would change, and a key of arrays.  The
+# settings of the copies' database differ.
+sql(q{
+	CREATE TABLE shop.odd (key int[] PRIMARY KEY, stamp text, "{0} % ? ""x""" float8, f4 real, cash money, blank bpchar, fixed char(5), words text[], since interval, nr numeric, at timestamptz);
+	INSERT INTO shop.odd VALUES
+		('{1,2}', 'a', -2.2606631148481385e-299, 0.1, '-1234.56', 'b  ', 'c', '{NULL,"NULL","a b"}', '-1 year 2 mons -3 days 04:05:06.7', 'NaN', '0044-03-15 BC'),
+		('{}', NULL, 'NaN', '-0', '0.5', '', '', '{}', '1 s', 1.50, 'infinity'),
+		('[0:1]={3,NULL}', '', '-0', '-Infinity', NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+	CREATE TABLE shop.real (id int PRIMARY KEY, x float8, y real);
+	INSERT INTO shop.real SELECT n, (random() - 0.5) * 10.0 ^ (random() * 600 - 300)::int, random() * 10.0 ^ (random() * 60 - 30)::int FROM generate_series(4, 3000) AS n;
+	INSERT INTO shop.real VALUES (1, -2.2606631148481385e-299, '-0'), (2, 'NaN', 'Infinity'), (3, '-0', 'NaN')});
+track($primary, "shop.$_") foreach qw(odd real);
+sql("GRANT SELECT ON shop.$_, shop.${_}_changes TO reader") foreach qw(odd real);
+$other->safe_psql('postgres', join ';', 'CREATE DATABASE settings', map { "ALTER DATABASE settings SET $_" } q{datestyle = 'SQL, DMY'}, q{timezone = 'Asia/Kolkata'}, 'intervalstyle = sql_standard',
+	'array_nulls = off', 'extra_float_digits = -5', 'bytea_output = escape');
+my @odd = (Copies->new($hosts, 'shop.odd', $other, 'settings'), Copies->new($hosts, 'shop.real'));
+is($_->run('--once'), '', "$_->{table}: copied") foreach @odd;
+sub odd_rows { my ($server, $database, $table) = @_; return $server->safe_psql($database, "SET datestyle = iso; SET timezone = utc; SET intervalstyle = postgres; SET extra_float_digits = 1; SELECT *, octet_length(textin(bpcharout(blank))) FROM (SELECT changed, key, stamp, \"{0} % ? \"\"x\"\"\", f4, cash, blank, fixed, words, since, nr, at FROM $table) AS t ORDER BY key") }
+is(differences(odd_rows($other, 'settings', 'odd'), odd_rows($primary, 'postgres', 'shop.odd')), '', 'values do not depend on settings');
+is(differences($odd[1]->rows('id, x, y', 'id'), sql('SELECT id, x, y FROM shop.real')), '', 'SQLite keeps floating-point numbers');
+$odd[0]->change(q{UPDATE odd SET stamp = 'wrong', changed = '00000000-0000-0000-0000-000000000000'});
+is($odd[0]->run('--check'), "shop.odd: compared, 3 rows fetched, 0 rows deleted\n3 rows differed\n", 'a check fetches rows whose keys are arrays');
+is(differences(odd_rows($other, 'settings', 'odd'), odd_rows($primary, 'postgres', 'shop.odd')), '', 'the rows are corrected');
+like(Copies->new($hosts, 'shop.odd')->run('--once'), qr/equal keys can have different texts/, 'SQLite refuses keys that can have different texts');
+
+# --- copies that are dropped, or belong to others ---------------------------------
+
+sql(q{CREATE SCHEMA other; CREATE TABLE other.item (LIKE shop.item INCLUDING ALL); ALTER TABLE other.item DROP changed; INSERT INTO other.item (id, kind) VALUES (-1, 'other')});
+track($primary, 'other.item');
+foreach my $copy (@copies)
+{
+	my $kind = $copy->{kind};
+	my $same_name = bless { %$copy, table => 'other.item', source => $primary->connstr('postgres') }, 'Copies';
+
+	like($same_name->run('--once'), qr/table "item" is a copy of shop\.item\nexit status/, "$kind: a copy of another table is refused");
+	$copy->change('CREATE TABLE word (id int PRIMARY KEY, n int)', 'INSERT INTO word VALUES (1, 1)');
+	$copy->change('DROP TABLE item');
+	like($copy->run('--once'), qr/last purge.*shop\.item: compared, \d+ rows fetched, 0 rows deleted\n$/s, "$kind: a copy that was dropped is created again");
+}
+are_equal('after the copies were dropped', $primary);
+sql('CREATE TABLE shop.word (id int PRIMARY KEY, n int)');
+track($primary, 'shop.word');
+sql('GRANT SELECT ON shop.word, shop.word_changes TO reader');
+foreach my $copy (@copies)
+{
+	my $taken = bless { %$copy, table => 'shop.word', name => 'word' }, 'Copies';
+
+	like($taken->run('--once'), qr/table "word" exists in the place of the copy, but is no copy/, "$copy->{kind}: another table is refused");
+	is($taken->rows('id, n', 'id'), '1|1', "$copy->{kind}: the other table does not change");
+}
+
+# --- columns that change ----------------------------------------------------------
+
+my @words = (Copies->new($hosts, 'shop.word'), bless { %{ $copies[1] }, table => 'shop.word', name => 'word', file => "$copies[1]{file}.word" }, 'Copies');
+$words[1]->change('DROP TABLE word');
+sql('INSERT INTO shop.word VALUES (1, 10)');
+$_->start foreach @words;
+$_->wait_for_rows(1) foreach @words;
+sql('ALTER TABLE shop.word ADD added int DEFAULT 5');
+like($_->last_words, qr/columns of table "shop\.word" have changed: start the program again$/, "$_->{kind}: the program stops when a column is added") foreach @words;
+like($_->run('--once'), qr/view of table "shop\.word" lacks columns \(added\): run track\.sql again\n/, "$_->{kind}: a column that the view lacks is refused") foreach @words;
+track($primary, 'shop.word');
+foreach my $copy (@words)
+{
+	like($copy->run('--once'), qr/columns or the key of shop\.word have changed: drop the copy/, "$copy->{kind}: a copy without the column is refused");
+	$copy->change('DROP TABLE word');
+	is($copy->run('--once'), '', "$copy->{kind}: the copy is created again");
+	is($copy->rows('id, n, added', 'id'), '1|10|5', "$copy->{kind}: the copy has the column");
+}
+sql('DROP VIEW shop.word_changes; ALTER TABLE shop.word ALTER n TYPE numeric(10,2)');
+track($primary, 'shop.word');
+sql('GRANT SELECT ON shop.word_changes TO reader', 'UPDATE shop.word SET n = 1.5');
+like($_->run('--once'), qr/columns or the key of shop\.word have changed: drop the copy/, "$_->{kind}: a column with another type is refused") foreach @words;
+
+# --- a restored dump --------------------------------------------------------------
+
+sql('CREATE DATABASE restored');
+my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump.sql';
+$primary->command_ok([ 'pg_dump', '--file', $dump, $primary->connstr('postgres') ], 'a database with tracked tables is dumped');
+$primary->command_ok([ 'psql', '--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--output', "$dump.out", '--file', $dump, $primary->connstr('restored') ], 'the dump is restored');
+$primary->safe_psql('restored', q{DELETE FROM shop.item WHERE id % 10 = 6; UPDATE shop.item SET price = 7 WHERE id % 10 = 7});
+foreach my $copy (@copies)
+{
+	my $columns = 'id, kind, price, changed';
+	my $back = bless { %$copy, source => $copy->{source} =~ s/dbname=postgres/dbname=restored/r }, 'Copies';
+	my $query = 'SELECT id, kind, price, changed FROM shop.item';
+
+	like($back->run('--once'), qr/computed in database.*: compared, \d+ rows fetched, [1-9]\d* rows deleted\n$/s, "$copy->{kind}: after a restore, the copy is compared");
+	is(differences($back->rows($columns, 'kind, id'), $primary->safe_psql('restored', $query)), '', "$copy->{kind}: it equals the restored table");
+	like($copy->run('--once'), qr/: compared/, "$copy->{kind}: back on the first database, it is compared again");
+}
+are_equal('back on the first database', $primary);
+
 # --- a failover that loses transactions -------------------------------------------
 
 # the standby replays everything so far
