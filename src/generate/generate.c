@@ -10,6 +10,7 @@
 
 #include "funcapi.h"
 #include "nodes/nodeFuncs.h"
+#include "nodes/pathnodes.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
@@ -187,14 +188,43 @@ uuid9562_uuidv7_batch(PG_FUNCTION_ARGS)
 	SRF_RETURN_NEXT(batch, uuid_datum(7, payload));
 }
 
-/* uuidv7_batch_support(internal) returns internal: estimate n rows, if n is known. */
+/*
+ * Prevent the planner from repeating the values of a batch for several rows.  PostgreSQL can
+ * put a Memoize node above an item of FROM that refers to columns of other items.  For rows with
+ * equal values in these columns, Memoize returns the same rows again, even if the item calls a
+ * volatile function.  It is not used if one of the item's references is volatile, so add the call
+ * to the references.  The item can be the call itself, or a subquery at any level above it.
+ */
+static void
+prevent_memoize(PlannerInfo *root, Node *call)
+{
+	for (; root != NULL; root = root->parent_root)
+	{
+		for (int i = 1; i < root->simple_rel_array_size; i++)
+		{
+			RelOptInfo *item = root->simple_rel_array[i];
+
+			if (item != NULL && item->lateral_vars != NIL)
+				item->lateral_vars = list_append_unique_ptr(item->lateral_vars, call);
+		}
+	}
+}
+
+/*
+ * uuidv7_batch_support(internal) returns internal
+ *
+ * Estimate n rows, if n is known.  Let each call generate values of its own.
+ */
 Datum
 uuid9562_uuidv7_batch_support(PG_FUNCTION_ARGS)
 {
 	SupportRequestRows *request = (SupportRequestRows *) PG_GETARG_POINTER(0);
 	Const	   *n;
 
-	if (!IsA(request, SupportRequestRows) || !is_funcclause(request->node))
+	if (!IsA(request, SupportRequestRows))
+		PG_RETURN_POINTER(NULL);
+	prevent_memoize(request->root, request->node);
+	if (!is_funcclause(request->node))
 		PG_RETURN_POINTER(NULL);
 	n = (Const *) estimate_expression_value(request->root,
 											linitial(((FuncExpr *) request->node)->args));

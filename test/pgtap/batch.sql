@@ -3,7 +3,7 @@
 -- more values, and can be canceled.
 
 BEGIN;
-SELECT plan(20);
+SELECT plan(24);
 
 CREATE FUNCTION batch_is_good(a_method text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
@@ -34,8 +34,20 @@ FROM unnest(ARRAY[0, -9223372036854775808, NULL]) AS n;
 SELECT is((SELECT count(*) FROM (SELECT public.uuidv7_batch(9223372036854775807) LIMIT 1000) AS ids), 1000::bigint, 'LIMIT ends a batch');
 SELECT is((SELECT count(DISTINCT id) FROM generate_series(1, 10) AS n, public.uuidv7_batch(n) AS id), 55::bigint,
 		  'each row has a batch of its own');
+
+-- Rows with the same n: without the support function, Memoize would repeat their values.
+CREATE TEMP TABLE orders AS SELECT k, k % 3 + 1 AS n FROM generate_series(1, 300) AS k;
+ANALYZE orders;
+SELECT is((SELECT count(DISTINCT id) FROM orders, LATERAL public.uuidv7_batch(n) AS id), 600::bigint,
+		  'each row has a batch of its own in FROM');
+SELECT is((SELECT count(DISTINCT id) FROM orders, LATERAL (SELECT public.uuidv7_batch(n)) AS ids (id)), 600::bigint,
+		  'each row has a batch of its own in a LATERAL subquery');
+SELECT is((SELECT count(DISTINCT id) FROM orders, LATERAL (SELECT id FROM public.uuidv7_batch(n) AS id UNION SELECT public.uuidv7_batch(n + 1)) AS ids), 1500::bigint,
+		  'each row has batches of its own in a UNION');
 CREATE OPERATOR public.### (FUNCTION = public.uuidv7_batch, RIGHTARG = bigint);
 SELECT is((SELECT count(*) FROM (SELECT OPERATOR(public.###) 5::bigint) AS ids), 5::bigint, 'an operator generates a batch');
+SELECT is((SELECT count(DISTINCT id) FROM orders, LATERAL (SELECT OPERATOR(public.###) n::bigint) AS ids (id)), 600::bigint,
+		  'each row has a batch of its own of an operator');
 
 -- Measure the memory contexts of the executor, in which a set-returning function allocates.
 -- A million leaked values would take at least 16 MB.
