@@ -4,6 +4,7 @@
 #	Pooler->new($node, prepares => 0)	without support of prepared statements
 #	$pooler->connection		arguments of psql and pgbench
 #	$pooler->prepares		whether PgBouncer supports prepared statements
+#	$pooler->move_to($other_node)
 #	$pooler->stop
 #
 # PgBouncer has four server sessions.  The next transaction runs in the session that has
@@ -41,6 +42,19 @@ sub new
 sub connection { return ('-h', $_[0]{dir}, '-p', $_[0]{port}, 'postgres') }
 
 sub prepares { return $_[0]{prepares} }
+
+# Let PgBouncer use another server after the transactions in progress.
+sub move_to
+{
+	my ($self, $node) = @_;
+	my $file = "$self->{dir}/pgbouncer.ini";
+	my $changed = slurp_file($file) =~ s/host=\S+ port=\d+/'host=' . $node->host . ' port=' . $node->port/er;
+
+	unlink $file;
+	append_to_file($file, $changed);
+	$self->{process}->signal('HUP');
+	return;
+}
 
 sub stop
 {

@@ -56,6 +56,19 @@ sub await_message
 	die "the reader does not deliver $message: " . slurp_file("$dir/err");
 }
 
+# Wait until a file contains a text.  Return false after half a minute.
+sub await_text
+{
+	my ($file, $text) = @_;
+
+	for (1 .. 300)
+	{
+		return 1 if slurp_file($file) =~ $text;
+		select undef, undef, undef, 0.1;
+	}
+	return 0;
+}
+
 sub insert { my ($server, $message, $count) = @_; $server->safe_psql('postgres', "INSERT INTO outbox (message) SELECT '$message' FROM generate_series(1, $count)") }
 
 insert($primary, 'first', 2500);
@@ -126,7 +139,7 @@ foreach my $case ([ 'user=nobody', qr/role "nobody" does not exist/ ], [ 'dbname
 
 SKIP:
 {
-	my $pooler = Pooler->new($primary, prepares => 0) or skip 'PgBouncer is not installed', 2;
+	my $pooler = Pooler->new($primary, prepares => 0) or skip 'PgBouncer is not installed', 6;
 	my ($host, $port) = ($pooler->connection)[1, 3];
 	my %program = (outbox => "$FindBin::Bin/examples/outbox_reader.py", tasks => "$dir/tasks.py");
 	my $start = sub {
@@ -150,11 +163,7 @@ SKIP:
 	sql(map { "INSERT INTO $_ (message) VALUES ('last')" } qw(outbox tasks));
 	foreach my $table (qw(outbox tasks))
 	{
-		for (1 .. 300)
-		{
-			last if slurp_file("$dir/out.$table") =~ /"last"/;
-			select undef, undef, undef, 0.1;
-		}
+		await_text("$dir/out.$table", qr/"last"/);
 		my %rows = map { $_ => 1 } split /\n/, sql("SELECT id FROM $table");
 		my %got = map { decode_json($_)->{id} => 1 } grep { /}$/ } split /\n/, slurp_file("$dir/out.$table");
 		my ($missed, $other) = (scalar(grep { !$got{$_} } keys %rows), scalar(grep { !$rows{$_} } keys %got));
@@ -162,6 +171,16 @@ SKIP:
 			"behind a pooler, a reader that is killed gets the " . keys(%rows) . " rows of its table")
 		  or diag(slurp_file("$dir/err.$table"));
 	}
+	my @unnamed = slurp_file($primary->logfile) =~ /execute <unnamed>: \s*SELECT id, message, uuidv7_position/g;
+	cmp_ok(scalar(@unnamed), '>', 50, 'the readers execute the query more often than a client does before it prepares a statement');
+	unlike(slurp_file($primary->logfile), qr/execute _pg3/, 'the readers prepare no named statement');
+
+	# a pooler that reaches the new primary later than the standby
+	$pooler->move_to($standby);
+	ok(await_text("$dir/err.outbox", qr/cannot execute uuidv7_after\(\) during recovery/), 'the pooler connects a reader to a standby');
+	$pooler->move_to($primary);
+	sql(q{INSERT INTO outbox (message) VALUES ('after the standby')});
+	ok(await_text("$dir/out.outbox", qr/"after the standby"/), 'a reader whose pooler was connected to a standby goes on') or diag(slurp_file("$dir/err.outbox"));
 	foreach my $reader (@readers) { $reader->signal('KILL'); $reader->finish }
 	$pooler->stop;
 }
