@@ -21,7 +21,7 @@
 #define UUID_CLOCK_NS_PER_US	1000
 #define UUID_CLOCK_V7_PER_MS	4096
 
-/* Stands for "no time".  All times are less. */
+/* Means "no time".  All times are less. */
 #define UUID_NO_TIME	UINT64_MAX
 
 /* Clock of a time field: its unit and epoch. */
@@ -33,9 +33,9 @@ typedef enum UuidClock
 } UuidClock;
 
 /*
- * A tick is one unit of the time field.  n nanoseconds are n * numerator / denominator
- * ticks.  uuid_clock_unix_micros() rounds a time down to a multiple of reading_ticks ticks.
- * These ticks last reading_micros microseconds: 1000 in v7, otherwise 1.
+ * A tick is one unit of the time field.  n nanoseconds are n * numerator / denominator ticks.
+ * uuid_clock_unix_micros() rounds a time down to a multiple of reading_ticks ticks, which are
+ * reading_micros microseconds: 1000 in v7, otherwise 1.
  */
 typedef struct UuidClockUnit
 {
@@ -122,13 +122,13 @@ uuid_clock_v7_unix_micros(uint64_t ticks)
 }
 
 /*
- * Add microseconds, which can be negative, to a v7 time field.  Return false if the
- * field cannot hold the result.
+ * Add microseconds, which can be negative, to a v7 time field.  Return false if the field cannot
+ * hold the result.
  *
- * Round the microseconds down to whole ticks or, with whole_ms, to whole milliseconds.
- * So values keep their order if the same number of microseconds is added to each.
- * Values of UUID_METHOD_COUNTER (see generator.h) need whole_ms, since the 12 bits after
- * their milliseconds are not a time.
+ * First round the microseconds down to whole ticks or, with whole_ms, to whole milliseconds.  So
+ * each value is shifted by the same number of ticks, and the values keep their order.  Values of
+ * UUID_METHOD_COUNTER (see generator.h) need whole_ms, since the 12 bits after their milliseconds
+ * are not a time.
  */
 static inline bool
 uuid_clock_v7_shift(uint64_t ticks, int64_t micros, bool whole_ms, uint64_t *shifted)

@@ -9,7 +9,7 @@
 
 #include "clock.h"
 
-/* The number of a kind indexes the generators of a session. */
+/* Numbers of the kinds, which index the array of a session's generators */
 enum UuidKindNumber
 {
 	UUID_KIND_V1,

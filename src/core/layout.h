@@ -43,7 +43,7 @@
 /* Multicast bit: the least significant bit of the node's first byte (6.10) */
 #define UUID_NODE_MULTICAST	(UINT64_C(1) << 40)
 
-/* Position of the version's lowest bit in bytes 0-7, and of the variant's in bytes 8-15 */
+/* Number of bits below the version in bytes 0-7, and below the variant in bytes 8-15 */
 #define UUID_VERSION_SHIFT	12
 #define UUID_VARIANT_SHIFT	62
 #define UUID_VARIANT_RFC	UINT64_C(2)
@@ -81,7 +81,7 @@ typedef struct UuidNodeBits
 
 static const UuidNodeBits uuid_no_node = {0, 0};
 
-/* A random node has the multicast bit (6.10). */
+/* A random node has the multicast bit set (6.10). */
 static const UuidNodeBits uuid_random_node = {UUID_NODE_MULTICAST, UUID_NODE_MULTICAST};
 
 /*
@@ -193,9 +193,9 @@ uuid_layout_unpack(const uint8_t *bytes, int version)
 }
 
 /*
- * Find the greatest UUID of a version that is less than or equal to the given bytes, and
- * return its time.  If there is no such UUID, return 0.  The version must not
- * be 1, since UUIDs of version 1 do not sort by time.
+ * Find the greatest UUID of a version that is less than or equal to the given bytes, and return its
+ * time.  If there is no such UUID, return 0.  The version must not be 1, since UUIDs of version 1
+ * do not sort by time.
  */
 static inline uint64_t
 uuid_layout_last_time(const uint8_t *bytes, int version)

@@ -2,16 +2,16 @@
  * position.h
  *		Positions of incremental readers, and the branches that they refer to.
  *
- * A branch is the set of values that a server generates between two starts of its generator.
- * These values have the branch's start time or later times.  The floor of a branch is the least
- * start time of all later branches, so rows before the floor are from this or earlier branches.
+ * A branch is the set of values that a server generates between two starts of its generator.  These
+ * values have the branch's start time or later times.  The floor of a branch is the least start
+ * time of all later branches, so rows before the floor are from this or earlier branches.
  *
- * A position has an entry for each of the last branches that a reader has visited: the name of
- * the branch, and the last ID that the reader has read on it.  The entry means that the reader
- * has read all rows of this branch and of earlier branches up to the ID.  An entry stays true.
- * So on a server that knows the branch, the reader can continue after the ID or at the floor,
- * whichever is less.  This holds even if the server left the branch before the reader did, as
- * after a failover.  If a branch was lost with its server, the entry of an older branch is used.
+ * A position has an entry for each of the branches that a reader has visited last: the name of the
+ * branch, and the last ID that the reader has read on it.  The entry states that the reader has
+ * read all rows of this branch and of earlier branches up to the ID, which remains true.  So on a
+ * server that knows the branch, the reader can continue after the ID or at the floor, whichever is
+ * less.  The floor is less if a later branch began before the ID, as after a failover.  If a branch
+ * was lost with its server, the entry of an older branch is used.
  *
  * src/ordered/position.c explains replay targets.
  */
@@ -65,7 +65,7 @@ uuid_branches_add(UuidBranches *all, uint64_t name)
 	return &all->branches[all->count++];
 }
 
-/* Lower the floors to the start of a new branch.  Return whether a floor has changed. */
+/* Lower all greater floors to the start of a new branch.  Return whether a floor has changed. */
 static inline bool
 uuid_branches_lower(UuidBranches *all, uint64_t start)
 {
@@ -157,8 +157,8 @@ uuid_sealed_write(const char *name, const UuidSealed *sealed, char *string)
 }
 
 /*
- * Read a text that uuid_sealed_write() wrote with the given name.  To detect any other text, write
- * the words again, and return false if the result differs.
+ * Read a text that uuid_sealed_write() wrote with the given name.  Return false for any other text:
+ * it differs from what uuid_sealed_write() writes for the words read.
  */
 static inline bool
 uuid_sealed_read(const char *name, const char *string, size_t length, UuidSealed *sealed)
@@ -186,7 +186,7 @@ uuid_sealed_read(const char *name, const char *string, size_t length, UuidSealed
 #define UUID_POSITION_WORDS		3
 #define UUID_POSITION_ENTRIES	(UUID_SEALED_WORDS_MAX / UUID_POSITION_WORDS)
 
-/* Set the last ID on a branch.  If there is no room, forget the branch visited longest ago. */
+/* Set the last ID read on a branch.  If there is no room, forget the branch visited longest ago. */
 static inline void
 uuid_position_advance(UuidSealed *position, uint64_t branch, const uint8_t *id)
 {
@@ -206,8 +206,9 @@ uuid_position_advance(UuidSealed *position, uint64_t branch, const uint8_t *id)
 }
 
 /*
- * Find the ID after which a reader continues: the greatest ID of the entries whose branch
- * is known, each limited by the floor of its branch.  Return false if no branch is known.
+ * Find the ID after which a reader continues.  An entry whose branch is known allows its own ID or
+ * the last ID before the floor of the branch, whichever is less.  Choose the greatest ID allowed.
+ * Return false if no branch is known.
  */
 static inline bool
 uuid_position_after(const UuidSealed *position, UuidBranches *known, uint8_t *after)

@@ -154,7 +154,7 @@ uuid_text_form_write_bits(const UuidTextForm *form, const uint8_t *bytes, char *
 	}
 }
 
-/* Divide a number of four 32-bit words, the most significant first, and return the remainder. */
+/* Divide a number of four 32-bit words, most significant first, in place.  Return the remainder. */
 static inline uint32_t
 uuid_text_divide(uint64_t *words, uint32_t divisor)
 {
@@ -169,7 +169,7 @@ uuid_text_divide(uint64_t *words, uint32_t divisor)
 	return (uint32_t) remainder;
 }
 
-/* Multiply such a number, add digits, and return what does not fit into 128 bits. */
+/* Multiply such a number, add digits, and return the part of the result above 128 bits. */
 static inline uint64_t
 uuid_text_multiply_add(uint64_t *words, uint64_t factor, uint64_t digits)
 {
@@ -216,8 +216,9 @@ uuid_text_form_write(const UuidTextForm *form, const uint8_t *bytes, char *strin
 
 /*
  * Convert a text to 16 bytes.  Return false if the text is not valid.  In base58 and base62,
- * leading zeros can be missing.  One loop reads all forms as numbers.  It adds several digits
- * at once, after multiplying words by power.  This is the product of the digits' bases.
+ * leading zeros can be missing.  The text of every form is read as a number.  To save
+ * multiplications, the loop collects digits while they fit into 32 bits, then multiplies the number
+ * by "power", the product of their bases, and adds the digits.
  */
 static inline bool
 uuid_text_form_read(const UuidTextForm *form, const char *string, size_t length, uint8_t *bytes)
@@ -294,9 +295,9 @@ uuid_typeid_read(const char *string, size_t length, size_t *prefix_length, uint8
 }
 
 /*
- * Read a string that has a given form.  In the form, each x stands for a hexadecimal
- * digit, and other characters for themselves.  Two digits are a byte.  Return false if
- * the string does not have the form.  Some bytes may then already have been written.
+ * Read a string that has a given form, in which each x stands for a hexadecimal digit, and other
+ * characters for themselves.  Two digits are a byte.  Return false if the string does not have the
+ * form.  Some bytes may then already have been written.
  */
 static inline bool
 uuid_text_read(const char *form, const char *string, uint8_t *bytes)

@@ -2,18 +2,17 @@
  * transaction_history.h
  *		The smallest ordered values of the transactions that a process finished.
  *
- * A reader whose snapshot sees a transaction as in progress needs the smallest
- * value that the transaction generated.  The history cannot keep every
- * transaction, so it merges older transactions in pairs.  A merged entry has the
- * smaller of both values, the ID of the newer transaction, and the database of both, or 0 if
- * these differ.  If a snapshot sees either transaction as in progress, the reader uses the
- * value of the merged entry.  This value can be smaller than necessary but is never too great.
+ * If a reader's snapshot sees a transaction as in progress, the reader needs the smallest value
+ * that the transaction generated.  The history cannot keep every transaction, so it merges older
+ * transactions in pairs.  A merged entry has the smaller of both values, the ID of the newer
+ * transaction, and the database of both, or 0 if these differ.  If a snapshot sees either
+ * transaction as in progress, the reader uses the value of the merged entry.  This value can be
+ * smaller than necessary but is never too great.
  *
- * Level n holds up to two entries of 2^n transactions each, but the oldest entry of the
- * last level covers all older transactions.  Every other entry covers at most t + 1
- * transactions if t transactions finished after the newest of them.  So the value of the
- * entry is at most about twice as old as a snapshot that sees this newest transaction as in
- * progress.
+ * Level n holds up to two entries of 2^n transactions each, but the oldest entry of the last level
+ * covers all older transactions.  If t transactions finished after the newest transaction of any
+ * other entry, the entry covers at most t + 1 transactions.  So if a snapshot sees this newest
+ * transaction as in progress, the entry's value is at most about twice as old as the snapshot.
  */
 #ifndef UUID9562_CORE_TRANSACTION_HISTORY_H
 #define UUID9562_CORE_TRANSACTION_HISTORY_H
@@ -21,7 +20,7 @@
 #include "clock.h"
 
 /*
- * All entries except the oldest cover about 2^18 transactions of a process, which is 4 minutes
+ * Together, all entries except the oldest cover about 2^18 transactions of a process, or 4 minutes
  * at 1,000 a second.  More levels would increase the shared memory of each process.
  */
 #ifndef UUID_HISTORY_LEVELS
@@ -29,7 +28,7 @@
 #endif
 #define UUID_HISTORY_ON_LEVEL	2
 
-/* Stands for more than one database */
+/* Means more than one database */
 #define UUID_ANY_DATABASE	0
 
 typedef struct UuidHistoryEntry

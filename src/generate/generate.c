@@ -70,9 +70,9 @@ given_node_id(int32 node_id)
  * uuidv8_node(node_id integer) returns uuid
  *
  * Generate a UUID from the time, a counter, and random bits (RFC 9562, 5.1, 5.6, 5.7,
- * appendix B.1, and 6.4).  The method is uuid9562.v7_method in v7, and otherwise fraction.  The
- * node of v1 and v6 is random or uuid9562.mac_address.  The node ID is uuid9562.node_id or the
- * argument.
+ * appendix B.1, and 6.4).  Version 7 uses the method that uuid9562.v7_method selects, and all
+ * others use method fraction.  The node of v1 and v6 is random or uuid9562.mac_address.  The node
+ * ID is uuid9562.node_id or the argument.
  */
 static pg_attribute_always_inline Datum
 generated_uuid(FunctionCallInfo fcinfo, const UuidKind *kind, UuidNodeBits node)
@@ -133,8 +133,8 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 /* --- batches ------------------------------------------------------------------- */
 
 /*
- * Maximum number of values for each reading of the clock.  A greater maximum has no effect
- * with method fraction, whose counter is full after at most 16 values.
+ * Maximum number of values that a batch generates for each reading of the clock.  A greater maximum
+ * would have no effect with method fraction, whose counter is full after at most 16 values.
  */
 #define VALUES_PER_READING	16
 
@@ -189,11 +189,12 @@ uuid9562_uuidv7_batch(PG_FUNCTION_ARGS)
 }
 
 /*
- * Prevent the planner from repeating the values of a batch for several rows.  PostgreSQL can
- * put a Memoize node above an item of FROM that refers to columns of other items.  For rows with
- * equal values in these columns, Memoize returns the same rows again, even if the item calls a
- * volatile function.  It is not used if one of the item's references is volatile, so add the call
- * to the references.  The item can be the call itself, or a subquery at any level above it.
+ * Prevent the planner from repeating the values of a batch for several rows.  If an item of FROM
+ * refers to columns of other items, PostgreSQL can put a Memoize node above it.  For rows with
+ * equal values in these columns, the node returns the same rows again, even if the item calls a
+ * volatile function.  PostgreSQL uses no Memoize node if a lateral reference of the item is
+ * volatile, so add the call to these references.  The item can be the call itself, or a subquery at
+ * any level above it.
  */
 static void
 prevent_memoize(PlannerInfo *root, Node *call)
@@ -213,7 +214,7 @@ prevent_memoize(PlannerInfo *root, Node *call)
 /*
  * uuidv7_batch_support(internal) returns internal
  *
- * Estimate n rows, if n is known.  Let each call generate values of its own.
+ * Estimate n rows, if n is known.  Also prevent the planner from repeating the values.
  */
 Datum
 uuid9562_uuidv7_batch_support(PG_FUNCTION_ARGS)

@@ -117,8 +117,8 @@ uuid9562_uuid_generator_branches(PG_FUNCTION_ARGS)
  * uuid_generator_reset() returns void
  *
  * Restart the ordered generator at the current time.  New values can be less than earlier
- * ones.  Values that are ahead of the clock are above the horizon until their time comes, so
- * incremental readers should read their rows before.
+ * ones.  After the reset, rows with values ahead of the clock are above the horizon until the clock
+ * reaches them, so all incremental readers should have read them before the reset.
  */
 Datum
 uuid9562_uuid_generator_reset(PG_FUNCTION_ARGS)

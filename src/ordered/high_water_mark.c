@@ -97,8 +97,8 @@ uuid9562_report_corruption(void)
  * error or, with repair, treat the page as missing.  During recovery, also treat an empty page
  * as missing, since recovery creates the file before it restores the page.
  *
- * The mark's own checksum decides, and not PostgreSQL's checksum of the page: a program that
- * enables data checksums can omit a file without an entry in the system catalogs.
+ * Rely on the mark's own checksum instead of PostgreSQL's checksum of the page, because a program
+ * that enables data checksums can omit a file without an entry in the system catalogs.
  */
 void
 uuid9562_read_mark(HighWaterMark *mark, bool repair)
@@ -118,7 +118,7 @@ uuid9562_read_mark(HighWaterMark *mark, bool repair)
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 		memcpy(page.data, BufferGetPage(buffer), BLCKSZ);
 		UnlockReleaseBuffer(buffer);
-		/* if the page checksum is wrong, only the file has the page */
+		/* the buffer is zeroed if the page checksum is wrong: read the file */
 		if (PageIsNew(page.data))
 			smgrread(storage, MAIN_FORKNUM, 0, page.data);
 	}

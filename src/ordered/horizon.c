@@ -28,10 +28,10 @@
  *
  * A transaction of another database inserts no rows here, so it does not hold the horizon.  An
  * entry of a history has the database of its transaction.  The reader ignores the value in the
- * slot of a process whose PGPROC has another database.  While T is in progress, the PGPROC has T's
- * database, since before L was read.  If the reader finds another database there, T's process has
- * exited, and T is already in the history, which is read later (7).  The reader must not ignore
- * the history of a slot by its PGPROC, because another database may have used the slot since.
+ * slot of a process whose PGPROC has another database.  From before L was read until T has
+ * finished, the PGPROC has T's database.  So if the reader finds another database there, T is
+ * already in the history, which is read later (7).  The reader must not ignore a whole history for
+ * this reason, because backends of several databases may have used the slot in turn.
  *
  * After a crash, the generator continues from the high-water mark, which is in WAL and is
  * greater than all earlier values and horizons.  Without a crash, a horizon can be less than an
@@ -40,7 +40,7 @@
  * A simpler design would need neither slots nor histories: each transaction that generates a value
  * takes a transaction ID, a ring stores pairs of the next transaction ID and the last value, and
  * the horizon is the newest value whose transaction ID is at most the snapshot's xmin.  But then
- * every transaction that writes anything, in any database, would hold all readers.
+ * every transaction that writes anything, in any database, would hold the horizon.
  *
  * test/schedules runs this code under every schedule with few preemptions, on a memory that
  * reorders loads and stores.  It also checks that each of (1) to (7) and each barrier of the
@@ -85,7 +85,7 @@ statement_snapshot(const char *function)
 /*
  * Return the cache entry of the statement's snapshot.  For a new entry, capture the current branch
  * before any horizon is computed.  If a reset came between a horizon and the capture, a position
- * would be on the new branch, and could skip values of that branch below the old horizon.
+ * would be on the new branch, and a reader could skip values of that branch below the horizon.
  */
 CachedHorizon *
 uuid9562_snapshot_state(const char *function)
@@ -160,8 +160,8 @@ is_prepared_elsewhere(TransactionId xid)
 }
 
 /*
- * Raise an error if the snapshot sees a transaction of this database with unknown values as in
- * progress; see transaction_slot.c.
+ * Raise an error if the snapshot sees a transaction as in progress whose values are unknown, unless
+ * it is a transaction of another database; see transaction_slot.c.
  */
 static void
 check_known(const FullSnapshot *full)
@@ -231,8 +231,8 @@ smallest_finished(TransactionSlot *slot, const FullSnapshot *full)
 }
 
 /*
- * Return the smallest value of the transaction in progress in a slot, or UUID_NO_TIME if its
- * process is in another database (7).
+ * Return the smallest value of the transaction in progress in a slot.  Return UUID_NO_TIME if there
+ * is none, or if the process of the slot is in another database (7).
  */
 static uint64
 smallest_in_progress(int number)
@@ -342,8 +342,8 @@ uuid9562_uuidv7_horizon(PG_FUNCTION_ARGS)
 }
 
 /*
- * Return the number of the slot that holds the horizon, or -1 if there is none.  Set *time to
- * the time of the slot's value.
+ * Find the transaction that holds the horizon.  Return the number of its slot, and set *time to the
+ * time of its smallest value.  If there is no such transaction, return -1.
  */
 int
 uuid9562_find_holder(uint64 *time)

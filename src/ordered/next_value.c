@@ -28,7 +28,7 @@ uuid9562_seconds_ahead(uint64 time, uint64 now)
 
 /*
  * Count a value that is ahead of the clock.  Warn if it is more than max_ahead seconds
- * ahead.  Warn again only if a value is more than max_ahead later than the reported one.
+ * ahead, and again when a value is more than max_ahead seconds later than that of the warning.
  *
  * Read the clock again, since the caller's reading can be outdated: other sessions may
  * have generated values since then.
@@ -77,10 +77,7 @@ record_value(uint64 time)
 		pg_atomic_write_u64(first, time);
 }
 
-/*
- * Generate the next value.  Return false if it is not reserved; *payload is set in
- * either case.
- */
+/* Generate the next value.  Return false if it is not reserved; *payload is set in either case. */
 static inline bool
 generate_reserved(uint64 now, UuidRandom random, UuidPayload *payload, uint64 *extend_at)
 {
@@ -119,7 +116,7 @@ refuse_transaction(void)
 			 errhint("Mark functions that call it PARALLEL RESTRICTED.")));
 }
 
-/* Check whether Citus gave this name to a connection. */
+/* Check whether an application_name is one that Citus gives to its connections. */
 static bool
 is_name_of_citus(const char *name)
 {
@@ -132,8 +129,8 @@ is_name_of_citus(const char *name)
  * clause or INSERT ... SELECT on its workers, whose values and horizons are unrelated to
  * those of the coordinator.
  *
- * SET can change the name of a connection, so also check the name in its startup packet, which
- * RESET restores.  A pooler between the servers can pass on only the name that SET gave.
+ * Citus sets application_name in the startup packet.  SET can change it, so also check the reset
+ * value.  The reset value alone is not enough, because a pooler may pass on the name by SET.
  */
 void
 uuid9562_refuse_citus(const char *function, bool is_generator)
@@ -172,7 +169,7 @@ uuid9562_next_ordered(void)
 	now = clock_ticks(UUID_V7);
 	random = random_for(UUID_METHOD_FRACTION);
 
-	/* a concurrent reset can make the payload obsolete, so extend from now */
+	/* extend from now: a concurrent reset can make the payload obsolete */
 	while (unlikely(!generate_reserved(now, random, &payload, &extend_at)))
 		uuid9562_extend_reservation(now, false);
 	if (uuid_payload_less(payload, uuid9562_own_values.first))

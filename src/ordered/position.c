@@ -4,14 +4,15 @@
  *		uuidv7_position(), uuidv7_after(), uuid_replay_target(), uuid_has_replayed().
  *
  * core/position.h explains positions and branches.  A position or a replay target is on the
- * branch that was captured under the snapshot; see uuid9562_snapshot_state().  It belongs to the
- * database in which it was computed, because the transactions of one database do not hold the
+ * branch that was captured for the snapshot; see uuid9562_snapshot_state().  It is valid only in
+ * the database in which it was computed, because the transactions of one database do not hold the
  * horizon of another.
  *
- * A replay target is a branch and a number, which the primary increments in the high-water
- * mark for each target.  A server whose mark has the number or a greater one has written or
- * replayed all earlier WAL, and so shows all rows that the primary's snapshot saw.  A WAL position
- * is not enough: a clone, or a standby of another server, can reach it without these rows.
+ * A replay target is a branch and a number, which the primary increments in the high-water mark
+ * for each target.  If the mark of a server has the branch with this or a greater number, the
+ * server has written or replayed all earlier WAL, and shows all rows that the target's snapshot
+ * saw.  A WAL position is not enough: a clone, or a standby of another server, can reach it without
+ * these rows.
  */
 #include "ordered/shared_state.h"
 
@@ -90,8 +91,8 @@ recorded_branch(CachedHorizon *cached)
 /*
  * uuidv7_position(id uuid, reader_position text) returns text
  *
- * Return the position of a reader that has read the rows after a position up to an ID.  NULL
- * is the position before the first row.  If the ID is NULL, return the given position.
+ * Return the new position of a reader that was at reader_position, or at the beginning if that is
+ * NULL, and has since read all rows up to id.  If id is NULL, return reader_position.
  */
 Datum
 uuid9562_uuidv7_position(PG_FUNCTION_ARGS)
@@ -185,9 +186,9 @@ uuid9562_uuid_replay_target(PG_FUNCTION_ARGS)
 /*
  * uuid_has_replayed(target text) returns boolean
  *
- * Return whether later statements on this server see all rows that the snapshot of the replay
- * target saw, unless these rows have been changed since.  On a primary, false means that the
- * server's history lacks the target, as after a failover that lost transactions.
+ * Check whether this server has written or replayed a target.  If so, later statements see all rows
+ * that the target's snapshot saw, unless they have been changed since.  If a primary returns false,
+ * its history lacks the target, as after a failover that lost transactions.
  */
 Datum
 uuid9562_uuid_has_replayed(PG_FUNCTION_ARGS)

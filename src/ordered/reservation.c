@@ -4,32 +4,29 @@
  *
  * The high-water mark on disk reserves the values with times before reserved_until, and the
  * generator returns only reserved values.  A reservation covers two seconds.  A session that
- * generates a value after the first second extends the reservation.  Meanwhile, other
- * sessions use the remaining values, or wait if there are none.  After every startup, the
- * generator returns only values after the reservation.
+ * generates a value after the first second extends the reservation.  Meanwhile, other sessions use
+ * the remaining values, or wait if there are none.  After every startup, the generator returns only
+ * values after the reservation.
  *
- * The first use of an ordered function after startup or promotion, and each reset, begins a
- * new branch (see core/position.h).  Its name is published in shared memory last: after the
- * lowered floors of older branches are flushed, and after the generator continues at its start.
- * So a session that has read the name computes horizons of this branch or a later one.  The mark
- * gets an entry for a branch when the branch's first position or replay target is returned, so
- * that restarts of a server without readers add no entries.
- *
- * If an error is raised under mark_lock, the lock is released before the error is
- * reported, since sending the report can wait for the client.
+ * The first use of an ordered function after startup or promotion, and each reset, begins a new
+ * branch (see core/position.h).  The name of the branch is published in shared memory last, when
+ * the lowered floors of older branches have been flushed and the generator continues at the start
+ * of the branch.  So if a session has read the name, the horizons that it then computes are on this
+ * branch or a later one.  The mark gets an entry for a branch when the branch's first position or
+ * replay target is returned, so that restarts of a server without readers add no entries.
  */
 #include "ordered/shared_state.h"
 
 #include "runtime/runtime.h"
 
 /*
- * The length of a reservation, and the time after which a session extends it.  Both begin
- * at the generator's previous value or the time that the session needs, whichever is later.
+ * The length of a reservation, and the time after which a session extends it.  Both are counted
+ * from the generator's previous value or the time that the session needs, whichever is later.
  */
 #define RESERVED_SECONDS		2
 #define EXTEND_AFTER_SECONDS	1
 
-/* Attach to shared memory, and acquire mark_lock.  PostgreSQL releases it after an error. */
+/* Attach to shared memory, and acquire mark_lock.  After an error, PostgreSQL releases the lock. */
 static void
 lock_mark(void)
 {
@@ -49,7 +46,7 @@ advance_generator(UuidPayload payload)
 }
 
 /*
- * Reserve the values with times before reserved_until.  A session that generates a value
+ * Let sessions generate values with times before reserved_until.  A session that generates a value
  * whose time is extend_at or later extends the reservation.
  */
 static void
@@ -118,7 +115,7 @@ load_mark(HighWaterMark *mark)
 }
 
 /*
- * Reserve values until two seconds after the generator's previous value or the given time,
+ * Extend the reservation to two seconds after the generator's previous value or the given time,
  * whichever is later.
  */
 static void
@@ -139,8 +136,8 @@ reserve_after(uint64 time)
 
 /*
  * Return the mark's entry for a branch, and add it if the branch is current and not recorded yet.
- * Report corruption if a recorded entry is missing: a second one would count replay targets from
- * the beginning, and a standby could take a new target for an earlier one.
+ * If a recorded branch has no entry, report corruption: a new entry would number the replay targets
+ * from 1 again, and a standby could mistake a new target for an earlier one that it has replayed.
  */
 static UuidBranch *
 entry_of(HighWaterMark *mark, uint64 name)
@@ -253,9 +250,9 @@ uuid9562_reset_generator(void)
 }
 
 /*
- * Make sure that the mark has an entry for a branch, before a position on it is returned.
- * Unless target is NULL, set *target to the number of a new replay target on the branch, and
- * return the end of the target's WAL record.
+ * Make sure that the mark has an entry for a branch, before a position on it is returned.  If
+ * target is not NULL, also create a replay target on the branch: set *target to its number, and
+ * return the end of its WAL record.
  */
 XLogRecPtr
 uuid9562_record_branch(uint64 name, uint64 *target)

@@ -4,13 +4,13 @@
  *		slot of the process.
  *
  * Each process and each prepared transaction has a slot in shared memory.  A reader computes
- * a horizon from all slots.  horizon.c proves that this is correct, in steps (1) to (6).
+ * a horizon from all slots.  horizon.c proves that this is correct, in steps (1) to (7).
  *
  * The slots cover all values generated since the first use of an ordered function after
  * startup or promotion.  A transaction with an earlier value has finished or is prepared,
  * and its ID is less than first_known_xid.  A transaction that can still generate a value has
- * no ID yet, or an ID of at least first_known_xid.  If a snapshot sees a transaction with a
- * smaller ID as in progress, the values of that transaction and the horizon are unknown.
+ * no ID yet, or an ID of at least first_known_xid.  So if a snapshot sees a transaction with a
+ * smaller ID as in progress, its values can be missing in the slots, and the horizon is unknown.
  */
 #include "ordered/shared_state.h"
 
@@ -19,7 +19,7 @@
 
 TransactionSlot *uuid9562_own_slot;
 
-/* the values of the transaction in progress, while its slot has a smallest value */
+/* the smallest and the greatest value of the transaction in progress */
 ValueRange	uuid9562_own_values = NO_VALUES;
 
 /*
@@ -39,9 +39,9 @@ add_to_history(TransactionSlot *slot, UuidHistoryEntry entry)
 }
 
 /*
- * Move the values of a finished or prepared transaction from the slot of this process to a
- * history.  The argument is the slot with this history, or NULL if no row of the transaction
- * can become visible.
+ * Clear the smallest value of a finished or prepared transaction in the slot of this process, after
+ * adding it to the history of the given slot.  That slot is NULL if no row of the transaction can
+ * become visible.
  */
 static void
 finish_transaction(TransactionSlot *history)
@@ -88,14 +88,14 @@ finish_aborted_or_prepared(XactEvent event, void *arg)
 /*
  * Resource release callback: finish a transaction that committed.
  *
- * PostgreSQL calls it after the transaction callbacks.  These can commit rows with values of
- * this transaction elsewhere, as Citus does on its workers.  So the slot must hold the horizon
- * until all of them have returned.  A resource release callback cannot distinguish COMMIT
- * from PREPARE, but finish_aborted_or_prepared() has already cleared the slot at PREPARE.
+ * PostgreSQL calls it after the transaction callbacks.  Those of other extensions can commit rows
+ * with values of this transaction on other servers, as Citus does on its workers.  So the slot must
+ * hold the horizon until all transaction callbacks have returned.  This callback cannot distinguish
+ * COMMIT from PREPARE, but finish_aborted_or_prepared() has already cleared the slot at PREPARE.
  *
  * Older snapshots see the transaction as in progress, and so need its history, unless it has
- * no transaction ID and so no rows.  PostgreSQL also calls this function for resource owners
- * outside transactions, such as that of a WAL sender.  If a transaction is in progress then,
+ * no transaction ID and so no rows.  PostgreSQL also calls this function for resource owners of no
+ * transaction, such as that of a WAL sender.  If this happens during a transaction,
  * IsTransactionState() is true, and the slot must not change.
  */
 static void

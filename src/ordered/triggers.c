@@ -9,7 +9,7 @@
  * other IDs.  It also refuses IDs above the greatest value of the transaction, because a horizon
  * can stay below such an ID for years.
  *
- * The guard accepts a value of another session if it is between these two values.  This is as safe.
+ * The guard also accepts a value of another session between these two values, which is as safe.
  */
 #include "ordered/shared_state.h"
 
@@ -35,7 +35,7 @@ typedef struct TriggerUse
 static const TriggerUse stamp = {"uuidv7_stamp_trigger", "BEFORE"};
 static const TriggerUse guard = {"uuidv7_guard_trigger", "AFTER"};
 
-/* Report a trigger that PostgreSQL should not have been told to create. */
+/* Report an incorrect use of a trigger function. */
 pg_noreturn static pg_noinline void
 wrong_use(const TriggerUse *use, const char *message)
 {
@@ -47,8 +47,8 @@ wrong_use(const TriggerUse *use, const char *message)
 }
 
 /*
- * Check how a trigger function is called, and return its event.  Set *attnum to the number of
- * the column that its argument names, in the table or partition of the row.
+ * Check how a trigger function is called, and return its trigger data.  Set *attnum to the number
+ * of the column that its argument names, in the table or partition of the row.
  */
 static const TriggerData *
 check_use(FunctionCallInfo fcinfo, const TriggerUse *use, int *attnum)
@@ -94,7 +94,7 @@ check_use(FunctionCallInfo fcinfo, const TriggerUse *use, int *attnum)
  * uuidv7_stamp_trigger(column) returns trigger
  *
  * BEFORE INSERT OR UPDATE: set the column to uuidv7_ordered(), whatever value the statement
- * has.  Triggers whose names sort after this trigger's name can change the column again.
+ * sets.  Triggers whose names sort after this trigger's name can change the column again.
  */
 Datum
 uuid9562_uuidv7_stamp_trigger(PG_FUNCTION_ARGS)
@@ -113,8 +113,8 @@ uuid9562_uuidv7_stamp_trigger(PG_FUNCTION_ARGS)
 /*
  * uuidv7_guard_trigger(column) returns trigger
  *
- * AFTER INSERT OR UPDATE: raise an error if this transaction has not generated the ID in the
- * column, unless an UPDATE leaves the column as it was.  NULL is not an ID of a transaction.
+ * AFTER INSERT OR UPDATE: raise an error if the column has NULL, or an ID that this transaction has
+ * not generated, unless an UPDATE leaves the column as it was.
  *
  * If an UPDATE moves a row to another partition, PostgreSQL fires the INSERT triggers of that
  * partition.  The guard then refuses the row's old ID, so the UPDATE must also set a new ID.

@@ -108,8 +108,8 @@ uuid9562_is_never_null(const Node *period)
 }
 
 /*
- * Return the third argument of a call of tstzrange, which tells whether the bounds are
- * inclusive.  Return NULL if it is not a constant that tstzrange accepts.
+ * Return which bounds of a tstzrange call are inclusive: its third argument, or the default "[)".
+ * Return NULL if the argument is not a constant that tstzrange accepts.
  */
 static const char *
 get_bound_flags(const FuncExpr *constructor)
@@ -127,7 +127,9 @@ get_bound_flags(const FuncExpr *constructor)
 	return strlen(flags) == 2 && strchr("[(", flags[0]) && strchr("])", flags[1]) ? flags : NULL;
 }
 
-/* Add "id >= bound" or "id <= bound".  Return false if the bound is NULL. */
+/*
+ * Add "id >= bound" or "id <= bound".  Return false if bound is NULL because it could not be made.
+ */
 static bool
 add_comparison(WithinCall *call, bool is_lower, Expr *bound)
 {
@@ -160,7 +162,7 @@ add_call_comparison(WithinCall *call, bool is_lower, List *args)
 	return add_comparison(call, is_lower, uuid9562_make_call(call, name, UUIDOID, args));
 }
 
-/* Add the comparison with the bound at a time, unless the time is a constant NULL. */
+/* Add the comparison for an argument of tstzrange, unless it is a constant NULL. */
 static bool
 add_side_comparison(WithinCall *call, bool is_lower, Node *time, bool inclusive)
 {
@@ -240,7 +242,7 @@ uuid9562_make_comparisons(WithinCall *call)
 		const Const *period = (Const *) call->period;
 		UuidBounds	bounds;
 
-		/* the NULL of a part of UNION ALL can replace a column */
+		/* pulling up UNION ALL can replace a column by a constant NULL */
 		if (period->constisnull)
 			return add_comparison(call, true, (Expr *) makeNullConst(UUIDOID, -1, InvalidOid));
 		bounds = uuid9562_period_bounds(call->kind,

@@ -3,13 +3,13 @@
  *		Planner support of uuid_is_v6, uuid_is_v7 and uuid_is_v8.
  *
  * The support functions estimate how many rows of a table have the version; see
- * selectivity.c.  They also provide an index condition.  If a CHECK constraint excludes
- * other versions, or if the query has the same condition twice, the index condition "id IS
- * NOT NULL" replaces the call.  An index scan then does not check the version of each row.
+ * selectivity.c.  They also provide an index condition: if a CHECK constraint excludes other
+ * versions, or if the query has the same condition twice, an index scan uses "id IS NOT NULL"
+ * instead of the call, and does not check the version of each row.
  *
- * An estimate evaluates every bound of the table's conditions.  A query with many periods
- * has as many calls of uuid_is_v7, so the estimate is remembered: otherwise, the time for
- * planning would grow with the square of the number of periods.
+ * An estimate evaluates all bounds that the conditions of the table compare the ID with.  A query
+ * with many periods has as many calls of uuid_is_v7, so the last estimate is remembered: otherwise,
+ * the time for planning would grow with the square of the number of periods.
  */
 #include "period/period.h"
 
@@ -29,13 +29,13 @@
 #include "utils/syscache.h"
 
 /*
- * The estimate of a call, in the memory context of the table's RelOptInfo.  It is valid as
- * long as the table has the same conditions.
+ * The estimated selectivity of a call of uuid_is_v7 or a similar function, in the memory context of
+ * the table's RelOptInfo.  It is valid as long as the table has the same baserestrictinfo.
  */
 typedef struct Estimate
 {
 	RelOptInfo *rel;
-	int			conditions;		/* their number; none is ever removed */
+	int			conditions;		/* length of baserestrictinfo; only grows */
 	Oid			funcid;
 	List	   *args;
 	double		selectivity;
@@ -71,7 +71,7 @@ remember_estimate(RelOptInfo *rel, Oid funcid, List *args, double selectivity)
 	MemoryContextSwitchTo(caller);
 }
 
-/* Check whether the last estimate is of the same call, under the same conditions. */
+/* Check whether the last estimate is for the same call and the same conditions. */
 static bool
 is_remembered(const RelOptInfo *rel, Oid funcid, List *args)
 {
@@ -81,9 +81,10 @@ is_remembered(const RelOptInfo *rel, Oid funcid, List *args)
 }
 
 /*
- * With several periods, or with a view, several conditions of a table can be the same call.
- * Set the selectivity of all of them except one to 1.  The exception is the call that is being
- * estimated or, if that call is a part of a larger condition, the first of these conditions.
+ * With several periods, or with a view, several conditions of a table can be the same call.  Set
+ * the selectivity of one of them to the estimate, and of the others to 1.  That one is the call
+ * that is being estimated or, if that call is a part of a larger condition, the first of these
+ * conditions.
  */
 static void
 count_once(const RelOptInfo *rel, Oid funcid, List *args, double selectivity)
@@ -113,9 +114,8 @@ count_once(const RelOptInfo *rel, Oid funcid, List *args, double selectivity)
 }
 
 /*
- * Return the selectivity of a call.  Estimate in a temporary memory context, since the
- * planner frees its own memory only at the end, and a table can have many partitions and
- * many conditions.
+ * Return the selectivity of a call.  Estimate it in a temporary memory context, since the planner
+ * frees its own memory only at the end, and a table can have many partitions and many conditions.
  */
 static double
 version_selectivity(PlannerInfo *root, Oid funcid, List *args, const UuidKind *kind)
@@ -156,8 +156,9 @@ version_selectivity(PlannerInfo *root, Oid funcid, List *args, const UuidKind *k
  * Otherwise, mark the plan as transient, so that it is made again with a later snapshot.
  *
  * A cached plan must also be made again if a transaction imports an older snapshot with
- * SET TRANSACTION SNAPSHOT, so mark the plan as transient while any snapshot is older.  Check
- * this without a relation: PostgreSQL ignores snapshots of other sessions for a temporary table.
+ * SET TRANSACTION SNAPSHOT, so mark the plan as transient while any session has such a snapshot.
+ * Pass no relation to GlobalVisCheckRemovableXid(): for a temporary table, it would ignore other
+ * sessions.
  *
  * The relation cache can be newer or older than the row of pg_constraint that this transaction
  * sees, so also read from this row whether the constraint is valid.
@@ -185,9 +186,8 @@ holds_for_all_snapshots(PlannerInfo *root, Oid table, const char *constraint)
 }
 
 /*
- * Check whether a CHECK constraint guarantees that a call returns true or NULL for each
- * row of the table or partition.  If ALTER TABLE drops the constraint, plans that rely on
- * it become invalid.
+ * Check whether a CHECK constraint guarantees that a call returns true or NULL for each row of the
+ * table or partition.  If ALTER TABLE drops the constraint, plans that rely on it become invalid.
  */
 static bool
 is_checked(PlannerInfo *root, Index relid, FuncExpr *call)
@@ -225,9 +225,9 @@ is_checked(PlannerInfo *root, Index relid, FuncExpr *call)
 }
 
 /*
- * Check whether a call repeats an earlier condition of the table, as with several periods.  Each
- * scan checks the earlier condition, so it need not check the call.  Fewer filters also keep
- * planning fast: create_indexscan_plan() compares every filter with every index condition.
+ * Check whether an earlier condition of the table is the same call, as in a query with several
+ * periods.  Each scan checks that condition, so it need not check this call.  Fewer filters also
+ * keep planning fast: create_indexscan_plan() compares every filter with every index condition.
  */
 static bool
 is_repeated(const RelOptInfo *rel, const FuncExpr *call)

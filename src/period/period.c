@@ -58,11 +58,10 @@ period_span(const UuidKind *kind, TypeCacheEntry *typcache, const RangeType *per
 }
 
 /*
- * Return the smallest and the greatest UUID in a period.  For a period that contains
- * no UUID of the kind, return the greatest UUID of the kind as the lower bound and the
- * smallest as the upper bound, so that no UUID matches.  Even these bounds must be UUIDs of
- * the kind, since TimescaleDB extracts the time of any constant that is compared with the
- * partitioning column.
+ * Return the smallest and the greatest UUID in a period.  For a period that contains no UUID of the
+ * kind, return the greatest UUID of the kind as the lower bound and the smallest as the upper
+ * bound, so that no UUID matches.  Even these bounds must be UUIDs of the kind, since TimescaleDB
+ * extracts the time of any constant that is compared with the partitioning column.
  */
 UuidBounds
 uuid9562_period_bounds(const UuidKind *kind, TypeCacheEntry *typcache, const RangeType *period)

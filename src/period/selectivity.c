@@ -9,13 +9,13 @@
  *
  * A column can contain several versions, and UUIDs of any of them can be the boundaries of
  * bins in PostgreSQL's histogram.  So this file also estimates how many of the rows in a
- * period have one version, called "the version" below.
+ * period have the version that the query asks for, called "the version" below.
  *
  * The comparisons from within_support.c use PostgreSQL's operators, so PostgreSQL
  * estimates their selectivity.  PostgreSQL multiplies it by the selectivity of uuid_is_v7,
  * which cannot exceed 1 and so cannot correct a low estimate.  No other interface of PostgreSQL
  * changes the estimate of one comparison: get_relation_stats_hook replaces the statistics for
- * all conditions, and uuid has no finer scale than the histogram.  But the planner caches each
+ * all conditions, and convert_to_scalar() does not support uuid.  But the planner caches each
  * selectivity in norm_selec of the RestrictInfo.  The planner estimates uuid_is_v7 first,
  * since within_support.c puts it before the comparisons.  So the support function of
  * uuid_is_v7 sets norm_selec of the comparisons, unless PostgreSQL has already set it.
@@ -35,7 +35,7 @@
 #include "utils/fmgroids.h"
 #include "utils/syscache.h"
 
-#define SAMPLED_ROW		(1.0 / 300) /* in bins, of 300 sampled rows each */
+#define SAMPLED_ROW		(1.0 / 300) /* in bins; a bin is 300 sampled rows */
 #define DENSITY_BINS	4		/* bins averaged at an end of the histogram */
 
 static const uint8 nil_uuid[UUID_LEN] = {0};
@@ -98,8 +98,8 @@ uuid_distance(const uint8 *low, const uint8 *high)
 }
 
 /*
- * Estimate how many bins fit between two UUIDs, by the density of the version's first
- * bins or, with as_last, of its last bins.  If the version has no bin, return 0.5.
+ * Estimate how many rows of the version are between two UUIDs, in bins.  Assume the density of the
+ * version's first bins or, with as_last, of its last bins.  If the version has no bin, return 0.5.
  */
 static double
 bins_between(const Statistics *statistics, bool as_last, const uint8 *low, const uint8 *high)
@@ -152,11 +152,11 @@ add_boundary(Statistics *statistics, const uint8 *uuid, double all, double of_ve
 }
 
 /*
- * Add the rows after the last boundary of the version.  Assume that the version has the same
- * share of the rows added since ANALYZE as of the sampled rows, and that its new rows are
- * between the last boundary and now.  If a boundary of another version follows the last
- * boundary, the bin between them can also contain rows of the version, up to now.  Estimate these
- * rows by the density of the last bins, but as at most one bin.
+ * Add boundaries for the rows after the version's last boundary.  Assume that the version has the
+ * same share of the rows added since ANALYZE as of the sampled rows, and that its new rows are
+ * between its last boundary and now.  If the histogram continues with a boundary of another
+ * version, the bin between both boundaries can also contain rows of the version, up to now.
+ * Estimate these rows by the density of the version's last bins, but as at most one bin.
  */
 static void
 add_recent_rows(PlannerInfo *root, Statistics *statistics, double all, double of_version)
@@ -266,16 +266,17 @@ load_statistics(PlannerInfo *root, const VariableStatData *variable, const UuidK
 						 uuid9562_operator(BTLessStrategyNumber), ATTSTATSSLOT_VALUES))
 	{
 		split_histogram(root, statistics);
-		/* while bin is 0, share_below() returns that of the common values */
+		/* while bin is 0, share_below() counts only the common values */
 		statistics->bin = (1 - statistics->nulls - share_below(statistics, max_uuid).all) /
 			Max(statistics->boundaries[statistics->count - 1].below.all, 1);
 	}
 }
 
 /*
- * Extrapolate the share of rows above the lower bound of a period, or below its upper bound,
- * by the density of the nearest bins.  Above a lower bound before now, the result is at most
- * one bin.  Otherwise it is at most the version's rows since ANALYZE plus one sampled row.
+ * Estimate the share of rows in a period that begins after the histogram (with above) or ends
+ * before it, by the density of the nearest bins.  If it begins after the histogram but before now,
+ * count the rows up to now, but at most one bin.  Otherwise, return at most the version's rows
+ * since ANALYZE plus one sampled row.
  */
 static double
 extrapolated_share(const Statistics *statistics, const Side *lower, const Side *upper, bool above)
@@ -293,9 +294,9 @@ extrapolated_share(const Statistics *statistics, const Side *lower, const Side *
 }
 
 /*
- * Set the selectivity of the comparisons with one side of a period: the share of rows above
- * its lower bound, or below its upper bound.  If the histogram has less than one sampled row
- * there, extrapolate, but do not exceed PostgreSQL's own estimate, which can use the
+ * Set the selectivity of the comparisons with one bound of a period: the share of rows above its
+ * lower bound, or below its upper bound.  If this share is less than one sampled row according to
+ * the histogram, extrapolate, but do not exceed PostgreSQL's own estimate, which can use the
  * smallest or the greatest entry of an index.
  */
 static void
@@ -347,8 +348,8 @@ add_to_side(PlannerInfo *root, RestrictInfo *condition, Side *lower, Side *upper
 }
 
 /*
- * Set the selectivity of the ID's comparisons with values that the planner knows.  Return the
- * share of the version among the rows that satisfy these comparisons.
+ * Set the selectivity of all conditions that compare the ID with a value known to the planner.  Of
+ * the rows that satisfy these conditions, return the share that has the version.
  */
 double
 uuid9562_version_share(PlannerInfo *root, const VariableStatData *variable, const Node *id,

@@ -83,10 +83,10 @@ grouped_expressions(Query *query)
 }
 
 /*
- * Check whether the rewrite could destroy the tree of a grouped expression, or create an
- * equal tree.  The rewrite destroys periods (tstzrange), and creates conditions (boolean)
- * and bounds (uuid).  An equal tree does harm only with grouping sets.  The rewrite keeps
- * every Var, and creates none.
+ * Check whether the rewrite could remove or create an occurrence of a grouped expression (see
+ * meets_grouping).  The rewrite removes periods (tstzrange), and creates conditions (boolean) and
+ * bounds (uuid).  A new occurrence does harm only with grouping sets.  The rewrite keeps every Var,
+ * and creates none.
  */
 static bool
 is_affected_by_rewrite(const Query *query, const Node *expression)
@@ -101,28 +101,28 @@ is_affected_by_rewrite(const Query *query, const Node *expression)
 /*
  * Check whether rewriting a call could change what the query groups by.
  *
- * PostgreSQL recognizes a grouped expression by its tree.  It replaces each equal tree by
- * the grouped value, which is NULL in grouping sets without the expression.  So the
- * rewrite must not destroy the tree of a grouped expression, nor create an equal tree.
+ * PostgreSQL finds each occurrence of a grouped expression by comparing expression trees.  It
+ * replaces the occurrence by the grouped value, which is NULL in grouping sets without the
+ * expression.  So the rewrite must neither remove nor create an occurrence of a grouped expression.
  *
- * A grouped call prevents the rewrite: when PostgreSQL simplifies a NOT above the
- * comparisons, it could change their tree, and the trees of two different calls could
- * become equal.  is_affected_by_rewrite() finds other expressions that prevent the rewrite.
+ * A call in a grouped expression prevents the rewrite: when PostgreSQL simplifies a NOT above the
+ * comparisons, it could change their tree, and the trees of two different calls could become equal.
+ * is_affected_by_rewrite() finds other expressions that prevent the rewrite.
  *
  * Since PostgreSQL 18, GROUP BY without grouping sets never prevents the rewrite:
  *
- * - The rewrite destroys no tree.  The parser replaces grouped expressions in the select
+ * - The rewrite removes no occurrence.  The parser replaces grouped expressions in the select
  *	 list and in HAVING by Vars of the RTE_GROUP.  subquery_planner() simplifies the grouped
  *	 expressions once, and only then replaces these Vars by copies of the result.  It
  *	 simplifies a copy again only in a HAVING clause that it moves to WHERE, where nothing
  *	 has been grouped yet.
- * - An equal tree does no harm.  Without grouping sets, no grouped value is NULL unless the
+ * - A new occurrence does no harm.  Without grouping sets, no grouped value is NULL unless the
  *	 expression is NULL, so equal trees have equal values for all rows of a group.  The
  *	 same holds if PostgreSQL evaluates a condition from the columns of one row of the group.
  *
- * PostgreSQL may simplify the WHERE clause of a sublink with the parent's PlannerInfo (see
- * the file header).  It then simplifies the clause again with the sublink's PlannerInfo.
- * So the rewrite still happens if the parent's grouping prevents it the first time.
+ * PostgreSQL may simplify the WHERE clause of a sublink with the parent's PlannerInfo (see the file
+ * header).  It then simplifies the clause again with the sublink's PlannerInfo.  So the rewrite
+ * still happens if the parent's grouping prevents it the first time.
  */
 static bool
 meets_grouping(PlannerInfo *root, Oid funcid)
@@ -143,8 +143,8 @@ meets_grouping(PlannerInfo *root, Oid funcid)
 }
 
 /*
- * Check whether an expression costs too much to be evaluated several times.  The limit is
- * that of PostgreSQL's inline_function() for an argument that its function uses twice.
+ * Check whether an expression costs too much to be evaluated several times.  The limit is that of
+ * PostgreSQL's inline_function() for an argument that the function's body uses several times.
  */
 static bool
 is_expensive(Node *expression)

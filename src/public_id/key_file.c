@@ -59,8 +59,8 @@ static TimestampTz keys_reload_time;	/* PgReloadTime at last load_keys() */
 /* --- reading -------------------------------------------------------------------- */
 
 /*
- * Check a file by PostgreSQL's rules for private keys of TLS.  Check the open file and not its
- * path, since another file can take the path after the check.
+ * Check the permissions of a file by PostgreSQL's rules for private keys of TLS.  Check the open
+ * file instead of its path, so that the file that is read is the one that was checked.
  */
 static bool
 is_private(int fd)
@@ -178,7 +178,7 @@ new_aes(const uint8 *key)
 	return aes;
 }
 
-/* Add this database's keys to a table.  Return NULL, or the reason why the file is invalid. */
+/* Add the keys of this database to a table.  Return NULL, or the reason why the file is invalid. */
 static const char *
 parse_file(Contents *contents, HTAB *table)
 {
@@ -196,7 +196,7 @@ parse_file(Contents *contents, HTAB *table)
 		Key		   *key;
 
 		CHECK_FOR_INTERRUPTS();
-		/* two lines joined without a newline look like one with a long name */
+		/* a missing newline makes two lines look like one with a long name */
 		if (found == UUID_KEY_LINE_INVALID || strlen(lines.database) >= NAMEDATALEN)
 			return psprintf("syntax error in line %d", lines.number);
 		if (database == NULL || strcmp(lines.database, database) != 0)
@@ -212,8 +212,8 @@ parse_file(Contents *contents, HTAB *table)
 }
 
 /*
- * Add this database's keys in the key file to a table.  Return NULL, or the reason why the file
- * cannot be used.
+ * Read the key file, and add the keys of this database to a table.  Return NULL, or the reason why
+ * the file cannot be used.
  */
 static const char *
 add_keys(HTAB *table)
@@ -239,7 +239,7 @@ add_keys(HTAB *table)
 
 /* --- keeping -------------------------------------------------------------------- */
 
-/* Replace the keys by a table of keys in a memory context, and free the previous keys. */
+/* Use a new table of keys, which is in a memory context of its own, and free the previous keys. */
 static void
 replace_keys(MemoryContext context, HTAB *table)
 {
@@ -293,7 +293,7 @@ load_keys(void)
 	keys_reload_time = PgReloadTime;
 }
 
-/* Return the OpenSSL context of a key of this database.  Raise an error if it has no such key. */
+/* Return the OpenSSL context of a key of this database.  Raise an error if there is no such key. */
 void *
 uuid9562_find_key(const text *name)
 {

@@ -43,8 +43,7 @@ SQL_FUNCTION(uuid9562_max_uuid, uuid_of_bytes, 0xff)
 /*
  * uuid_namespace(name text) returns uuid
  *
- * Return the namespace ID with the given name (RFC 9562, 6.6).  The name is not
- * case-sensitive.
+ * Return the namespace ID with the given name, which is not case-sensitive (RFC 9562, 6.6).
  */
 Datum
 uuid9562_uuid_namespace(PG_FUNCTION_ARGS)

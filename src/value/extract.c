@@ -44,7 +44,7 @@ variant_of(const pg_uuid_t *uuid, bool *isnull)
 	return CStringGetTextDatum(names[uuid_layout_variant(uuid->data)]);
 }
 
-/* With micros, read the 12 bits after v7's milliseconds as a fraction. */
+/* Return the timestamp.  With micros, read the 12 bits after v7's milliseconds as a fraction. */
 static pg_attribute_always_inline Datum
 timestamp_of_kind(const pg_uuid_t *uuid, const UuidKind *kind, bool micros)
 {
@@ -134,11 +134,10 @@ SQL_FUNCTION(uuid9562_uuidv8_node_id, extract, node_id_of)
 /*
  * uuidv1_timestamp(uuid) returns timestamptz; the same for v6, v7, v8 and v8_node
  *
- * Return the timestamp, or NULL if the UUID has another version (RFC 9562, 5.1,
- * 5.6 and 5.7).  Its precision is a microsecond in v1, v6 and v8, and a millisecond in
- * v7 and in v8 with a node ID.  The bits of a v8 UUID do not show its layout.  So
- * uuidv8_timestamp() assumes the layout of appendix B.1, and uuidv8_node_timestamp() the
- * layout of uuidv8_node().
+ * Return the timestamp, or NULL if the UUID has another version (RFC 9562, 5.1, 5.6 and 5.7).  Its
+ * precision is a microsecond in v1, v6 and v8, and a millisecond in v7 and in v8 with a node ID.
+ * The bits of a v8 UUID do not show its layout, so uuidv8_timestamp() assumes the layout of
+ * appendix B.1, and uuidv8_node_timestamp() that of uuidv8_node().
  *
  * uuidv7_timestamp_micros(uuid) returns timestamptz; the same for v8_node
  *
@@ -167,7 +166,7 @@ SQL_FUNCTION(uuid9562_uuidv8_node_timestamp_micros, kind_timestamp, UUID_V8_NODE
  * uuidv7_ordinal(uuid) returns bigint
  *
  * Return (milliseconds << 16) | (12 bits of fraction << 4) | (4 bits of counter).  For values
- * of uuidv7_ordered(), the results are distinct and in the same order until the generators are
+ * of uuidv7_ordered(), the results are distinct and sort as the values do, until the generator is
  * reset.  They are positive until the year 6429.  Raise an error for later UUIDs, and for other
  * versions.
  */

@@ -17,13 +17,13 @@ PG_FUNCTION_INFO_V1(uuid9562_uuid_decode);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_to_typeid);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_from_typeid);
 
-/* Maximum number of bytes that a message shows of a text, without cutting a character */
+/* Maximum length of a text in a message, in bytes; characters are not cut */
 #define SHOWN_BYTES		100
 
 /* Bytes to fetch of a toasted text: more than a valid text has or a message shows */
 #define FETCHED_BYTES	128
 
-/* A text as two arguments: BYTES() for src/core, SHOWN() for "%.*s" of errmsg() */
+/* A text as two arguments: BYTES() for functions of src/core, SHOWN() for "%.*s" in errmsg() */
 #define BYTES(given)	VARDATA_ANY(given), VARSIZE_ANY_EXHDR(given)
 #define SHOWN(given)	pg_mbcliplen(BYTES(given), SHOWN_BYTES), VARDATA_ANY(given)
 
