@@ -465,8 +465,8 @@ no_random_bit_is_lost(void **state)
 }
 
 /*
- * After uuid_generator_from(), no value has an earlier time than the given time,
- * whatever the clock shows.
+ * After uuid_generator_from(), no value has an earlier time than the given time, even if the clock
+ * is behind it.
  */
 static void
 continues_from_a_time(void **state)

@@ -107,7 +107,7 @@ random_line(char *line)
 			test_bits() % 4 == 0 ? PICK(names) : "", PICK(equals), PICK(digits));
 }
 
-/* A regular expression specifies the lines that are valid, and their parts. */
+/* Check that lines are read if a regular expression matches them, and into the same parts. */
 static void
 reads_the_lines_that_a_regular_expression_describes(void **state)
 {

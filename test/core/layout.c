@@ -127,7 +127,7 @@ names_the_version_only_under_the_variant_of_the_rfc(void **state)
 	}
 }
 
-/* The payloads are random, or have the smallest or greatest value of a field. */
+/* Test random payloads, some of which have the smallest or greatest value of a field. */
 static void
 unpack_is_the_inverse_of_pack(void **state)
 {

@@ -93,7 +93,7 @@ text_with_another_number_of_words_is_refused(void **state)
 	}
 }
 
-/* A full list of branches forgets the oldest one. */
+/* If the list of branches is full, adding a branch removes the oldest one. */
 static void
 oldest_branch_is_forgotten(void **state)
 {
@@ -280,7 +280,7 @@ insert(World *world, Server *server)
 	server->stored.rows[world->next_row++] = generate(world, server);
 }
 
-/* Begin a slow transaction, or end the one that is in progress. */
+/* Begin a slow transaction, or commit the one that is in progress. */
 static void
 be_slow(World *world, Server *server)
 {
@@ -354,7 +354,7 @@ count_missed(World *world, const Stored *stored, uint64_t time)
 		world->missed += stored->rows[row] != 0 && stored->rows[row] <= time && !world->seen[row];
 }
 
-/* Return whether a standby shows the rows that a server showed when it returned a target. */
+/* Check whether a standby shows the rows that a server showed when it returned a target. */
 static bool
 has_replayed(const World *world, Stored *standby, const UuidBranch *target)
 {

@@ -1,7 +1,7 @@
 /*
- * Tests of the transaction history.  A reader gets a value that is not greater than any
- * value of the transactions that its snapshot does not see.  This value is at most
- * about twice as old as the snapshot.
+ * Tests of the transaction history.  The value that a reader gets is not greater than the value of
+ * any transaction that the reader's snapshot does not see, and is at most about twice as old as the
+ * snapshot.
  */
 #include "support.h"
 
@@ -66,7 +66,7 @@ result_is_at_most_twice_as_old(void **state)
 	}
 }
 
-/* Test values in random order, as after a reset of the generator, of random databases. */
+/* Test random databases, and values in random order, as after resets of the generator. */
 static void
 result_is_never_too_great(void **state)
 {

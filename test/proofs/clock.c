@@ -1,12 +1,12 @@
 /*
- * Properties of clocks.  CBMC cannot decide divisions of all 64-bit numbers of microseconds.
- * So a property visits all microseconds and ticks of a second, for some seconds.
+ * Properties of clocks.  CBMC cannot decide divisions of all 64-bit numbers of microseconds, so
+ * some properties visit all microseconds or ticks of a few seconds instead.
  */
 #include "proofs.h"
 
 #include "clock.h"
 
-/* Section 6.1 and table at the head of clock.h */
+/* Section 6.1, and the table in the header of clock.h */
 void
 units_are_those_of_the_rfc(void)
 {
@@ -77,8 +77,8 @@ field_of_v8_has_the_low_bits_of_the_time(void)
 }
 
 /*
- * Each microsecond of the second before and after 1970, and of the first second of a field.
- * [visits all values]
+ * Visit each microsecond of the two seconds before and after 1970, of the first second of v6, and
+ * of two later seconds.  [visits all values]
  */
 void
 microseconds_of_a_second_are_converted_and_back(void)
@@ -131,7 +131,7 @@ ticks_of_a_second_are_read_as_the_microsecond_before_their_end(void)
 	}
 }
 
-/* With the former property, for all ticks of a field. [--cvc5] */
+/* Together with the previous property, this covers all ticks of the field. [--cvc5] */
 void
 readings_of_v7_are_those_of_the_millisecond_and_the_rest(void)
 {
@@ -179,7 +179,7 @@ later_times_are_rounded_down_in_v7(void)
 	check_later(UUID_CLOCK_V8, 100000000, 1);
 }
 
-/* Each microsecond of two milliseconds, before and after. [visits all values] */
+/* Shift by each number of microseconds from -2000 to 2000. [visits all values] */
 void
 shifting_rounds_microseconds_down(void)
 {

@@ -14,8 +14,8 @@ static struct
 static int	calls;
 
 /*
- * A cipher returns the same result for the same block.  So the first ten results are any, and each
- * of the next ten calls must have a block that came before.
+ * Return any results in the first ten calls.  A cipher returns the same result for the same block,
+ * so each of the next ten calls must pass the block of an earlier call, and gets its result.
  */
 static bool
 any_cipher(void *key, uint8_t *block)
@@ -66,7 +66,7 @@ encryption_reverses_decryption_with_every_cipher(void)
 	assert(same_bytes(back, v4));
 }
 
-/* A cipher that returns its block unchanged shows the blocks: the round, and one half. */
+/* For each call of record_blocks(): the round and the half in the block, and the result */
 static int	rounds[UUID_FEISTEL_ROUNDS];
 static uint64_t inputs[UUID_FEISTEL_ROUNDS];
 static uint64_t outputs[UUID_FEISTEL_ROUNDS];
@@ -88,8 +88,8 @@ record_blocks(void *key, uint8_t *block)
 }
 
 /*
- * Ten rounds in their order, the halves in turn, all 61 bits of a half and of an output.
- * [--unwind 17]
+ * Check the order of the rounds, and that each round changes the two halves in turn, using all 61
+ * bits of the half in the block and of the result.  [--unwind 17]
  */
 void
 each_round_changes_one_half_by_a_block_of_the_other(void)

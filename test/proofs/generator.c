@@ -40,7 +40,7 @@ every_value_is_greater_than_the_previous_one(void)
 	}
 }
 
-/* Only after all other values of its last tick (or millisecond, with a counter). */
+/* The counter of the last tick, or with method counter of the last millisecond, must overflow. */
 void
 the_generator_is_exhausted_only_at_the_end(void)
 {
@@ -144,7 +144,10 @@ random_adds_1_to_2_to_the_32(void)
 	}
 }
 
-/* The state is followed by the first value of the time, at whatever earlier time. */
+/*
+ * The next value has the given time or a later one.  If the clock is earlier, the next value is in
+ * the same millisecond as the given time.
+ */
 void
 a_generator_continues_from_a_time(void)
 {
@@ -183,7 +186,7 @@ advancing_keeps_the_greater_payload(void)
 	assert(same_payload(advanced, less(a, b) ? b : a));
 }
 
-/* Including values after a change to this method from another one. */
+/* The previous value can be from another method. */
 void
 ordinals_of_fractions_increase(void)
 {

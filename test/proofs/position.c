@@ -3,7 +3,7 @@
  */
 #include "proofs.h"
 
-/* Few branches and entries suffice, since the functions only count up to these numbers. */
+/* Few branches and entries suffice, since the functions treat all of them alike. */
 #define UUID_BRANCH_MAX			2	/* instead of 339 */
 #define UUID_SEALED_WORDS_MAX	6	/* two entries instead of eight */
 #include "position.h"
@@ -90,8 +90,9 @@ static UuidSealed position;
 /* --- texts -------------------------------------------------------------------------- */
 
 /*
- * A text is read if writing its numbers again gives the same text.  So it suffices that numbers
- * are read back, below.  [--unwind 62]
+ * uuid_sealed_read() accepts a text only if writing the numbers read gives the same text.  So the
+ * property numbers_are_read_back() suffices for the content, and this one checks the bounds.
+ * [--unwind 62]
  */
 void
 other_texts_are_read_within_their_bounds(void)
@@ -108,7 +109,7 @@ other_texts_are_read_within_their_bounds(void)
 	free(string);
 }
 
-/* A shorter text has no word, so it is the text of a position without entries. [--unwind 40] */
+/* A text of at most 30 bytes has no room for a word, and a position has three. [--unwind 40] */
 void
 text_without_entries_is_no_position(void)
 {
@@ -191,7 +192,7 @@ advancing_keeps_the_entries_of_other_branches(void)
 		assert(is >= 0 && position.words[is + 1] == before.words[was + 1] && position.words[is + 2] == before.words[was + 2]);
 }
 
-/* Return where a reader continues by one entry of a position on a known branch. */
+/* Set id to the ID after which a reader would continue if the position had only this entry. */
 static void
 limited(uint8_t *id, int entry, const UuidBranch *branch)
 {
@@ -205,8 +206,8 @@ limited(uint8_t *id, int entry, const UuidBranch *branch)
 }
 
 /*
- * Two entries and two branches suffice, since the function treats each pair alone.
- * [--unwind 8 --unwindset memcmp.0:17 --object-bits 12]
+ * Two entries and two branches suffice, since the result for an entry depends only on its own
+ * branch.  [--unwind 8 --unwindset memcmp.0:17 --object-bits 12]
  */
 void
 reader_continues_at_the_greatest_limited_entry(void)

@@ -1,13 +1,13 @@
 /*
  * proofs.h
- *		Any values, for the properties of this folder.
+ *		Arbitrary values for the properties in this folder.
  *
- * A property is a function without arguments.  proofs.pl lets CBMC decide whether an assertion
- * of the property can fail, for all values that the functions below can return, and whether
- * anything that the property calls overflows, shifts too far or accesses memory out of bounds.
- * The comment before a property may end with options of CBMC, in brackets.  If CBMC cannot decide
- * a property, but there are few values, the comment ends with "[visits all values]".  Then proofs.pl
- * compiles the property, and runs it.
+ * A property is a function without arguments.  proofs.pl lets CBMC decide whether an assertion of
+ * the property can fail for any values that the functions below can return, and whether anything
+ * that the property calls overflows, shifts too far or accesses memory out of bounds.  The comment
+ * before a property may end with options of CBMC, in brackets.  If CBMC cannot decide a property,
+ * but there are few values, the comment ends with "[visits all values]".  Then proofs.pl compiles
+ * the property, and runs it.
  */
 #ifndef UUID9562_PROOFS_H
 #define UUID9562_PROOFS_H
@@ -20,7 +20,7 @@
 
 #include "layout.h"
 
-/* CBMC chooses the result of a function without a body whose name begins so. */
+/* CBMC lets a function without a body return any value if its name begins with "nondet_". */
 extern uint8_t nondet_uint8(void);
 extern uint32_t nondet_uint32(void);
 extern uint64_t nondet_uint64(void);
@@ -36,7 +36,7 @@ extern bool nondet_bool(void);
 #define assume(condition) __CPROVER_assume(condition)
 #endif
 
-/* A number from the first to the last. */
+/* Return any number from the first to the last. */
 static inline int
 any_from(int first, int last)
 {

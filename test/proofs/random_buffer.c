@@ -9,7 +9,7 @@ static UuidRandomBuffer *buffer;
 static bool failing;
 static int	calls;
 static size_t watched;			/* the index of any word */
-static uint64_t before;			/* this word at the beginning */
+static uint64_t before;			/* its value at the beginning */
 static uint64_t fresh;			/* what the source writes there */
 
 static bool

@@ -67,7 +67,7 @@ suffixes_of_typeid_are_read_back(void)
 	is_read_back(&uuid_typeid_suffix);
 }
 
-/* Check that the text that is written for what is read consists of the same digits. */
+/* Check that if a text is read, the text written for the result has the same digits. */
 static void
 is_written_back(const UuidTextForm *form)
 {
@@ -206,8 +206,8 @@ other_bytes_have_no_values(void)
 
 /*
  * In these bases, a text is a number.  It is written by long division by base^5 and read by long
- * multiplication, a word at a time.  A word of a quotient, of a product or of a carry must fit into
- * 32 bits, and the sums into 64 bits.  Then each step is exact by the rules of "/", "%", ">>" and "&".
+ * multiplication, a word at a time.  Both are exact if no step overflows: each word of a quotient,
+ * of a product or of a carry must fit into 32 bits, and each sum into 64 bits.
  */
 static void
 any_words(uint64_t *words)
@@ -281,9 +281,7 @@ four_digits_of_base62_are_written_and_read(void)
 
 /* --- any text --------------------------------------------------------------------- */
 
-/*
- * Check that only texts of a valid length and with valid digits are read.
- */
+/* Check that only texts of a valid length and with valid digits are read. */
 static void
 other_texts_are_refused(const UuidTextForm *form)
 {

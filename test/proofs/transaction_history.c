@@ -1,7 +1,7 @@
 /*
- * Properties of the transaction history, by induction: each holds in an empty history, and if it
- * holds before a transaction is added, it holds afterwards.  The history has four levels here instead
- * of 18, since all levels except the first and the last are treated alike.
+ * Properties of the transaction history, by induction: each property holds in an empty history, and
+ * if it holds before a transaction is added, it also holds afterwards.  The history has four levels
+ * here instead of 18, since all levels except the first and the last are treated alike.
  */
 #include "proofs.h"
 
@@ -52,9 +52,9 @@ ids_descend_from(uint64_t newest)
 }
 
 /*
- * Return whether a reader uses the value of a transaction, or a smaller one.  A reader whose
- * snapshot sees the transaction as in progress can see all transactions with smaller IDs as
- * finished, so it may use only entries with this ID or greater ones.
+ * Check whether a reader uses the value of a transaction, or a smaller one.  The reader's snapshot
+ * sees the transaction as in progress, but may see all transactions with smaller IDs as finished.
+ * So only entries with the ID of the transaction or a greater one are certain to be used.
  */
 static bool
 has(UuidHistoryEntry transaction)

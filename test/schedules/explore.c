@@ -57,7 +57,7 @@ static int	failures;
 
 /* --- choices -------------------------------------------------------------------- */
 
-/* Return a number from 0 to count - 1: first 0, and the other numbers in later runs. */
+/* Return a number from 0 to count - 1: 0 in the first run, and the other numbers in later runs. */
 int
 choose(int count)
 {

@@ -10,13 +10,13 @@
  * need one or two preemptions, so the explorer tries all schedules with at most "bound" of
  * them, as CHESS and loom do.
  *
- * Weak memory is a choice too.  Other processes can see a store as late as the next write
- * barrier or release of a lock.  A load can return any value that the memory has had since the
- * last read barrier or acquisition of a lock.  It cannot return a value older than one that
- * the process has already seen there.  To miss a newer value is a reordering; a run has at
- * most "bound" reorderings.  So one point between two barriers covers every order of the plain
- * accesses between them.  Code compiled with -fsanitize=thread calls hooks.c before each plain
- * access; the macros of points.h replace the other accesses.
+ * The effects of weak memory are choices too.  A store can be invisible to other processes until
+ * the next write barrier or release of a lock.  A load can return any value that the memory has
+ * had since the last read barrier or acquisition of a lock, but no value older than one that the
+ * process has already seen there.  A load that misses the newest value is a reordering, and a run
+ * has at most "bound" reorderings.  So one point between two barriers covers every order of the
+ * plain accesses between them.  Code compiled with -fsanitize=thread calls hooks.c before each
+ * plain access; the macros of points.h replace the other accesses.
  */
 #ifndef UUID9562_TEST_EXPLORE_H
 #define UUID9562_TEST_EXPLORE_H

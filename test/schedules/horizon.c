@@ -2,13 +2,14 @@
  * horizon.c
  *		The horizon under every schedule of a few writers and a reader; see explore.h.
  *
- * A row of the reader's database whose transaction commits, and which the reader's snapshot does
- * not see, must not be below the horizon.  A snapshot has only one horizon.  When all transactions
- * of this database have finished, nothing holds the horizon.  No reader is refused needlessly.
+ * In each run, these rules must hold.  If a transaction of the reader's database commits a row that
+ * the reader's snapshot does not see, the row is not below the horizon.  A snapshot has only one
+ * horizon.  When all transactions of this database have finished, no transaction holds the horizon.
+ * No reader gets an error needlessly.
  *
  * After a reset or startup, values can be smaller than before.  Nevertheless, readers with
- * positions must miss no row.  At the end of the run, a reader must continue below each
- * committed row that the snapshot of its position does not see.
+ * positions must miss no row: at the end of the run, a reader with a position must continue after
+ * an ID that is less than each committed row that the position's snapshot does not see.
  */
 #include "server.h"
 
@@ -44,8 +45,8 @@ typedef enum Startup
  *		own one, if the guard accepts it
  *	U	like u, with a reset of the generator before its last value
  *
- * k and K commit and roll back a prepared transaction, and z resets the generator.  With 1 or 2,
- * the backend exits, and a backend of this database follows; readers are of database 1.  In a
+ * k and K commit and roll back a prepared transaction, and z resets the generator.  1 and 2 let the
+ * backend exit, and a backend of database 1 or 2 follow; readers are in database 1.  In a
  * reader, s takes a snapshot (S takes one from before startup), h computes the horizon, P
  * computes the position of a reader that has read all rows below the horizon, b goes back to the
  * previous snapshot, as a cursor does, and w waits until two transactions have committed.
@@ -153,8 +154,8 @@ reset_generator(void)
 }
 
 /*
- * Insert values of the transaction, and the values of other transactions that the guard accepts.
- * The guard must accept all values of the transaction itself.
+ * Insert rows with new values of the transaction, and with those values of other transactions that
+ * the guard accepts.  The guard must accept all values of the transaction itself.
  */
 static void
 add_guarded_rows(bool with_reset)
@@ -371,7 +372,8 @@ can_appear(const Row *row, const TestSnapshot *snapshot)
 }
 
 /*
- * Check that a snapshot has one horizon.  Unless the generator was reset after the reader's first snapshot, check also that no row below the horizon can appear later.
+ * Check that a snapshot has one horizon.  Unless the generator was reset after the reader's first
+ * snapshot, also check that no row below the horizon can appear later.
  */
 static void
 check_horizons(void)
@@ -446,9 +448,8 @@ finish_run(bool crashed)
 }
 
 /*
- * Make a position from before startup, on a branch that the mark contains.  The ID of the
- * position is above the reservation in the mark, as after a promotion that lost the reader's
- * last rows.
+ * Make a position from before startup, on a branch that the mark contains.  Its ID is above the
+ * reservation in the mark, as after a promotion that lost the last rows that the reader has read.
  */
 static void
 add_old_position(void)

@@ -2,12 +2,12 @@
  * memory.c
  *		Shared memory whose stores are delayed and whose loads can be old; see explore.h.
  *
- * The arena is the shared memory of a run.  It is divided into words of 4 bytes, so that the
- * two halves of a plain access of 8 bytes can differ in age, as on a 32-bit machine.  For each
- * word that a run touches, this file keeps all values that the word has had.  Just before the
- * real code loads a word, the value that this load is to see is copied into the arena.  Stores
- * are announced before they happen, so their values are taken from the arena at the next
- * point.
+ * The arena is the shared memory of a run.  It is divided into words of 4 bytes, so that the two
+ * halves of a plain access of 8 bytes can differ in age, as on a 32-bit machine.  For each word
+ * that a run touches, this file keeps all values that the word has had.  Just before the real code
+ * loads a word, this file copies the value that the load is to see into the arena.  It also learns
+ * of a store just before the real code executes it, so it reads the stored value from the arena at
+ * the next point.
  */
 #include "explore.h"
 
@@ -19,8 +19,7 @@
 typedef struct Version
 {
 	uint32		value;
-	uint32		visible;		/* when other processes first could see it; 0:
-								 * not yet */
+	uint32		visible;		/* time from which others can see it; 0: none yet */
 	int			writer;
 } Version;
 
@@ -129,8 +128,8 @@ touch(int number)
 /* --- loads and stores of words ------------------------------------------------- */
 
 /*
- * Choose which version of a word a load sees.  If an earlier load of the process missed the newest
- * version, missing the same version again does not count as another reordering.
+ * Choose which version of a word a load sees.  If an earlier load of the process has missed the
+ * newest version, missing the same version again does not count as another reordering.
  */
 static int
 choose_version(Word *word)
@@ -199,7 +198,7 @@ flush(void)
 	pending_count[current_process] = 0;
 }
 
-/* From now on, let this process miss no store that is visible now. */
+/* Let later loads of this process see all stores that are visible now. */
 void
 synchronize(void)
 {

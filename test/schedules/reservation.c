@@ -3,13 +3,13 @@
  *		The reservation of values under every schedule of a few processes, with a crash of the
  *		server at each step; see explore.h.
  *
- * A value that a function returns is below the high-water mark on disk.  It is greater than
- * each value that was returned before the call began, and not below any horizon that was
- * returned before.  No value is returned twice.  These rules also hold after a crash, but not
- * for two calls with a reset between them.
+ * In each run, a value that a function returns must be below the high-water mark on disk.  It must
+ * be greater than each value that was returned before the call began, and not below any horizon
+ * that was returned before.  No value may be returned twice.  These rules also hold after a crash,
+ * but not for two calls with a reset between them.
  *
- * What follows a crash depends only on the mark on disk and on what the calls have returned.
- * So a crash is tried once after each change of the mark, and after each call.
+ * What follows a crash depends only on the mark on disk and on what the calls have returned.  So a
+ * crash is tried once after each change of the mark, and after each call.
  */
 #include "server.h"
 
@@ -76,7 +76,7 @@ write_letter(void *arg)
 	}
 }
 
-/* Check whether a reset ran at some moment of a period. */
+/* Check whether a reset ran at any time of a period. */
 static bool
 was_reset(int begin, int end)
 {

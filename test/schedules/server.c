@@ -19,7 +19,7 @@ Server		server;
 
 static Server first_server;		/* state of the server when a run starts */
 
-/* Global variables of each process */
+/* The global variables of each process, while another process runs */
 static struct
 {
 	Oid			database;
@@ -30,7 +30,7 @@ static struct
 	int			last_error;
 }			saved[MAX_PROCESSES];
 
-/* Locks that a process holds; the locks in the arena do not say whether they are held. */
+/* The locks that processes hold.  The locks in the arena do not say whether they are held. */
 static const volatile void *held_locks[MAX_LOCKS];
 static int	holders[MAX_LOCKS];	/* their processes */
 

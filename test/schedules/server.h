@@ -1,6 +1,6 @@
 /*
  * server.h
- *		What PostgreSQL does around the code under test: backends and their transactions.
+ *		The parts of PostgreSQL that the code under test needs: backends and their transactions.
  */
 #ifndef UUID9562_TEST_SERVER_H
 #define UUID9562_TEST_SERVER_H

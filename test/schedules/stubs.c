@@ -113,7 +113,7 @@ AllocSetContextCreateInternal(MemoryContext parent, const char *name, Size min, 
 	return parent;
 }
 
-/* The callback of the only process that computes horizons and therefore has a cache of them */
+/* The callback that frees the horizon cache; only one process computes horizons and has a cache */
 static MemoryContextCallback *reset_callback;
 static int	reset_callback_process;
 
@@ -162,7 +162,7 @@ RequestAddinShmemSpace(Size size)
 	(void) size;
 }
 
-/* The arena has the PGPROCs, and then the shared memory of the library. */
+/* Allocate shared memory.  The arena has the PGPROCs, and then the shared memory of the library. */
 void *
 ShmemInitStruct(const char *name, Size size, bool *found)
 {

@@ -1,6 +1,7 @@
 /*
  * transactions.c
- *		Transactions and snapshots, in PostgreSQL's order of events.
+ *		Simulated transactions and snapshots.  The functions take the same steps as PostgreSQL's
+ *		own, in the same order.
  */
 #include "server.h"
 
@@ -41,7 +42,7 @@ reset_transactions(void)
 		backends[i].transaction = NO_TRANSACTION;
 }
 
-/* --- what the code under test asks PostgreSQL ------------------------------------ */
+/* --- PostgreSQL's functions that the code under test calls ----------------------- */
 
 FullTransactionId
 ReadNextFullTransactionId(void)
@@ -163,7 +164,7 @@ assign_xid(void)
 	while ((TransactionId) server.next_xid < FirstNormalTransactionId);
 }
 
-/* Remove a transaction from those in progress. */
+/* Set the state of a finished transaction, and remove its ID from its PGPROC. */
 static void
 finish(int number, TransactionState state, PGPROC *proc)
 {
@@ -176,7 +177,7 @@ finish(int number, TransactionState state, PGPROC *proc)
 	server.latest_finished = Max(server.latest_finished, transaction->xid);
 }
 
-/* Call the callbacks in PostgreSQL's order: the callback registered last is called first. */
+/* Call the callbacks as PostgreSQL does: those registered last are called first. */
 static void
 end_transaction(XactEvent event)
 {
@@ -273,8 +274,8 @@ finish_prepared(bool commit)
 }
 
 /*
- * End the backend, whose transaction PostgreSQL aborts, and start another in its PGPROC, in the
- * same or another database.
+ * End the backend, and abort its transaction as PostgreSQL does.  Start another backend in its
+ * PGPROC, in the same or another database.
  */
 void
 exit_backend(Oid next_database)
