@@ -26,12 +26,25 @@
 #define RESERVED_SECONDS		2
 #define EXTEND_AFTER_SECONDS	1
 
-/* Attach to shared memory, and acquire mark_lock.  After an error, PostgreSQL releases the lock. */
+/*
+ * Attach to shared memory, and acquire mark_lock.  The caller releases it in PG_FINALLY(), since
+ * PostgreSQL itself releases locks only after it has sent the error to the client.  Until a slow
+ * client has read the error, all other sessions would wait for the lock.
+ */
 static void
 lock_mark(void)
 {
 	uuid9562_attach_shared();
 	LWLockAcquire(&uuid9562_shared->mark_lock, LW_EXCLUSIVE);
+}
+
+/* Release mark_lock.  An error has let interrupts resume, which releasing a lock does too. */
+static void
+unlock_mark(void)
+{
+	if (InterruptHoldoffCount == 0)
+		HOLD_INTERRUPTS();
+	LWLockRelease(&uuid9562_shared->mark_lock);
 }
 
 /* Make the generator continue after a payload, unless its previous value is greater. */
@@ -200,8 +213,15 @@ uuid9562_prepare_generator(void)
 		return;
 	}
 	lock_mark();
-	load_mark(&mark);
-	LWLockRelease(&uuid9562_shared->mark_lock);
+	PG_TRY();
+	{
+		load_mark(&mark);
+	}
+	PG_FINALLY();
+	{
+		unlock_mark();
+	}
+	PG_END_TRY();
 }
 
 /*
@@ -217,11 +237,18 @@ uuid9562_extend_reservation(uint64 time, bool nowait)
 		lock_mark();
 	else if (!LWLockConditionalAcquire(&uuid9562_shared->mark_lock, LW_EXCLUSIVE))
 		return;
-	/* another session may have extended the reservation */
-	state = uuid9562_generator_state();
-	if (Max(state.previous.time, time) >= state.extend_at)
-		reserve_after(time);
-	LWLockRelease(&uuid9562_shared->mark_lock);
+	PG_TRY();
+	{
+		/* another session may have extended the reservation */
+		state = uuid9562_generator_state();
+		if (Max(state.previous.time, time) >= state.extend_at)
+			reserve_after(time);
+	}
+	PG_FINALLY();
+	{
+		unlock_mark();
+	}
+	PG_END_TRY();
 }
 
 /* Make the generator continue after a payload, even if the server crashes. */
@@ -229,15 +256,21 @@ void
 uuid9562_advance_generator(UuidPayload payload)
 {
 	lock_mark();
-
-	/*
-	 * Write the mark first.  Once the generator has advanced, a horizon can
-	 * be as late as the payload, and after a crash the generator must not
-	 * return values below that horizon.
-	 */
-	reserve_after(payload.time);
-	advance_generator(payload);
-	LWLockRelease(&uuid9562_shared->mark_lock);
+	PG_TRY();
+	{
+		/*
+		 * Write the mark first.  Once the generator has advanced, a horizon
+		 * can be as late as the payload, and after a crash the generator must
+		 * not return values below that horizon.
+		 */
+		reserve_after(payload.time);
+		advance_generator(payload);
+	}
+	PG_FINALLY();
+	{
+		unlock_mark();
+	}
+	PG_END_TRY();
 }
 
 /* Restart the generator at the current time.  New values can be less than earlier ones. */
@@ -245,8 +278,15 @@ void
 uuid9562_reset_generator(void)
 {
 	lock_mark();
-	begin_at_clock();
-	LWLockRelease(&uuid9562_shared->mark_lock);
+	PG_TRY();
+	{
+		begin_at_clock();
+	}
+	PG_FINALLY();
+	{
+		unlock_mark();
+	}
+	PG_END_TRY();
 }
 
 /*
@@ -259,18 +299,25 @@ uuid9562_record_branch(uint64 name, uint64 *target)
 {
 	HighWaterMark mark;
 	UuidBranch *entry;
-	XLogRecPtr	lsn = InvalidXLogRecPtr;
+	volatile XLogRecPtr lsn = InvalidXLogRecPtr;
 
 	lock_mark();
-	uuid9562_read_mark(&mark, false);
-	if (target != NULL || uuid_branches_find(&mark.branches, name) == NULL)
+	PG_TRY();
 	{
-		entry = entry_of(&mark, name);
-		if (target != NULL)
-			*target = ++entry->targets;
-		lsn = uuid9562_write_mark(&mark);
-		uuid9562_shared->recorded |= name == pg_atomic_read_u64(&uuid9562_shared->branch);
+		uuid9562_read_mark(&mark, false);
+		if (target != NULL || uuid_branches_find(&mark.branches, name) == NULL)
+		{
+			entry = entry_of(&mark, name);
+			if (target != NULL)
+				*target = ++entry->targets;
+			lsn = uuid9562_write_mark(&mark);
+			uuid9562_shared->recorded |= name == pg_atomic_read_u64(&uuid9562_shared->branch);
+		}
 	}
-	LWLockRelease(&uuid9562_shared->mark_lock);
+	PG_FINALLY();
+	{
+		unlock_mark();
+	}
+	PG_END_TRY();
 	return lsn;
 }

@@ -270,17 +270,21 @@ my @reservation = (
 	],
 	[
 		'the generator is advanced before the mark is written', 'advanced, and a horizon',
-		"\treserve_after(payload.time);\n\tadvance_generator(payload);\n" =>
-		"\tadvance_generator(payload);\n\treserve_after(payload.time);\n"
+		"\t\treserve_after(payload.time);\n\t\tadvance_generator(payload);\n" =>
+		"\t\tadvance_generator(payload);\n\t\treserve_after(payload.time);\n"
 	],
 	[
 		'advancing does not extend the reservation', 'advanced, and a horizon',
-		"\treserve_after(payload.time);\n\tadvance_generator(payload);\n" =>
-		"\tHighWaterMark mark;\n\n\tload_mark(&mark);\n\tadvance_generator(payload);\n"
+		"\t\treserve_after(payload.time);\n\t\tadvance_generator(payload);\n" =>
+		"\t\tHighWaterMark mark;\n\n\t\tload_mark(&mark);\n\t\tadvance_generator(payload);\n"
 	],
 	[
 		'a reset keeps the reservation', 'the generator is reset',
 		"\tset_reserved(0, 0);\n" => ''
+	],
+	[
+		'a failed write keeps the lock', 'a write fails',
+		"\tPG_FINALLY();\n\t{\n\t\tunlock_mark();\n\t}\n\tPG_END_TRY();\n}\n\n/* Make the generator continue after" => "\tPG_CATCH();\n\t{\n\t\tPG_RE_THROW();\n\t}\n\tPG_END_TRY();\n\tunlock_mark();\n}\n\n/* Make the generator continue after"
 	],
 );
 

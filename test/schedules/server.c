@@ -32,7 +32,6 @@ static struct
 
 /* The locks that processes hold.  The locks in the arena do not say whether they are held. */
 static const volatile void *held_locks[MAX_LOCKS];
-static int	holders[MAX_LOCKS];	/* their processes */
 
 /* --- clock and random bits ---------------------------------------------------- */
 
@@ -74,7 +73,6 @@ hold(const volatile void *lock)
 	while (held_locks[i] != NULL)
 		i++;
 	held_locks[i] = lock;
-	holders[i] = current_process;
 }
 
 void
@@ -99,17 +97,6 @@ model_release(const volatile void *lock)
 	{
 		if (held_locks[i] == lock)
 			held_locks[i] = NULL;
-	}
-}
-
-/* Release the locks of the current process, as PostgreSQL does after an error. */
-static void
-release_all(void)
-{
-	for (int i = 0; i < MAX_LOCKS; i++)
-	{
-		if (held_locks[i] != NULL && holders[i] == current_process)
-			model_release(held_locks[i]);
 	}
 }
 
@@ -190,7 +177,7 @@ try_statement(void (*statement) (void *arg), void *arg)
 		succeeded = true;
 	}
 	else
-		release_all();
+		InterruptHoldoffCount = 0;
 	PG_exception_stack = NULL;
 	error_context_stack = NULL;
 	return succeeded;

@@ -44,6 +44,7 @@ int			max_prepared_xacts = 1;
 int			ParallelWorkerNumber = -1;
 bool		XactReadOnly;
 char	   *application_name = "";
+volatile uint32 InterruptHoldoffCount;
 volatile uint32 CritSectionCount;
 sigjmp_buf *PG_exception_stack;
 ErrorContextCallback *error_context_stack;
