@@ -25,13 +25,17 @@
 
 -- Compute the time of each row as the trigger does, which would refuse updates if the expression
 -- was wrong.
-SELECT format('SELECT uuidv7_at(min(t)) AS first, uuidv7_at(max(t)) AS last, count(t) < count(*) AS untimed '
-			  'FROM (SELECT (SELECT %s FROM (SELECT each.*) AS old_row) AS t FROM %s AS each) AS old', :'time', "table") AS times FROM parent
+SELECT format('SELECT uuidv7_at(min(t)) AS first, uuidv7_at(max(t)) AS last, count(t) < count(*) AS untimed, %s AS migrated '
+			  'FROM (SELECT %s AS key, (SELECT %s FROM (SELECT each.*) AS old_row) AS t FROM %s AS each) AS old',
+			  CASE WHEN is_uuid THEN 'coalesce(bool_and(uuid_is_v7(key)), false)' ELSE 'false' END, "column", :'time', "table") AS times FROM parent
 \gset
 :times
 \gset
 \if :untimed
 	DO $$BEGIN RAISE 'the expression "time" is null for some rows'; END$$;
+\endif
+\if :migrated
+	DO $$BEGIN RAISE 'all keys of the table are v7 already'; END$$;
 \endif
 
 BEGIN;

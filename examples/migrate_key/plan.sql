@@ -15,7 +15,7 @@ DROP TABLE IF EXISTS pg_temp.parent, pg_temp.reference;
 CREATE TEMPORARY TABLE parent AS
 SELECT c.oid, format('%I.%I', n.nspname, c.relname) AS "table", n.nspname AS schema, c.relname AS name,
        format('%I', a.attname) AS "column", 'new_' || a.attname AS new, 'old_' || a.attname AS old, p.conname AS primary_key,
-       a.attidentity <> '' AS is_identity
+       a.attidentity <> '' AS is_identity, a.atttypid = 'uuid'::regtype AS is_uuid
 FROM pg_class AS c
 JOIN pg_namespace AS n ON n.oid = c.relnamespace
 JOIN pg_constraint AS p ON p.conrelid = c.oid AND p.contype = 'p'

@@ -147,6 +147,7 @@ foreach my $step (@steps)
 }
 is(app(q{SELECT count(*) FROM customer JOIN address ON id = customer_id WHERE uuidv7_timestamp(id) = since AT TIME ZONE 'UTC' AND street = since::text}), '20000',
 	'a v4 key becomes a v7 key with the time of its row');
+is_refused('v7 keys', 'all keys of the table are v7 already', $steps[0], 'table=customer', q{time=since AT TIME ZONE 'UTC'});
 
 # --- a text key with ULIDs, and all steps in one session --------------------------
 
