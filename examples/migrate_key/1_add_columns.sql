@@ -3,7 +3,7 @@
 --	psql -v table=orders -v key=id -v time='created_at + id % 1000 * interval ''1 microsecond''' -f 1_add_columns.sql
 --
 -- Variables (pass the same "table" and "key" to each step):
---	table	the table, whose primary key is one column of the type bigint, integer or uuid
+--	table	the table, whose primary key is one column of the type bigint, integer, uuid or text
 --	key		the column, by default id
 --	time	the creation time of an old row, as an expression of its columns, for step 1 only
 --	default	the default of the new column, by default uuidv7_next(), for step 1 only

@@ -191,7 +191,7 @@ my %foreign_key = (
 	'partitions' => 'CREATE TABLE %s_tag (parent int REFERENCES %1$s) PARTITION BY LIST (parent)',
 	'children' => 'CREATE TABLE %s_tag (parent int REFERENCES %1$s); CREATE TABLE %1$s_child () INHERITS (%1$s_tag)');
 app(join ';', 'CREATE TABLE parted (id int PRIMARY KEY, t timestamptz) PARTITION BY HASH (id)',
-	'CREATE TABLE part PARTITION OF parted FOR VALUES WITH (MODULUS 1, REMAINDER 0)', 'CREATE TABLE named (id text PRIMARY KEY, t timestamptz)',
+	'CREATE TABLE part PARTITION OF parted FOR VALUES WITH (MODULUS 1, REMAINDER 0)', 'CREATE TABLE named (id numeric PRIMARY KEY, t timestamptz)',
 	'CREATE TABLE mother (id int PRIMARY KEY, t timestamptz)', 'CREATE TABLE child (PRIMARY KEY (id)) INHERITS (mother)',
 	(map { sprintf "CREATE TABLE p_$_ (id int PRIMARY KEY, note text); $foreign_key{$_}", "p_$_" } sort keys %foreign_key),
 	'CREATE TABLE plain (id int PRIMARY KEY, t timestamptz, name text)', q{INSERT INTO plain VALUES (1, '2026-01-01', 'tea'), (2, NULL, 'milk')});
