@@ -416,6 +416,19 @@ sub either
 	return '(' . join(' OR ', shuffled(within([$alias]), within([ $alias, @others ]), some(0.3, within([@others])))) . ')';
 }
 
+# Return a FROM clause with a UNION ALL and a table, a WHERE clause, and the aliases.  If an
+# index has the ID, PostgreSQL asks for an index condition of uuidv7_within() after it has put a
+# constant of the UNION ALL in place of the period.
+sub union_beside_table
+{
+	my ($union, $table) = (new_alias(), new_alias());
+	my $from = '(' . union_of_tables() . ") AS $union CROSS JOIN " . pick(@tables) . " AS $table";
+	my $across = pick("tstzrange($table.a, NULL)", "$table.p", "tstzrange($table.a, $table.b)", period([$table]));
+
+	$merged_id = 0;
+	return ($from, " WHERE (uuidv7_within($union.id, $union.p) OR $union.id <@ $across)", $union, $table);
+}
+
 # Return a relation for FROM, and its alias.  A LATERAL relation can use the aliases in the
 # scope.
 sub relation
@@ -572,6 +585,8 @@ sub select_query
 	my ($from, @scope) = from(\@outer, $depth);
 	my $where = @scope > 1 && chance(0.2) ? ' WHERE ' . either(shuffled(@scope))
 		: chance(0.7) ? ' WHERE ' . condition([ @scope, @outer ], 2) : '';
+
+	($from, $where, @scope) = union_beside_table() if chance(0.04);
 	my $of = pick(@scope);
 
 	return pick_by(
@@ -686,7 +701,7 @@ sub statements
 			'PREPARE q' . (@parameters ? '(' . join(', ', map { $_->[0] } @parameters) . ')' : '') . " AS $sql",
 			"EXECUTE q$values[0]", "EXECUTE q$values[1]", 'DEALLOCATE q');
 	}
-	return ("DECLARE c SCROLL CURSOR FOR $sql", 'FETCH ALL FROM c', 'MOVE ABSOLUTE 0 FROM c', 'FETCH ALL FROM c') if chance(0.06);
+	return ("DECLARE c SCROLL CURSOR FOR $sql", 'FETCH ALL FROM c', 'MOVE ABSOLUTE 0 FROM c', 'FETCH ALL FROM c') if chance(0.04);
 	return ("CREATE TABLE made AS $sql", 'SELECT * FROM made') if chance(0.03) && $sql !~ /\bAS \w+$/ && $sql =~ s/^SELECT (.*)/SELECT * FROM (SELECT $1) AS made (x, y, z)/;
 	return $sql;
 }
