@@ -93,6 +93,9 @@ class Source:
         if missing:
             raise Stop(f'the view of table "{table}" lacks columns ({missing}): run track.sql again')
         self.extension, self.table, self.view, self.after = (name.replace("%", "%%") for name in columns[0][2:6])
+        # a table of the same name in another database is not the source of a copy
+        self.title = connection.execute("SELECT current_database()").fetchone()[0] + "." + self.title
+        connection.execute(f"SELECT FROM {self.table} LIMIT 0")  # comparing requires this privilege
         self.stamp, self.deleted = columns[0][6], columns[1][6]
         # the copy has the columns of the view, without the one that marks deleted rows
         columns = [column[6:] for column in columns if column[6] != self.deleted]

@@ -165,23 +165,36 @@ SELECT format('REVOKE ALL ON FUNCTION %1$I.%2$I(), %1$I.%3$I() FROM PUBLIC', sch
 FROM tracked
 \gexec
 
--- "~" sorts after the names of other triggers.  ENABLE ALWAYS makes the triggers fire on a
--- subscriber too.
-SELECT unnest(ARRAY[
-	format('CREATE TRIGGER "~uuidv7_stamp" BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION %s.uuidv7_stamp_trigger(%L)', qualified, uuid9562, "column"),
-	format('CREATE TRIGGER "~uuidv7_deleted" AFTER DELETE ON %s FOR EACH ROW EXECUTE FUNCTION %I.%I()', qualified, schema, name || '_deleted_row'),
-	format('CREATE TRIGGER "~uuidv7_key" AFTER UPDATE ON %s FOR EACH ROW WHEN (NOT (%s)) EXECUTE FUNCTION %I.%I()',
-		   qualified, unchanged_key, schema, name || '_deleted_row'),
-	format('ALTER TABLE %s ENABLE ALWAYS TRIGGER "~uuidv7_stamp", ENABLE ALWAYS TRIGGER "~uuidv7_deleted", ENABLE ALWAYS TRIGGER "~uuidv7_key"', qualified)])
-FROM tracked
-WHERE NOT started
+-- "~" sorts after the names of other triggers.  Partitions inherit the triggers, except that of
+-- TRUNCATE.
+DO $$
+BEGIN
+	IF EXISTS (
+		SELECT FROM pg_temp.tracked AS t, unnest(ARRAY['~uuidv7_stamp', '~uuidv7_deleted', '~uuidv7_key']) AS name
+			LEFT JOIN pg_trigger ON tgname = name AND (tgrelid = (SELECT oid FROM pg_temp.tracked)
+				OR tgrelid IN (SELECT relid FROM pg_partition_tree((SELECT oid FROM pg_temp.tracked))))
+		WHERE started AND tgenabled IS DISTINCT FROM 'A') THEN
+		RAISE WARNING 'triggers of table "%" were disabled, so changes can be missing', (SELECT "table" FROM pg_temp.tracked)
+			USING HINT = 'Compare all copies with the table.';
+	END IF;
+END$$;
+SELECT definition
+FROM tracked, LATERAL (VALUES
+	('~uuidv7_stamp', format('BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION %s.uuidv7_stamp_trigger(%L)', qualified, uuid9562, "column")),
+	('~uuidv7_deleted', format('AFTER DELETE ON %s FOR EACH ROW EXECUTE FUNCTION %I.%I()', qualified, schema, name || '_deleted_row')),
+	('~uuidv7_key', format('AFTER UPDATE ON %s FOR EACH ROW WHEN (NOT (%s)) EXECUTE FUNCTION %I.%I()', qualified, unchanged_key, schema, name || '_deleted_row'))) AS row_trigger (trigger, rest),
+	format('CREATE TRIGGER %I %s', trigger, rest) AS definition
+WHERE NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = tracked.oid AND tgname = trigger)
 \gexec
--- partitions inherit the other triggers, but not this one
-SELECT unnest(ARRAY[
-	format('CREATE TRIGGER "~uuidv7_truncate" BEFORE TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION %I.%I()', part, schema, name || '_deleted_truncate'),
-	format('ALTER TABLE %s ENABLE ALWAYS TRIGGER "~uuidv7_truncate"', part)])
+SELECT format('CREATE TRIGGER "~uuidv7_truncate" BEFORE TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION %I.%I()', part, schema, name || '_deleted_truncate')
 FROM tracked, LATERAL (SELECT oid::regclass AS part UNION SELECT relid FROM pg_partition_tree(oid)) AS tree
 WHERE NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = part AND tgname = '~uuidv7_truncate')
+\gexec
+-- also on a subscriber, and if somebody has disabled them
+SELECT format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', part, tgname)
+FROM tracked, LATERAL (SELECT oid::regclass AS part UNION SELECT relid FROM pg_partition_tree(oid)) AS tree
+JOIN pg_trigger ON tgrelid = part
+WHERE tgname IN ('~uuidv7_stamp', '~uuidv7_deleted', '~uuidv7_key', '~uuidv7_truncate') AND tgenabled <> 'A'
 \gexec
 COMMIT;
 

@@ -150,7 +150,7 @@ uuid9562_uuidv7_guard_trigger(PG_FUNCTION_ARGS)
 					DatumGetCString(DirectFunctionCall1(uuid_out, value)),
 					column, RelationGetRelationName(data->tg_relation)),
 			 errdetail("Readers can miss the row, because only an ID of uuidv7_ordered() in the same transaction holds back the horizon."),
-			 errhint("Omit the column in INSERT, so that its default uuidv7_ordered() generates the ID. "
+			 errhint("Omit the column in INSERT, and check that its default is uuidv7_ordered(). "
 					 "In an UPDATE that changes the ID or moves the row to another partition, set the column to DEFAULT."),
 			 errtablecol(data->tg_relation, attnum)));
 }

@@ -123,6 +123,11 @@ my $tracked = sql($objects);
 unlike(track($primary, 'app', 'table=shop.customer'), qr/ERROR/, 'the script can be repeated');
 is(sql($objects), $tracked, 'a repeated script changes nothing');
 like(track($primary, 'app', 'table=shop.customer', 'column=stamp'), qr/it is already tracked by column "changed"/, 'a second column is refused');
+app($primary, 'ALTER TABLE shop.customer DISABLE TRIGGER USER; ALTER TABLE shop.customer ENABLE TRIGGER "~uuidv7_stamp"; DROP TRIGGER "~uuidv7_key" ON shop.customer');
+like(track($primary, 'app', 'table=shop.customer'), qr/WARNING:  triggers of table "shop\.customer" were disabled/, 'the script warns about disabled triggers');
+is(sql(q{SELECT string_agg(tgname::text || tgenabled::text, ' ' ORDER BY tgname) FROM pg_trigger WHERE tgrelid = 'shop.customer'::regclass AND tgname LIKE '~uuidv7%'}),
+	'~uuidv7_deletedA ~uuidv7_keyA ~uuidv7_stampA ~uuidv7_truncateA', 'the script enables and replaces them');
+unlike(track($primary, 'app', 'table=shop.customer'), qr/WARNING/, 'and then warns no more');
 sql('GRANT SELECT ON shop.customer, shop.customer_changes TO reader');
 
 # A page of the view reads two indexes.  With much work_mem, the planner would prefer a hash table.

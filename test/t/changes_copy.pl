@@ -58,11 +58,11 @@ sql(q{INSERT INTO shop.item (id, kind, price) VALUES (1, 'new', 1.5), (2, 'new',
 	'DELETE FROM shop.item WHERE id % 10 = 1', 'UPDATE shop.item SET id = id + 10000 WHERE id % 10 = 2', q{UPDATE shop.item SET kind = 'other' WHERE id % 100 = 3},
 	q{DELETE FROM shop.item WHERE id = 5; INSERT INTO shop.item (id, kind) SELECT 5, 'kind 5' ON CONFLICT DO NOTHING});
 is(are_equal('after changes', $primary), '', 'changes need no comparison');
-is($copies[0]->run('--check') . $copies[1]->run('--check'), "shop.item: compared, 0 rows fetched, 0 rows deleted\n0 rows differed\n" x 2, 'a check finds equal copies');
+is($copies[0]->run('--check') . $copies[1]->run('--check'), "postgres.shop.item: compared, 0 rows fetched, 0 rows deleted\n0 rows differed\n" x 2, 'a check finds equal copies');
 
 # A check corrects a copy that somebody has changed.
 $_->change('DELETE FROM item WHERE id = 7', q{UPDATE item SET changed = '00000000-0000-0000-0000-000000000000' WHERE id IN (8, 9)}, q{UPDATE item SET id = -4 WHERE id = 4}) foreach @copies;
-is($copies[0]->run('--check') . $copies[1]->run('--check'), "shop.item: compared, 4 rows fetched, 1 rows deleted\n5 rows differed\n" x 2, 'a check finds the differences');
+is($copies[0]->run('--check') . $copies[1]->run('--check'), "postgres.shop.item: compared, 4 rows fetched, 1 rows deleted\n5 rows differed\n" x 2, 'a check finds the differences');
 are_equal('after a check', $primary);
 
 # A reader that has not read a deletion that was purged.
@@ -92,7 +92,7 @@ sub odd_rows { my ($server, $database, $table) = @_; return $server->safe_psql($
 is(differences(odd_rows($other, 'settings', 'odd'), odd_rows($primary, 'postgres', 'shop.odd')), '', 'values do not depend on settings');
 is(differences($odd[1]->rows('id, x, y', 'id'), sql('SELECT id, x, y FROM shop.real')), '', 'SQLite keeps floating-point numbers');
 $odd[0]->change(q{UPDATE odd SET stamp = 'wrong', changed = '00000000-0000-0000-0000-000000000000'});
-is($odd[0]->run('--check'), "shop.odd: compared, 3 rows fetched, 0 rows deleted\n3 rows differed\n", 'a check fetches rows whose keys are arrays');
+is($odd[0]->run('--check'), "postgres.shop.odd: compared, 3 rows fetched, 0 rows deleted\n3 rows differed\n", 'a check fetches rows whose keys are arrays');
 is(differences(odd_rows($other, 'settings', 'odd'), odd_rows($primary, 'postgres', 'shop.odd')), '', 'the rows are corrected');
 like(Copies->new($hosts, 'shop.odd')->run('--once'), qr/equal keys can have different texts/, 'SQLite refuses keys that can have different texts');
 
@@ -105,10 +105,10 @@ foreach my $copy (@copies)
 	my $kind = $copy->{kind};
 	my $same_name = bless { %$copy, table => 'other.item', source => $primary->connstr('postgres') }, 'Copies';
 
-	like($same_name->run('--once'), qr/table "item" is a copy of shop\.item\nexit status/, "$kind: a copy of another table is refused");
+	like($same_name->run('--once'), qr/table "item" is a copy of postgres\.shop\.item\nexit status/, "$kind: a copy of another table is refused");
 	$copy->change('CREATE TABLE word (id int PRIMARY KEY, n int)', 'INSERT INTO word VALUES (1, 1)');
 	$copy->change('DROP TABLE item');
-	like($copy->run('--once'), qr/last purge.*shop\.item: compared, \d+ rows fetched, 0 rows deleted\n$/s, "$kind: a copy that was dropped is created again");
+	like($copy->run('--once'), qr/last purge.*postgres\.shop\.item: compared, \d+ rows fetched, 0 rows deleted\n$/s, "$kind: a copy that was dropped is created again");
 }
 are_equal('after the copies were dropped', $primary);
 sql('CREATE TABLE shop.word (id int PRIMARY KEY, n int)');
@@ -135,7 +135,7 @@ like($_->run('--once'), qr/view of table "shop\.word" lacks columns \(added\): r
 track($primary, 'shop.word');
 foreach my $copy (@words)
 {
-	like($copy->run('--once'), qr/columns or the key of shop\.word have changed: drop the copy/, "$copy->{kind}: a copy without the column is refused");
+	like($copy->run('--once'), qr/columns or the key of postgres\.shop\.word have changed: drop the copy/, "$copy->{kind}: a copy without the column is refused");
 	$copy->change('DROP TABLE word');
 	is($copy->run('--once'), '', "$copy->{kind}: the copy is created again");
 	is($copy->rows('id, n, added', 'id'), '1|10|5', "$copy->{kind}: the copy has the column");
@@ -143,7 +143,7 @@ foreach my $copy (@words)
 sql('DROP VIEW shop.word_changes; ALTER TABLE shop.word ALTER n TYPE numeric(10,2)');
 track($primary, 'shop.word');
 sql('GRANT SELECT ON shop.word_changes TO reader', 'UPDATE shop.word SET n = 1.5');
-like($_->run('--once'), qr/columns or the key of shop\.word have changed: drop the copy/, "$_->{kind}: a column with another type is refused") foreach @words;
+like($_->run('--once'), qr/columns or the key of postgres\.shop\.word have changed: drop the copy/, "$_->{kind}: a column with another type is refused") foreach @words;
 
 # --- a restored dump --------------------------------------------------------------
 
@@ -158,8 +158,11 @@ foreach my $copy (@copies)
 	my $back = bless { %$copy, source => $copy->{source} =~ s/dbname=postgres/dbname=restored/r }, 'Copies';
 	my $query = 'SELECT id, kind, price, changed FROM shop.item';
 
+	like($back->run('--once'), qr/table "item" is a copy of postgres\.shop\.item\nexit status/, "$copy->{kind}: a table of another database is refused");
+	$copy->change(q{UPDATE copy_state SET source = 'restored.shop.item' WHERE copy = 'item'});	# as if both databases had this name
 	like($back->run('--once'), qr/computed in database.*: compared, \d+ rows fetched, [1-9]\d* rows deleted\n$/s, "$copy->{kind}: after a restore, the copy is compared");
 	is(differences($back->rows($columns, 'kind, id'), $primary->safe_psql('restored', $query)), '', "$copy->{kind}: it equals the restored table");
+	$copy->change(q{UPDATE copy_state SET source = 'postgres.shop.item' WHERE copy = 'item'});
 	like($copy->run('--once'), qr/: compared/, "$copy->{kind}: back on the first database, it is compared again");
 }
 are_equal('back on the first database', $primary);
