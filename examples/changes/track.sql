@@ -131,8 +131,9 @@ SET LOCAL lock_timeout = '500ms';
 		format('ALTER TABLE %s ADD CONSTRAINT %I CHECK (%I IS NOT NULL) NOT VALID', qualified, name || '_stamped', "column"),
 		format('CREATE TABLE %I.%I AS SELECT %I, %s FROM %s WITH NO DATA', schema, name || '_deleted', "column", key, qualified),
 		format('ALTER TABLE %I.%I ADD PRIMARY KEY (%I)', schema, name || '_deleted', "column"),
-		format('CREATE TABLE %I.%I (%I uuid NOT NULL)', schema, name || '_purged', "column"),
-		format('INSERT INTO %I.%I VALUES (%s.nil_uuid())', schema, name || '_purged', uuid9562)])
+		-- the greatest stamp of deletions that are gone, also those before untrack.sql, and whether any was purged
+		format('CREATE TABLE %I.%I (%I uuid NOT NULL, "~purged" boolean NOT NULL)', schema, name || '_purged', "column"),
+		format('INSERT INTO %I.%I VALUES (%s.uuidv7_ordered(), false)', schema, name || '_purged', uuid9562)])
 	FROM tracked
 	\gexec
 \endif
@@ -284,21 +285,24 @@ SELECT unnest(ARRAY[
 DECLARE
 	after uuid := %1$s.uuidv7_after(reader_position);
 BEGIN
-	IF after < (SELECT %4$I FROM %2$I.%3$I) THEN
+	-- before the first purge, a reader without a position gets all rows and deletions
+	IF EXISTS (SELECT FROM %2$I.%3$I WHERE after < %4$I AND ("~purged" OR reader_position IS NOT NULL)) THEN
 		RAISE 'position is older than the last purge of deletions'
-			USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Begin again: store the position of uuidv7_horizon(), then copy all rows of the table.';
+			USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Begin again with an empty copy: store the position of uuidv7_horizon(), then copy all rows.';
 	END IF;
 	RETURN after;
 END$$, uuid9562, schema, name || '_purged', "column")),
-	-- The greatest removed stamp is above the horizon only after a reset or a failover to a server whose
-	-- clock was behind.  Readers have been refused since then, unless they have begun again.
+	-- The stamp is later than now only after a reset or a failover to a server whose clock was behind.
+	-- Readers have been refused since then, unless they have begun again.
 	format('CREATE OR REPLACE FUNCTION %I.%I(keep interval) RETURNS bigint LANGUAGE sql SET search_path = pg_catalog, pg_temp AS %L',
 		   schema, name || '_purge', format($$
 	WITH purged AS (
 		DELETE FROM %1$I.%2$I WHERE %4$I < least(%5$s.uuidv7_floor(now() - keep), %5$s.uuidv7_horizon()) RETURNING %4$I),
 	last AS (
-		UPDATE %1$I.%3$I SET %4$I = least(greatest(%4$I, (SELECT max(%4$I::text)::uuid FROM purged)),
-								   %5$s.uuidv7_after(%5$s.uuidv7_position(%5$s.uuidv7_horizon(), NULL))))
+		UPDATE %1$I.%3$I SET %4$I = CASE WHEN %4$I > %5$s.uuidv7_ceil(now())
+										 THEN %5$s.uuidv7_after(%5$s.uuidv7_position(%5$s.uuidv7_horizon(), NULL))
+										 ELSE greatest(%4$I, (SELECT max(%4$I::text)::uuid FROM purged)) END,
+							 "~purged" = "~purged" OR EXISTS (SELECT FROM purged))
 	SELECT count(*) FROM purged
 $$, schema, name || '_deleted', name || '_purged', "column", uuid9562))])
 FROM tracked

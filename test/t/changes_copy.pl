@@ -69,6 +69,15 @@ are_equal('after a check', $primary);
 sql('DELETE FROM shop.item WHERE id = 14', q{SELECT shop.item_purge('-1 s')});
 like(are_equal('after a purge', $primary), qr/older than the last purge.*: compared, 0 rows fetched, 1 rows deleted\n.*: compared, 0 rows fetched, 1 rows deleted/s, 'a copy that is too old is compared');
 
+# Deletions that untrack.sql has removed before they were read.
+sql('DELETE FROM shop.item WHERE id = (SELECT min(id) FROM shop.item)');
+$primary->command_ok([ 'psql', '-X', '-d', $primary->connstr('postgres'), '-v', 'table=shop.item', '-f', "$FindBin::Bin/examples/changes/untrack.sql" ], 'the table is untracked');
+track($primary, 'shop.item');
+sql('GRANT SELECT ON shop.item, shop.item_changes TO reader');
+like(are_equal('after tracking began again', $primary), qr/last purge.*: compared, \d+ rows fetched, 1 rows deleted\n.*: compared, \d+ rows fetched, 1 rows deleted/s, 'a copy is compared if tracking began again');
+sql('DELETE FROM shop.item WHERE id = (SELECT min(id) FROM shop.item)', q{SELECT shop.item_purge('-1 s')});
+are_equal('after another purge', $primary);
+
 # --- values and names -------------------------------------------------------------
 
 # Values whose texts depend on settings, or that SQLite would change, and a key of arrays.  The
