@@ -22,6 +22,7 @@ PG_FUNCTION_INFO_V1(floor_copy);
 PG_FUNCTION_INFO_V1(floor_read);
 PG_FUNCTION_INFO_V1(floor_cpu);
 PG_FUNCTION_INFO_V1(floor_guard_before);
+PG_FUNCTION_INFO_V1(floor_after);
 
 /* Return the nil UUID in newly allocated memory. */
 Datum
@@ -98,4 +99,11 @@ floor_guard_before(PG_FUNCTION_ARGS)
 	if (TRIGGER_FIRED_BY_UPDATE(before->tg_event))
 		return PointerGetDatum(before->tg_newtuple);
 	return PointerGetDatum(before->tg_trigtuple);
+}
+
+/* Do nothing in an AFTER trigger. */
+Datum
+floor_after(PG_FUNCTION_ARGS)
+{
+	return PointerGetDatum(NULL);
 }

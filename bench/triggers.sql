@@ -1,6 +1,7 @@
 -- Measure the CPU time of the triggers, and of a page of changes.
 CREATE FUNCTION stamp() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.changed := public.uuidv7_ordered(); RETURN NEW; END';
 CREATE FUNCTION floor.guard_before() RETURNS trigger LANGUAGE c AS :'floor', 'floor_guard_before';
+CREATE FUNCTION floor.after() RETURNS trigger LANGUAGE c AS :'floor', 'floor_after';
 CREATE TABLE inserted ();
 CREATE TABLE bare ();
 SELECT least(:rows, 200000) AS many \gset
@@ -14,7 +15,8 @@ FROM (VALUES (format('INSERT INTO %%I (id, body) SELECT n, ''A message of 30 cha
 	 (VALUES ('the same trigger in PL/pgSQL', 'stamp()'),
 			 ('uuidv7_stamp_trigger()', 'public.uuidv7_stamp_trigger(''changed'')')) AS b (side, trigger);
 
--- The guard fires after each row.  Beside it stands a trigger that checks the same before each row.
+-- The guard fires after each row.  Beside it stand a trigger that checks the same before each row, and
+-- one that does nothing after each row.
 SELECT current_setting('data_directory') || '/many' AS file \gset
 COPY (SELECT 'A message of 30 characters...' FROM generate_series(1, :many)) TO :'file';
 INSERT INTO sides (measure, side, statement, scale, before)
@@ -24,7 +26,8 @@ FROM (VALUES ('INSERT', format('INSERT INTO inserted (body) SELECT ''A message o
 			 ('COPY', format('COPY inserted (body) FROM %L', :'file'))) AS a (command, statement),
 	 (VALUES (1, 'no trigger', ''),
 			 (2, 'uuidv7_guard_trigger(), AFTER', 'CREATE TRIGGER guard AFTER INSERT OR UPDATE OF id ON inserted FOR EACH ROW EXECUTE FUNCTION public.uuidv7_guard_trigger(''id'')'),
-			 (3, 'the same check, BEFORE', 'CREATE TRIGGER guard BEFORE INSERT OR UPDATE OF id ON inserted FOR EACH ROW EXECUTE FUNCTION floor.guard_before(''id'')')) AS b (no, side, trigger)
+			 (3, 'the same check, BEFORE', 'CREATE TRIGGER guard BEFORE INSERT OR UPDATE OF id ON inserted FOR EACH ROW EXECUTE FUNCTION floor.guard_before(''id'')'),
+			 (4, 'floor: an AFTER trigger that does nothing', 'CREATE TRIGGER guard AFTER INSERT OR UPDATE OF id ON inserted FOR EACH ROW EXECUTE FUNCTION floor.after()')) AS b (no, side, trigger)
 ORDER BY command, no;
 
 -- Read a page from the middle of a tracked table's changes, some of which are deletions.

@@ -292,6 +292,11 @@ class PostgresCopy(Copy):
         # not elsewhere in the search_path
         return self.execute("SELECT to_regclass(format('%%I.%%I', current_schema(), %s::text))", self.source.name).fetchone() != (None,)
 
+    def execute_many(self, statement, rows):
+        # Psycopg's executemany() can hang if values have some megabytes
+        for row in rows:
+            self.execute(statement, *row)
+
     def begin(self):
         self.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
         self.execute(f"SELECT {SETTINGS}")

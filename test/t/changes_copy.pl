@@ -87,7 +87,7 @@ sql(q{
 	INSERT INTO shop.odd VALUES
 		('{1,2}', 'a', -2.2606631148481385e-299, 0.1, '-1234.56', 'b  ', 'c', '{NULL,"NULL","a b"}', '-1 year 2 mons -3 days 04:05:06.7', 'NaN', '0044-03-15 BC'),
 		('{}', NULL, 'NaN', '-0', '0.5', '', '', '{}', '1 s', 1.50, 'infinity'),
-		('[0:1]={3,NULL}', '', '-0', '-Infinity', NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+		('[0:1]={3,NULL}', repeat('long ', 1500000), '-0', '-Infinity', NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 	CREATE TABLE shop.real (id int PRIMARY KEY, x float8, y real);
 	INSERT INTO shop.real SELECT n, (random() - 0.5) * 10.0 ^ (random() * 600 - 300)::int, random() * 10.0 ^ (random() * 60 - 30)::int FROM generate_series(4, 3000) AS n;
 	INSERT INTO shop.real VALUES (1, -2.2606631148481385e-299, '-0'), (2, 'NaN', 'Infinity'), (3, '-0', 'NaN')});

@@ -1,9 +1,11 @@
 # Keep copies of a table by examples/changes/copy_table.py, while eight clients change it: they insert,
-# update, upsert and delete few shared keys and change them, in savepoints, transactions that roll
-# back, and prepared transactions.  In each run, the programs are killed 24 times, the server crashes
-# five times, also without synchronous commits, and three standbys are promoted.  One of them lacks
-# transactions that have been copied, and clocks differ.  At each pause, the copies in SQLite and in
-# PostgreSQL must equal the table.
+# update, upsert, merge and delete few shared keys and change them, in savepoints, transactions that
+# roll back, REPEATABLE READ, and prepared transactions.  In each run, the programs are killed 24
+# times, the server crashes five times, also without synchronous commits, and three standbys are
+# promoted.  One of them lacks transactions that have been copied, and clocks differ.  Sometimes two
+# programs write the same copy, and deletions are purged that a program may not have read.  With an odd
+# seed, the table is partitioned, and changes of keys move rows.  At each pause, the copies in SQLite
+# and in PostgreSQL must equal the table.
 #
 # A copy that polls "updated_at" is kept beside them, and its wrong rows are counted.
 #
@@ -43,12 +45,17 @@ $other->init(extra => [ '--encoding', 'UTF8' ]);
 $other->start;
 my $primary = $world->node;
 my $nodes = 1;
-my %count = (wrong => 0, naive => 0, kept => 0, changes => 0, compared => 0);
+my %count = map { $_ => 0 } qw(wrong naive kept kills crashes asynchronous promotions losses pauses purges pairs advanced);
+my %deeds;	# how often each kind of change happened
+my @deeds = qw(insert upsert update delete key replace many ignore abort merge rollback repeatable commit_prepared rollback_prepared);
+my $parts = $seed % 2;
 
 sub on { my ($node, @statements) = @_; return $node->safe_psql('postgres', join ";\n", @statements) }
 
 on($primary, q{
-	CREATE TABLE item (id int PRIMARY KEY, n int NOT NULL, updated_at timestamptz);
+	CREATE TABLE item (id int PRIMARY KEY, n int NOT NULL, updated_at timestamptz) } . ($parts ? 'PARTITION BY HASH (id)' : '') . q{;
+	} . join('', map { $parts ? "CREATE TABLE item_$_ PARTITION OF item FOR VALUES WITH (MODULUS 3, REMAINDER $_);" : '' } 0 .. 2) . q{
+	} . join('', map { "CREATE SEQUENCE done_$_;" } @deeds) . q{
 	CREATE FUNCTION touch() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.updated_at := now(); RETURN NEW; END';
 	CREATE TRIGGER touch BEFORE INSERT OR UPDATE ON item FOR EACH ROW EXECUTE FUNCTION touch();
 	INSERT INTO item SELECT n, n FROM generate_series(1, 2000) AS n;
@@ -58,24 +65,36 @@ on($primary, q{
 	DECLARE
 		k int;
 		m int := random() * 1000000;
+		deed text;
+		changed int;
 	BEGIN
 		FOR i IN 0 .. (random() * 5)::int LOOP
 			k := 1 + 40 * random() ^ 2;
+			deed := ('{insert,upsert,update,delete,key,replace,many,ignore,abort,merge}'::text[])[1 + floor(random() * 10)];
 			BEGIN
-				CASE (random() * 8)::int
-					WHEN 0 THEN INSERT INTO item VALUES (k, m);
-					WHEN 1 THEN INSERT INTO item VALUES (k, m) ON CONFLICT (id) DO UPDATE SET n = excluded.n;
-					WHEN 2 THEN UPDATE item SET n = m WHERE id = k;
-					WHEN 3 THEN DELETE FROM item WHERE id = k;
-					WHEN 4 THEN UPDATE item SET id = 1 + 40 * random() WHERE id = k;
-					WHEN 5 THEN DELETE FROM item WHERE id = k; INSERT INTO item VALUES (k, m);
-					WHEN 6 THEN UPDATE item SET n = n + 1 WHERE id BETWEEN 10 * k AND 10 * k + 20;
-					WHEN 7 THEN INSERT INTO item VALUES (k, m) ON CONFLICT DO NOTHING;
+				CASE deed
+					WHEN 'insert' THEN INSERT INTO item VALUES (k, m);
+					WHEN 'upsert' THEN INSERT INTO item VALUES (k, m) ON CONFLICT (id) DO UPDATE SET n = excluded.n;
+					WHEN 'update' THEN UPDATE item SET n = m WHERE id = k;
+					WHEN 'delete' THEN DELETE FROM item WHERE id = k;
+					WHEN 'key' THEN UPDATE item SET id = 1 + 40 * random() WHERE id = k;
+					WHEN 'replace' THEN DELETE FROM item WHERE id = k; INSERT INTO item VALUES (k, m);
+					WHEN 'many' THEN UPDATE item SET n = n + 1 WHERE id BETWEEN 10 * k AND 10 * k + 20;
+					WHEN 'ignore' THEN INSERT INTO item VALUES (k, m) ON CONFLICT DO NOTHING;
+					WHEN 'merge' THEN MERGE INTO item USING (VALUES (k), (k + 1)) AS s (id) ON item.id = s.id
+						WHEN MATCHED AND m % 3 = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET n = m WHEN NOT MATCHED THEN INSERT VALUES (s.id, m);
 					ELSE DELETE FROM item WHERE id = 2 * k; RAISE division_by_zero;
 				END CASE;
+				GET DIAGNOSTICS changed = ROW_COUNT;
+				IF changed > 0 OR deed = 'ignore' THEN
+					PERFORM nextval('done_' || deed);
+				END IF;
 				PERFORM pg_sleep(random() * 0.01);
-			EXCEPTION WHEN unique_violation OR deadlock_detected OR division_by_zero THEN
-				NULL;
+			EXCEPTION
+				WHEN division_by_zero THEN PERFORM nextval('done_abort');
+				WHEN unique_violation OR deadlock_detected THEN NULL;
+				-- of REPEATABLE READ, or of a row that moves to another partition
+				WHEN serialization_failure THEN NULL;
 			END;
 		END LOOP;
 	END$$});
@@ -84,7 +103,8 @@ unlike(track($primary, 'item'), qr/ERROR/, 'the table is tracked');
 # --- writers ----------------------------------------------------------------------
 
 append_to_file("$dir/commit.sql", "SELECT change();\n");
-append_to_file("$dir/rollback.sql", "BEGIN;\nSELECT change();\nSELECT change();\nROLLBACK;\n");
+append_to_file("$dir/rollback.sql", "BEGIN;\nSELECT change();\nSELECT change();\nSELECT nextval('done_rollback');\nROLLBACK;\n");
+append_to_file("$dir/repeatable.sql", "BEGIN ISOLATION LEVEL REPEATABLE READ;\nSELECT change();\nSELECT change();\nSELECT nextval('done_repeatable');\nCOMMIT;\n");
 append_to_file("$dir/prepare.sql", <<'SQL');
 \set n random(1, 1000000000)
 BEGIN;
@@ -92,8 +112,10 @@ SELECT change();
 PREPARE TRANSACTION 'p:client_id:n';
 \if :n % 4 = 0
 ROLLBACK PREPARED 'p:client_id:n';
+SELECT nextval('done_rollback_prepared');
 \else
 COMMIT PREPARED 'p:client_id:n';
+SELECT nextval('done_commit_prepared');
 \endif
 SQL
 my ($writers, $out);
@@ -105,7 +127,7 @@ sub start_writers
 
 	$out = '';
 	$writers = IPC::Run::start([ 'env', 'PGAPPNAME=writer', "PGOPTIONS=$options", 'pgbench', '--no-vacuum', '--client=8', '--time=600',
-			"--file=$dir/commit.sql\@6", "--file=$dir/rollback.sql\@1", "--file=$dir/prepare.sql\@2", $primary->connstr('postgres') ], '<', \undef, '>&', \$out);
+			"--file=$dir/commit.sql\@6", "--file=$dir/rollback.sql\@1", "--file=$dir/repeatable.sql\@1", "--file=$dir/prepare.sql\@2", $primary->connstr('postgres') ], '<', \undef, '>&', \$out);
 	return;
 }
 
@@ -113,6 +135,7 @@ sub start_writers
 sub stop_writers
 {
 	return unless $writers;
+	is(on($primary, q{SELECT count(*) FROM pg_stat_activity WHERE application_name = 'writer'}), '8', 'all clients write until the pause') or diag($out);
 	$writers->signal('TERM');
 	$writers->finish;
 	undef $writers;
@@ -155,12 +178,18 @@ sub poll
 	return;
 }
 
+# Return the position of each copy.
+sub positions { return map { my $copy = $_; eval { $copy->ask('SELECT position FROM copy_state') } // '' } @copies }
+
 # Run writers and copies for some seconds, and kill each copy at random moments.
 sub run_for
 {
 	my ($seconds, $kills) = @_;
 	my $end = time + $seconds;
 	my @at = sort { $a <=> $b } map { time + rand $seconds } 1 .. $kills;
+
+	my @before = positions();
+	my @seconds;
 
 	$_->start foreach grep { !$_->{process} } @copies;
 	while (time < $end || @at)
@@ -173,9 +202,23 @@ sub run_for
 			$copy->kill;
 			$copy->start;
 			$count{kills}++;
+			if (rand() < 0.3)
+			{
+				push @seconds, bless {%$copy}, 'Copies';
+				$seconds[-1]->start;
+				$count{pairs}++;
+			}
+		}
+		if ($kills && rand() < 0.2)
+		{
+			# the server can have crashed
+			eval { on($primary, q{SELECT item_purge('0.5 s')}); $count{purges}++ };
 		}
 		sleep 0.05;
 	}
+	$_->kill foreach @seconds;
+	my @after = positions();
+	$count{advanced} += grep { $before[$_] ne $after[$_] } 0 .. $#copies;
 	return;
 }
 
@@ -206,7 +249,7 @@ sub pause
 	}
 	%naive = map { split /\|/ } split /\n/, $rows;
 	$last = on($primary, q{SELECT coalesce(max(updated_at), '-infinity') FROM item});
-	$count{changes} += on($primary, 'SELECT count(*) FROM item_changes');
+	$deeds{$_} += on($primary, "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM done_$_; SELECT setval('done_$_', 1, false)") =~ s/\n.*//r foreach @deeds;
 	$count{pauses}++;
 	return;
 }
@@ -224,6 +267,7 @@ sub crash
 	undef $writers if $writers->finish || 1;
 	$world->start($primary);
 	$count{crashes}++;
+	$count{asynchronous} += $asynchronous;
 	pause("crash $count{crashes}");
 	return;
 }
@@ -260,6 +304,8 @@ sub promote
 	$standby->promote;
 	$primary = $standby;
 	$count{promotions}++;
+	$count{losses} += $lose;
+	$count{asynchronous} += $asynchronous;
 	# the copies connect to the new primary by themselves
 	on($primary, "COMMIT PREPARED '$_'") foreach split /\n/, on($primary, 'SELECT gid FROM pg_prepared_xacts');
 	start_writers();
@@ -282,13 +328,19 @@ foreach my $run (1 .. $runs)
 
 		$deed eq 'crash' ? crash($asynchronous) : promote(shift @losing, $asynchronous);
 	}
-	note sprintf 'run %d: %d kills, %d crashes, %d promotions; %d wrong rows in the copies; '
-	  . '%d wrong rows and %d deleted rows in the copy by updated_at', $run,
-	  map { $count{$_} - ($before{$_} // 0) } qw(kills crashes promotions wrong naive kept);
+	note sprintf 'run %d: %s; %d wrong rows in the copies; %d wrong rows and %d deleted rows in the copy by updated_at', $run,
+	  join(', ', map { ($count{$_} - ($before{$_} // 0)) . " $_" } qw(kills pairs purges crashes promotions losses asynchronous)),
+	  map { $count{$_} - ($before{$_} // 0) } qw(wrong naive kept);
 }
-my @compared = map { $_->log =~ /compared, (.*)/g } @copies;
-note "$count{pauses} pauses, $count{kills} kills, comparisons: " . join('; ', @compared);
-cmp_ok(scalar(grep { !/^0 rows fetched, 0 rows/ } @compared), '>', 0, 'lost transactions had been copied');
+note 'changes: ' . join ', ', map { "$deeds{$_} $_" } @deeds;
+is(join(' ', grep { !$deeds{$_} } @deeds), '', 'each kind of change happened');
+cmp_ok($count{advanced}, '>=', 10 * $runs, "copies advanced $count{advanced} times while clients wrote");
+# what a comparison found, and why the program compared
+my $log = join '', map { $_->log } @copies;
+my @lost = grep { !/last purge/ } $log =~ /((?:.*last purge.*\n(?:.*\n){1,3}?)?)[^\n]*compared, (?!0 rows fetched, 0 rows)/g;
+my @purged = $log =~ /last purge/g;
+note "$count{pauses} pauses; comparisons: " . join('; ', $log =~ /compared, (.*)/g) . '; of these ' . @purged . ' after purges';
+cmp_ok(scalar @lost, '>', 0, 'lost transactions had been copied');
 is($count{wrong}, 0, "no row is wrong in $runs runs; by updated_at, $count{naive} rows are wrong, and $count{kept} deleted rows are kept");
 $_->stop foreach $other, $primary;
 done_testing();
