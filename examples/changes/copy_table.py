@@ -211,6 +211,9 @@ class Copy:
         """Return the SQLite type that stores all values of a column unchanged."""
         return "integer" if self.source.types[name] in ("smallint", "integer", "bigint", "oid") else "text"
 
+    def key_parameter(self, name):
+        return self.parameter
+
     def execute(self, statement, *values):
         return self.connection.execute(statement, values)
 
@@ -240,7 +243,7 @@ class Copy:
         return " AND ".join(f"{self.table}.{self.quote(name)} = {other}.{self.quote(name)}" for name in self.source.key)
 
     def delete(self, keys):
-        condition = " AND ".join(f"{self.quote(name)} = {self.parameter}" for name in self.source.key)
+        condition = " AND ".join(f"{self.quote(name)} = {self.key_parameter(name)}" for name in self.source.key)
         self.execute_many(f"DELETE FROM {self.table} WHERE {condition}", keys)
 
     def write(self, rows):
@@ -287,6 +290,10 @@ class PostgresCopy(Copy):
 
     def type(self, name):
         return (self.source.types[name] + self.source.collate_clauses[name]).replace("%", "%%")
+
+    def key_parameter(self, name):
+        # without a cast, the parameter for a composite type would be a record
+        return "%s::" + self.source.types[name].replace("%", "%%")
 
     def exists(self):
         # not elsewhere in the search_path

@@ -88,14 +88,18 @@ sql(q{
 		('{1,2}', 'a', -2.2606631148481385e-299, 0.1, '-1234.56', 'b  ', 'c', '{NULL,"NULL","a b"}', '-1 year 2 mons -3 days 04:05:06.7', 'NaN', '0044-03-15 BC'),
 		('{}', NULL, 'NaN', '-0', '0.5', '', '', '{}', '1 s', 1.50, 'infinity'),
 		('[0:1]={3,NULL}', repeat('long ', 1500000), '-0', '-Infinity', NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+	CREATE TYPE shop.pair AS (a numeric, b text);
+	CREATE TABLE shop.paired (key shop.pair PRIMARY KEY, n int);
+	INSERT INTO shop.paired VALUES ('(1.0,a)', 1), ('(2,"b ")', 2), ('(,)', 3);
 	CREATE TABLE shop.real (id int PRIMARY KEY, x float8, y real);
 	INSERT INTO shop.real SELECT n, (random() - 0.5) * 10.0 ^ (random() * 600 - 300)::int, random() * 10.0 ^ (random() * 60 - 30)::int FROM generate_series(4, 3000) AS n;
 	INSERT INTO shop.real VALUES (1, -2.2606631148481385e-299, '-0'), (2, 'NaN', 'Infinity'), (3, '-0', 'NaN')});
-track($primary, "shop.$_") foreach qw(odd real);
-sql("GRANT SELECT ON shop.$_, shop.${_}_changes TO reader") foreach qw(odd real);
+track($primary, "shop.$_") foreach qw(odd real paired);
+sql("GRANT SELECT ON shop.$_, shop.${_}_changes TO reader") foreach qw(odd real paired);
 $other->safe_psql('postgres', join ';', 'CREATE DATABASE settings', map { "ALTER DATABASE settings SET $_" } q{datestyle = 'SQL, DMY'}, q{timezone = 'Asia/Kolkata'}, 'intervalstyle = sql_standard',
 	'array_nulls = off', 'extra_float_digits = -5', 'bytea_output = escape');
-my @odd = (Copies->new($hosts, 'shop.odd', $other, 'settings'), Copies->new($hosts, 'shop.real'));
+$other->safe_psql('settings', 'CREATE SCHEMA shop; CREATE TYPE shop.pair AS (a numeric, b text)');
+my @odd = (Copies->new($hosts, 'shop.odd', $other, 'settings'), Copies->new($hosts, 'shop.real'), Copies->new($hosts, 'shop.paired', $other, 'settings'));
 is($_->run('--once'), '', "$_->{table}: copied") foreach @odd;
 sub odd_rows { my ($server, $database, $table) = @_; return $server->safe_psql($database, "SET datestyle = iso; SET timezone = utc; SET intervalstyle = postgres; SET extra_float_digits = 1; SELECT *, octet_length(textin(bpcharout(blank))) FROM (SELECT changed, key, stamp, \"{0} % ? \"\"x\"\"\", f4, cash, blank, fixed, words, since, nr, at FROM $table) AS t ORDER BY key") }
 is(differences(odd_rows($other, 'settings', 'odd'), odd_rows($primary, 'postgres', 'shop.odd')), '', 'values do not depend on settings');
@@ -103,6 +107,9 @@ is(differences($odd[1]->rows('id, x, y', 'id'), sql('SELECT id, x, y FROM shop.r
 $odd[0]->change(q{UPDATE odd SET stamp = 'wrong', changed = '00000000-0000-0000-0000-000000000000'});
 is($odd[0]->run('--check'), "postgres.shop.odd: compared, 3 rows fetched, 0 rows deleted\n3 rows differed\n", 'a check fetches rows whose keys are arrays');
 is(differences(odd_rows($other, 'settings', 'odd'), odd_rows($primary, 'postgres', 'shop.odd')), '', 'the rows are corrected');
+sql(q{DELETE FROM shop.paired WHERE n = 1; UPDATE shop.paired SET key = '(2.0,b)' WHERE n = 2});
+is($odd[2]->run('--once'), '', 'changes of composite keys are copied');
+is(differences($odd[2]->rows('key, n', 'n'), sql('SELECT key, n FROM shop.paired')), '', 'the copy with composite keys equals the table');
 like(Copies->new($hosts, 'shop.odd')->run('--once'), qr/equal keys can have different texts/, 'SQLite refuses keys that can have different texts');
 
 # --- copies that are dropped, or belong to others ---------------------------------
