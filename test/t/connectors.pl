@@ -47,7 +47,9 @@ foreach my $line (@through_views)
 	is($missed, 0, "$name: no row is missed");
 }
 cmp_ok(scalar(grep { !/outbox_/ && /: [1-9]\d* of / } @lines), '>', 0, 'without the views, tools miss rows');
-is(scalar(grep { / [1-9]\d* twice/ } @through_views), 0, 'no tool gets a row of a view twice');
+# Airbyte counts the rows that have the cursor's value.  The horizon of a later statement can be lower
+# within the same tick, and hides them again; then Airbyte asks for rows with the same value too.
+is(scalar(grep { !/^Airbyte/ && / [1-9]\d* twice/ } @through_views), 0, 'no tool but Airbyte gets a row of a view twice');
 
 # --- plans ------------------------------------------------------------------------
 
