@@ -23,7 +23,7 @@ $node->start;
 
 my $page = slurp_file("$FindBin::Bin/doc/connectors.md");
 my @blocks = $page =~ /^```sql\n(.*?)^```/msg;
-my ($create, $back) = grep { /place/ } @blocks;
+my ($create, $back) = grep { /horizon_log/ } @blocks;
 my ($job) = $create =~ /^-- the job\n(.*)/ms or die 'the page has no job';
 $back =~ s/WHERE .*;/WHERE stored_at < now()/ or die 'the query has no time';
 sql('CREATE EXTENSION uuid9562', grep { !/stored_at </ } @blocks);
@@ -66,7 +66,7 @@ foreach my $case ([ 'outbox_settled', 'id', q{uuidv7_floor(now() - interval '1 h
 # --- after a reset ----------------------------------------------------------------
 
 # a clock that was an hour ahead
-sql('TRUNCATE place', q{SELECT uuid_generator_advance(uuidv7_at(now() + interval '1 hour'), force => true)}, q{INSERT INTO outbox (message) VALUES ('ahead')},
+sql('TRUNCATE horizon_log', q{SELECT uuid_generator_advance(uuidv7_at(now() + interval '1 hour'), force => true)}, q{INSERT INTO outbox (message) VALUES ('ahead')},
 	$job);
 my $cursor = sql(q{SELECT max(ordinal) FROM outbox_numbered});
 sql('SELECT uuid_generator_reset()', q{INSERT INTO outbox (message) VALUES ('new')}, 'SELECT pg_sleep(0.01), uuidv7_ordered()');
