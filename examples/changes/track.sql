@@ -63,6 +63,7 @@ SELECT c.oid, c.relkind, n.nspname AS schema, c.relname AS name, c.oid::regclass
 		WHEN NOT pg_has_role(c.relowner, 'USAGE') THEN 'you are not its owner'
 		WHEN NOT has_schema_privilege(c.relowner, n.oid, 'CREATE') THEN format('its owner may not create objects in schema %I', n.nspname)
 		WHEN octet_length(c.relname || '_deleted_truncate') > 63 THEN 'its name is too long to derive others from it'
+		WHEN greatest(octet_length(:'column'), octet_length(:'deleted')) > 63 THEN 'the name of a new column is too long'
 		WHEN stamp.tgargs IS DISTINCT FROM convert_to(:'column', getdatabaseencoding()) || '\000' AND stamp.tgname IS NOT NULL
 			THEN format('it is already tracked by column "%s"', convert_from(substr(stamp.tgargs, 1, length(stamp.tgargs) - 1), getdatabaseencoding()))
 		WHEN stamp.tgname IS NOT NULL AND deleted_row.columns IS DISTINCT FROM format('%I uuid, %s', :'column', key.types)

@@ -57,6 +57,7 @@ sql(q{CREATE SCHEMA odd},
 	'CREATE TABLE odd.' . 'x' x 50 . ' (id int PRIMARY KEY)',
 	'CREATE TABLE odd.others (id int PRIMARY KEY)',
 	'GRANT USAGE ON SCHEMA odd TO app');
+app($primary, 'CREATE TABLE shop.short (id int PRIMARY KEY)');
 my $before = sql($objects);
 foreach (
 	[ 'keyless', qr/it has no primary key/ ],
@@ -80,6 +81,7 @@ foreach (
 }
 like(track($primary, $superuser, 'table=pg_catalog.pg_authid'), qr/it is a system table/, 'a system table is refused');
 like(track($primary, 'app', 'table=odd.others'), qr/you are not its owner/, 'a table of another role is refused');
+like(track($primary, 'app', 'table=shop.short', $_ . '=' . 'é' x 32), qr/the name of a new column is too long/, "a name with 64 bytes is refused for $_") foreach 'column', 'deleted';
 like(track($primary, 'app'), qr/the variable "table" is missing/, 'a missing variable is refused');
 is(sql($objects), $before, 'a refused table does not change');
 
