@@ -145,7 +145,7 @@ BEGIN
 	ELSIF substr(hex, 13, 1) <> '%1$s' THEN
 		RAISE invalid_parameter_value USING
 			MESSAGE = 'cannot convert version ' || ('x' || substr(hex, 13, 1))::bit(4)::int || ' UUID to version %2$s',
-			HINT = 'Only version %1$s UUIDs can be converted to version %2$s.';
+			DETAIL = 'Only version %1$s UUIDs can be converted to version %2$s.';
 	END IF;
 	RETURN (%3$s || right(hex, 16))::uuid;
 END$body$;

@@ -27,7 +27,7 @@
 #endif
 
 #if PG_VERSION_NUM < 160000
-#define object_aclcheck(classid, oid, role, mode) pg_proc_aclcheck(oid, role, mode)
+#define object_aclcheck(classid, oid, role, mode) pg_proc_aclcheck(oid, role, mode) /* functions */
 #define RelFileLocator RelFileNode
 #define PGIOAlignedBlock PGAlignedBlock
 #define guc_malloc(elevel, size) malloc(size)

@@ -26,9 +26,9 @@ static const struct config_enum_entry v7_methods[] = {
 };
 
 /*
- * The forms of a MAC address that PostgreSQL's manual lists for type macaddr.  The check hook
- * does not call macaddr_in(), since the postmaster runs the hook too: if exit_on_error is on, an
- * error is FATAL even inside PG_TRY, and ends the server.
+ * The forms of a MAC address that PostgreSQL's manual lists for type macaddr.  The check hook does
+ * not call macaddr_in(), which before PostgreSQL 16 can only raise an error.  In the postmaster,
+ * with exit_on_error, an error is FATAL even inside PG_TRY, and ends the server.
  */
 static const char *const mac_address_forms[] = {
 	"xx:xx:xx:xx:xx:xx",
@@ -40,7 +40,7 @@ static const char *const mac_address_forms[] = {
 	"xxxxxxxxxxxx",
 };
 
-/* Check that uuid9562.mac_address is a MAC address, or empty for a random node. */
+/* Check a MAC address, which is empty for a random node.  Pass the node to the assign hook. */
 static bool
 check_mac_address(char **newval, void **extra, GucSource source)
 {
@@ -52,7 +52,7 @@ check_mac_address(char **newval, void **extra, GucSource source)
 		bool		valid = false;
 
 		for (size_t i = 0; i < lengthof(mac_address_forms) && !valid; i++)
-			valid = uuid_text_read(mac_address_forms[i], *newval, bytes);
+			valid = uuid_hex_read(mac_address_forms[i], *newval, bytes);
 		if (!valid)
 		{
 			GUC_check_errdetail("Value is not a valid MAC address.");

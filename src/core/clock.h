@@ -34,8 +34,8 @@ typedef enum UuidClock
 
 /*
  * A tick is one unit of the time field.  n nanoseconds are n * numerator / denominator ticks.
- * uuid_clock_unix_micros() rounds a time down to a multiple of reading_ticks ticks, which are
- * reading_micros microseconds: 1000 in v7, otherwise 1.
+ * A reading is one unit of the times that uuid_clock_unix_micros() returns: a millisecond in v7,
+ * otherwise a microsecond.
  */
 typedef struct UuidClockUnit
 {
@@ -160,6 +160,8 @@ uuid_clock_v7_shift(uint64_t ticks, int64_t micros, bool whole_ms, uint64_t *shi
  * value is in the period if uuid_clock_unix_micros() converts it to a time from first
  * to last, both inclusive.  The period may extend beyond the times that the field can
  * hold.  Return false if no value is in the period.
+ *
+ * Readings are counted from the epoch.
  */
 static inline bool
 uuid_clock_span(UuidClock clock, int64_t first, int64_t last,
@@ -190,19 +192,23 @@ uuid_clock_span(UuidClock clock, int64_t first, int64_t last,
 	return true;
 }
 
-/*
- * Add seconds to a time field.  In v7, round the result down to whole milliseconds, as
- * uuid_generator_from() requires for UUID_METHOD_COUNTER.  If the field cannot hold the
- * result, return UUID_TIME_MAX + 1.
- */
+/* Add seconds to a v7 time field.  If it cannot hold the result, return UUID_TIME_MAX + 1. */
 static inline uint64_t
-uuid_clock_later(UuidClock clock, uint64_t ticks, uint32_t seconds)
+uuid_clock_v7_later(uint64_t ticks, uint32_t seconds)
 {
-	uint64_t	later = ticks + seconds * uuid_clock_units[clock].per_sec;
+	uint64_t	later = ticks + seconds * uuid_clock_units[UUID_CLOCK_V7].per_sec;
 
-	if (later > UUID_TIME_MAX)
-		return UUID_TIME_MAX + 1;
-	return clock == UUID_CLOCK_V7 ? later & ~UUID_SUBTIME_MAX : later;
+	return later <= UUID_TIME_MAX ? later : UUID_TIME_MAX + 1;
+}
+
+/*
+ * Check whether the clock is behind a v7 time field.  Compare only milliseconds, since values of a
+ * busy generator are often some ticks ahead.
+ */
+static inline bool
+uuid_clock_v7_is_behind(uint64_t now, uint64_t ticks)
+{
+	return now / UUID_CLOCK_V7_PER_MS < ticks / UUID_CLOCK_V7_PER_MS;
 }
 
 #endif							/* UUID9562_CORE_CLOCK_H */

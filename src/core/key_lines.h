@@ -57,7 +57,7 @@ uuid_key_line_split(char *line, char **name, uint8_t *key)
 	char	   *equals = strrchr(line, '=');
 
 	if (equals == NULL || equals == line || memcmp(equals - 1, " = ", 3) != 0 ||
-		!uuid_text_read(UUID_KEY_DIGITS, equals + 2, key))
+		!uuid_hex_read(UUID_KEY_DIGITS, equals + 2, key))
 		return false;
 	equals[-1] = '\0';
 	*name = strrchr(line, ' ');

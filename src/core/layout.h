@@ -8,7 +8,7 @@
  *		time[59:12] 48 | version 4 | time[11:0] 12 | variant 2 | tail 62
  *
  *	version		time												tail
- *	v6			100 ns since 1582-10-15 (5.6)						clock_seq 14, node 48
+ *	v1, v6		100 ns since 1582-10-15 (5.1, 5.6)					clock_seq 14, node 48
  *	v7			unix_ts_ms 48, rand_a 12 (5.7)						rand_b 62
  *	v8			custom_a 48, custom_b 12 (5.8)						custom_c 62
  *	v3, v4, v5	hash or random bits									hash or random bits
@@ -202,15 +202,15 @@ uuid_layout_last_time(const uint8_t *bytes, int version)
 {
 	uint64_t	time = uuid_layout_unpack(bytes, version).time;
 	int			found = bytes[6] >> 4;
-	bool		before;			/* bytes < all UUIDs with this time? */
 
 	if (found > version)
 		return time | UUID_SUBTIME_MAX;
 	if (found < version)
 		time &= ~UUID_SUBTIME_MAX;
-	before = found < version ||
-		uuid_layout_load64(bytes + 8) >> UUID_VARIANT_SHIFT < UUID_VARIANT_RFC;
-	return before && time > 0 ? time - 1 : time;
+	else if (uuid_layout_variant(bytes) != UUID_VARIANT_NCS)
+		return time;
+	/* the bytes are less than all UUIDs with this time */
+	return time > 0 ? time - 1 : 0;
 }
 
 /* Return the clock sequence of v1 and v6, 14 bits (5.1). */
@@ -243,11 +243,10 @@ uuid_layout_node_bits(const uint8_t *bytes)
 static inline UuidNodeBits
 uuid_layout_node_id_bits(uint32_t node_id)
 {
-	UuidNodeBits node = {
+	return (UuidNodeBits)
+	{
 		UUID_NODE_ID_MAX << UUID_NODE_ID_SHIFT, (uint64_t) node_id << UUID_NODE_ID_SHIFT
 	};
-
-	return node;
 }
 
 static inline uint32_t

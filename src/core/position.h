@@ -8,7 +8,7 @@
  *
  * A position has an entry for each of the branches that a reader has visited last: the name of the
  * branch, and the last ID that the reader has read on it.  The entry states that the reader has
- * read all rows of this branch and of earlier branches up to the ID, which remains true.  So on a
+ * read all rows of this branch and of earlier branches up to the ID.  This remains true.  So on a
  * server that knows the branch, the reader can continue after the ID or at the floor, whichever is
  * less.  The floor is less if a later branch began before the ID, as after a failover.  If a branch
  * was lost with its server, the entry of an older branch is used.
@@ -24,7 +24,7 @@
 /* --- branches ---------------------------------------------------------------- */
 
 #ifndef UUID_BRANCH_MAX
-#define UUID_BRANCH_MAX		339 /* these fit in a page of 8 kB */
+#define UUID_BRANCH_MAX		339 /* these fit in a page of 8 kB; tests use less */
 #endif
 
 typedef struct UuidBranch
@@ -53,7 +53,7 @@ uuid_branches_find(UuidBranches *all, uint64_t name)
 	return NULL;
 }
 
-/* Add the current branch, and remove the oldest one if there is no room. */
+/* Add a branch, and remove the oldest one if there is no room. */
 static inline UuidBranch *
 uuid_branches_add(UuidBranches *all, uint64_t name)
 {
@@ -87,15 +87,26 @@ uuid_branches_lower(UuidBranches *all, uint64_t start)
 /*
  * The text of a position or replay target consists of a name, a colon, and bytes as hexadecimal
  * digits: a format number, the OID of a database, 64-bit words in network byte order, and a
- * checksum.  The checksum detects an edited or truncated text, with which a reader could skip rows.
+ * checksum that seals them.  The checksum detects an edited or truncated text, with which a reader
+ * could skip rows, but is no secret.
  */
 #define UUID_SEALED_FORMAT		1
 #ifndef UUID_SEALED_WORDS_MAX
 #define UUID_SEALED_WORDS_MAX	24
 #endif
 #define UUID_SEALED_NAME_MAX	32
-#define UUID_SEALED_TEXT_MAX \
-	(UUID_SEALED_NAME_MAX + 1 + 2 * (1 + 4 + 8 * UUID_SEALED_WORDS_MAX + 4))
+
+/* Hexadecimal digits of each part */
+#define UUID_SEALED_FORMAT_DIGITS	2
+#define UUID_SEALED_DATABASE_DIGITS	8
+#define UUID_SEALED_WORD_DIGITS		16
+#define UUID_SEALED_SUM_DIGITS		8
+
+/* Length of a text with a number of words.  The name is followed by a colon. */
+#define UUID_SEALED_LENGTH(name_length, words) \
+	((name_length) + 1 + UUID_SEALED_FORMAT_DIGITS + UUID_SEALED_DATABASE_DIGITS + \
+	 UUID_SEALED_WORD_DIGITS * (words) + UUID_SEALED_SUM_DIGITS)
+#define UUID_SEALED_TEXT_MAX	UUID_SEALED_LENGTH(UUID_SEALED_NAME_MAX, UUID_SEALED_WORDS_MAX)
 
 typedef struct UuidSealed
 {
@@ -147,31 +158,37 @@ uuid_sealed_write(const char *name, const UuidSealed *sealed, char *string)
 
 	memcpy(string, name, end - string);
 	*end++ = ':';
-	end = uuid_sealed_write_number(end, UUID_SEALED_FORMAT, 2);
-	end = uuid_sealed_write_number(end, sealed->database, 8);
+	end = uuid_sealed_write_number(end, UUID_SEALED_FORMAT, UUID_SEALED_FORMAT_DIGITS);
+	end = uuid_sealed_write_number(end, sealed->database, UUID_SEALED_DATABASE_DIGITS);
 	for (int i = 0; i < sealed->count; i++)
-		end = uuid_sealed_write_number(end, sealed->words[i], 16);
-	end = uuid_sealed_write_number(end, uuid_sealed_checksum(string, end - string), 8);
+		end = uuid_sealed_write_number(end, sealed->words[i], UUID_SEALED_WORD_DIGITS);
+	end = uuid_sealed_write_number(end, uuid_sealed_checksum(string, end - string),
+								   UUID_SEALED_SUM_DIGITS);
 	*end = '\0';
 	return end - string;
 }
 
 /*
- * Read a text that uuid_sealed_write() wrote with the given name.  Return false for any other text:
- * it differs from what uuid_sealed_write() writes for the words read.
+ * Read a text that uuid_sealed_write() wrote with the given name.  Return false for any other text.
+ *
+ * Take the numbers from their places, without a check.  Then write the text again, and compare.
+ * A wrong character anywhere makes both texts differ.
  */
 static inline bool
 uuid_sealed_read(const char *name, const char *string, size_t length, UuidSealed *sealed)
 {
-	const size_t before = strlen(name) + 1 + 2 + 8;
+	const size_t shortest = UUID_SEALED_LENGTH(strlen(name), 0);
+	const char *digits;
 	char		written[UUID_SEALED_TEXT_MAX + 1];
 
-	if (length < before + 8 || length > before + 16 * UUID_SEALED_WORDS_MAX + 8)
+	if (length < shortest || length > UUID_SEALED_LENGTH(strlen(name), UUID_SEALED_WORDS_MAX))
 		return false;
-	sealed->database = (uint32_t) uuid_sealed_read_number(string + before - 8, 8);
-	sealed->count = (int) ((length - before - 8) / 16);
-	for (int i = 0; i < sealed->count; i++)
-		sealed->words[i] = uuid_sealed_read_number(string + before + 16 * i, 16);
+	sealed->count = (int) ((length - shortest) / UUID_SEALED_WORD_DIGITS);
+	digits = string + strlen(name) + 1 + UUID_SEALED_FORMAT_DIGITS;
+	sealed->database = (uint32_t) uuid_sealed_read_number(digits, UUID_SEALED_DATABASE_DIGITS);
+	digits += UUID_SEALED_DATABASE_DIGITS;
+	for (int i = 0; i < sealed->count; i++, digits += UUID_SEALED_WORD_DIGITS)
+		sealed->words[i] = uuid_sealed_read_number(digits, UUID_SEALED_WORD_DIGITS);
 	return uuid_sealed_write(name, sealed, written) == length &&
 		memcmp(written, string, length) == 0;
 }
@@ -186,11 +203,14 @@ uuid_sealed_read(const char *name, const char *string, size_t length, UuidSealed
 #define UUID_POSITION_WORDS		3
 #define UUID_POSITION_ENTRIES	(UUID_SEALED_WORDS_MAX / UUID_POSITION_WORDS)
 
-/* Set the last ID read on a branch.  If there is no room, forget the branch visited longest ago. */
+/*
+ * Set the last ID read on a branch, and move the entry of the branch to the front.  If there is no
+ * room for a new entry, replace the last entry, which is of the branch visited longest ago.
+ */
 static inline void
 uuid_position_advance(UuidSealed *position, uint64_t branch, const uint8_t *id)
 {
-	int			i = 0;
+	int			i = 0;			/* the entry of the branch, or a new entry */
 
 	while (i < position->count && position->words[i] != branch)
 		i += UUID_POSITION_WORDS;
@@ -198,8 +218,8 @@ uuid_position_advance(UuidSealed *position, uint64_t branch, const uint8_t *id)
 		i -= UUID_POSITION_WORDS;
 	else if (i == position->count)
 		position->count += UUID_POSITION_WORDS;
-	for (int j = i - 1; j >= 0; j--)
-		position->words[j + UUID_POSITION_WORDS] = position->words[j];
+	/* move the entries before it back */
+	memmove(&position->words[UUID_POSITION_WORDS], position->words, i * sizeof(uint64_t));
 	position->words[0] = branch;
 	position->words[1] = uuid_layout_load64(id);
 	position->words[2] = uuid_layout_load64(id + 8);
@@ -227,7 +247,7 @@ uuid_position_after(const UuidSealed *position, UuidBranches *known, uint8_t *af
 		uuid_layout_store64(id + 8, position->words[i + 2]);
 		if (branch->floor != UUID_NO_TIME)
 		{
-			uuid_layout_pack(floor, UUID_V7->version, uuid_generator_from(branch->floor));
+			uuid_layout_pack(floor, UUID_V7->version, uuid_payload_before(branch->floor));
 			if (memcmp(floor, id, UUID_BYTES) < 0)
 				memcpy(id, floor, UUID_BYTES);
 		}

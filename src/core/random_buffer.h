@@ -9,8 +9,6 @@
  *	- The buffer belongs to one process.  After a fork, parent and child have the
  *	  same bytes, so a process that is not the owner refills the buffer.
  *	- If the source fails, no bytes are returned.
- *
- * The source of random bytes is a callback.
  */
 #ifndef UUID9562_CORE_RANDOM_BUFFER_H
 #define UUID9562_CORE_RANDOM_BUFFER_H
@@ -18,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define UUID_RANDOM_BUFFER_BYTES	16384
 #define UUID_RANDOM_BUFFER_WORDS	(UUID_RANDOM_BUFFER_BYTES / sizeof(uint64_t))
@@ -33,8 +32,23 @@ typedef struct UuidRandomBuffer
 	uint64_t	words[UUID_RANDOM_BUFFER_WORDS];
 } UuidRandomBuffer;
 
-extern bool uuid_random_buffer_refill(UuidRandomBuffer *buffer, int64_t owner,
-									  UuidRandomSource source);
+/*
+ * Refill the buffer for process "owner".  If the source fails, erase the words: bytes that the
+ * parent process will return, or a part of the source's output, should not stay in memory.
+ */
+static inline bool
+uuid_random_buffer_refill(UuidRandomBuffer *buffer, int64_t owner, UuidRandomSource source)
+{
+	buffer->left = 0;
+	if (!source(buffer->words, sizeof(buffer->words)))
+	{
+		memset(buffer->words, 0, sizeof(buffer->words));
+		return false;
+	}
+	buffer->owner = owner;
+	buffer->left = UUID_RANDOM_BUFFER_WORDS;
+	return true;
+}
 
 /*
  * Take 8 random bytes from the buffer for process "owner".  Return false, and leave
@@ -44,13 +58,10 @@ static inline bool
 uuid_random_buffer_take(UuidRandomBuffer *buffer, int64_t owner, UuidRandomSource source,
 						uint64_t *word)
 {
-	if (buffer->left == 0 || buffer->owner != owner)
-	{
-		if (!uuid_random_buffer_refill(buffer, owner, source))
-			return false;
-	}
-	buffer->left--;
-	*word = buffer->words[buffer->left];
+	if ((buffer->left == 0 || buffer->owner != owner) &&
+		!uuid_random_buffer_refill(buffer, owner, source))
+		return false;
+	*word = buffer->words[--buffer->left];
 	buffer->words[buffer->left] = 0;
 	return true;
 }

@@ -138,7 +138,7 @@ uuid_text_form_write_bits(const UuidTextForm *form, const uint8_t *bytes, char *
 {
 	uint64_t	high = uuid_layout_load64(bytes);
 	uint64_t	low = uuid_layout_load64(bytes + 8);
-	int			bits = form->bits - form->zeros_before;
+	int			bits = form->bits - form->zeros_before; /* of the first digit */
 
 	for (int i = 0; i < form->length; i++)
 	{
@@ -169,7 +169,10 @@ uuid_text_divide(uint64_t *words, uint32_t divisor)
 	return (uint32_t) remainder;
 }
 
-/* Multiply such a number, add digits, and return the part of the result above 128 bits. */
+/*
+ * Multiply such a number by a factor below 2^32, and add digits below 2^32.  Return the part of the
+ * result above 128 bits.
+ */
 static inline uint64_t
 uuid_text_multiply_add(uint64_t *words, uint64_t factor, uint64_t digits)
 {
@@ -295,22 +298,22 @@ uuid_typeid_read(const char *string, size_t length, size_t *prefix_length, uint8
 }
 
 /*
- * Read a string that has a given form, in which each x stands for a hexadecimal digit, and other
+ * Read a string that has a given frame, in which each x stands for a hexadecimal digit, and other
  * characters for themselves.  Two digits are a byte.  Return false if the string does not have the
- * form.  Some bytes may then already have been written.
+ * frame.  Some bytes may then already have been written.
  */
 static inline bool
-uuid_text_read(const char *form, const char *string, uint8_t *bytes)
+uuid_hex_read(const char *frame, const char *string, uint8_t *bytes)
 {
 	bool		high = true;
 
-	for (; *form != '\0'; form++, string++)
+	for (; *frame != '\0'; frame++, string++)
 	{
 		unsigned int digit = uuid_values_any_case[(uint8_t) *string] - 1U;
 
-		if (*form != 'x')
+		if (*frame != 'x')
 		{
-			if (*string != *form)
+			if (*string != *frame)
 				return false;
 			continue;
 		}

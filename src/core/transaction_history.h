@@ -5,14 +5,14 @@
  * If a reader's snapshot sees a transaction as in progress, the reader needs the smallest value
  * that the transaction generated.  The history cannot keep every transaction, so it merges older
  * transactions in pairs.  A merged entry has the smaller of both values, the ID of the newer
- * transaction, and the database of both, or 0 if these differ.  If a snapshot sees either
- * transaction as in progress, the reader uses the value of the merged entry.  This value can be
- * smaller than necessary but is never too great.
+ * transaction, and the database of both, or 0 if these differ.  If a snapshot sees the older
+ * transaction as in progress, it also sees the newer one so, which finished later.  Then the reader
+ * uses the merged value, which can be smaller than necessary but is never too great.
  *
- * Level n holds up to two entries of 2^n transactions each, but the oldest entry of the last level
- * covers all older transactions.  If t transactions finished after the newest transaction of any
- * other entry, the entry covers at most t + 1 transactions.  So if a snapshot sees this newest
- * transaction as in progress, the entry's value is at most about twice as old as the snapshot.
+ * Level n holds up to two entries of 2^n transactions each.  Only the oldest entry of the last
+ * level covers more, namely all older transactions.  At least 2^n - 1 transactions have finished
+ * after an entry of level n.  So at a constant rate of transactions, the value that a reader uses
+ * is at most about twice as old as its snapshot.
  */
 #ifndef UUID9562_CORE_TRANSACTION_HISTORY_H
 #define UUID9562_CORE_TRANSACTION_HISTORY_H

@@ -156,15 +156,15 @@ next_payload_of_tick(UuidMethod method, UuidPayload *payload)
 /*
  * uuidv7_batch(n bigint) returns setof uuid
  *
- * Generate n values as uuidv7() does, or none if n is not positive.  Generate each value only
- * when the executor requests it, so that a batch needs no memory and can be canceled.  Read the
+ * Generate n values as uuidv7() does, or none if n is not positive.  Generate each value only when
+ * the executor requests it, so that this function stores no values and can be canceled.  Read the
  * clock for the first value, and again when the counter is full or after 16 values.
  */
 Datum
 uuid9562_uuidv7_batch(PG_FUNCTION_ARGS)
 {
 	FuncCallContext *batch;
-	int		   *unread;			/* values left before the clock is read */
+	int		   *left;			/* values left before the clock is read */
 	UuidPayload payload;
 
 	if (SRF_IS_FIRSTCALL())
@@ -177,13 +177,13 @@ uuid9562_uuidv7_batch(PG_FUNCTION_ARGS)
 	batch = SRF_PERCALL_SETUP();
 	if (batch->call_cntr >= batch->max_calls)
 		SRF_RETURN_DONE(batch);
-	unread = (int *) batch->user_fctx;
-	if (*unread > 0 && next_payload_of_tick(uuid9562_v7_method, &payload))
-		*unread -= 1;
+	left = (int *) batch->user_fctx;
+	if (*left > 0 && next_payload_of_tick(uuid9562_v7_method, &payload))
+		*left -= 1;
 	else
 	{
 		payload = next_payload(UUID_V7, uuid9562_v7_method);
-		*unread = VALUES_PER_READING - 1;
+		*left = VALUES_PER_READING - 1;
 	}
 	SRF_RETURN_NEXT(batch, uuid_datum(7, payload));
 }
@@ -194,7 +194,7 @@ uuid9562_uuidv7_batch(PG_FUNCTION_ARGS)
  * equal values in these columns, the node returns the same rows again, even if the item calls a
  * volatile function.  PostgreSQL uses no Memoize node if a lateral reference of the item is
  * volatile, so add the call to these references.  The item can be the call itself, or a subquery at
- * any level above it.
+ * any level above it, so change all items that have lateral references.
  */
 static void
 prevent_memoize(PlannerInfo *root, Node *call)
@@ -310,6 +310,6 @@ uuid9562_uuidv8_custom_bytes(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("bytea value too short for UUID: %zu bytes", count),
-				 errhint("uuidv8_custom() requires at least 16 bytes and uses only the first 16.")));
+				 errdetail("uuidv8_custom() requires at least 16 bytes and uses only the first 16.")));
 	return uuid_datum(8, uuid_layout_unpack((uint8 *) VARDATA_ANY(bytes), 8));
 }

@@ -58,8 +58,7 @@ static Datum
 named_uuid(FunctionCallInfo fcinfo, int version, bool is_text)
 {
 	const pg_uuid_t *namespace = PG_GETARG_UUID_P(0);
-	bytea	   *name = PG_GETARG_BYTEA_PP(1);	/* or a text, which has the
-												 * same form */
+	bytea	   *name = PG_GETARG_BYTEA_PP(1);	/* or text */
 	char	   *given = VARDATA_ANY(name);
 	size_t		count = VARSIZE_ANY_EXHDR(name);
 	char	   *bytes = is_text ? pg_server_to_any(given, (int) count, PG_UTF8) : given;
@@ -68,7 +67,7 @@ named_uuid(FunctionCallInfo fcinfo, int version, bool is_text)
 	uint8		digest[PG_SHA512_DIGEST_LENGTH];	/* the longest */
 	pg_cryptohash_ctx *context = pg_cryptohash_create(algorithm->type);
 
-	if (bytes != given)
+	if (bytes != given)			/* converted, and so terminated by NUL */
 		count = strlen(bytes);
 	if (pg_cryptohash_init(context) < 0 ||
 		pg_cryptohash_update(context, namespace->data, UUID_LEN) < 0 ||

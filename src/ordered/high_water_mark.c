@@ -97,8 +97,8 @@ uuid9562_report_corruption(void)
  * error or, with repair, treat the page as missing.  During recovery, also treat an empty page
  * as missing, since recovery creates the file before it restores the page.
  *
- * Rely on the mark's own checksum instead of PostgreSQL's checksum of the page, because a program
- * that enables data checksums can omit a file without an entry in the system catalogs.
+ * Rely on the mark's own checksum instead of PostgreSQL's checksum of the page.  A program that
+ * enables data checksums can skip this file, since it has no entry in the system catalogs.
  */
 void
 uuid9562_read_mark(HighWaterMark *mark, bool repair)

@@ -12,8 +12,9 @@
  * If no transaction holds the horizon, it is just above the generator's last value.
  *
  * Proof.  Suppose that transaction T generates a value and commits, and that the snapshot
- * does not see T as finished.  The reader first reads the generator's last value L.  If
- * T's value is greater than L, it is not below the horizon.  Otherwise T's smallest value
+ * does not see T as finished.  The reader first reads the generator's last value L, and makes the
+ * generator skip the rest of its tick.  If T's value is greater than L, it is in a later tick, and
+ * so not below the horizon.  Otherwise T's smallest value
  * was in T's slot before L was read, because values are recorded, and L is read, under
  * the generator's lock (1).  Then the reader reads the value in the slot.  If this is no
  * longer T's value, T is already in the history (2), which is read after the value (3).
@@ -33,9 +34,9 @@
  * already in the history, which is read later (7).  The reader must not ignore a whole history for
  * this reason, because backends of several databases may have used the slot in turn.
  *
- * After a crash, the generator continues from the high-water mark, which is in WAL and is
- * greater than all earlier values and horizons.  Without a crash, a horizon can be less than an
- * earlier one, since merged entries of a history can have smaller values than necessary.
+ * After a restart, the generator continues from the high-water mark, which is in WAL and is
+ * greater than all earlier values and horizons.  Until then, a horizon can be less than an earlier
+ * one, since merged entries of a history can have smaller values than necessary.
  *
  * A simpler design would need neither slots nor histories: each transaction that generates a value
  * takes a transaction ID, a ring stores pairs of the next transaction ID and the last value, and
@@ -97,6 +98,7 @@ uuid9562_snapshot_state(const char *function)
 		uuid9562_refuse_citus(function, false);
 		uuid9562_prepare_generator();
 		cached->branch = pg_atomic_read_u64(&uuid9562_shared->branch);
+		/* pairs with publish_branch() */
 		pg_read_barrier();
 	}
 	return cached;
@@ -122,7 +124,11 @@ full_snapshot(Snapshot snapshot)
 	return full;
 }
 
-/* Check whether the snapshot sees a top-level transaction as finished. */
+/*
+ * Check whether the snapshot sees a top-level transaction as finished.  If the snapshot was not
+ * taken during recovery, its xip contains all top-level transactions that it sees as in progress.
+ * So the subtransactions, for which XidInMVCCSnapshot() can read pg_subtrans, do not matter.
+ */
 static bool
 snapshot_sees(const FullSnapshot *full, uint64 xid)
 {
@@ -160,8 +166,9 @@ is_prepared_elsewhere(TransactionId xid)
 }
 
 /*
- * Raise an error if the snapshot sees a transaction as in progress whose values are unknown, unless
- * it is a transaction of another database; see transaction_slot.c.
+ * Raise an error if the snapshot sees a transaction as in progress whose values are unknown,
+ * unless it is prepared in another database; see transaction_slot.c.  Transactions from xmax on
+ * count as in progress.
  */
 static void
 check_known(const FullSnapshot *full)
@@ -208,9 +215,9 @@ smallest_in_history(const volatile UuidHistory *history, const FullSnapshot *ful
 }
 
 /*
- * Return the smallest value of the entries in a slot's history whose transactions the
- * snapshot sees as in progress.  If the changecount is odd or changes, another process is
- * changing the history at the same time, so read the history again (5).
+ * Return the smallest value of the finished transactions in a slot's history that the snapshot
+ * still sees as in progress.  If the changecount is odd or changes, another process is changing
+ * the history at the same time, so read the history again (5).
  */
 static uint64
 smallest_finished(TransactionSlot *slot, const FullSnapshot *full)
@@ -240,7 +247,10 @@ smallest_in_progress(int number)
 	const volatile PGPROC *proc = GetPGProcByNumber(number);
 	uint64		first = pg_atomic_read_u64(&uuid9562_shared->slots[number].slot.first);
 
-	return first == UUID_NO_TIME || proc->databaseId == MyDatabaseId ? first : UUID_NO_TIME;
+	/* most slots have no value: do not read their PGPROCs */
+	if (first != UUID_NO_TIME && proc->databaseId != MyDatabaseId)
+		return UUID_NO_TIME;
+	return first;
 }
 
 /*

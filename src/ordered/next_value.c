@@ -42,13 +42,13 @@ check_clock(uint64 time)
 	int64		ahead = uuid9562_seconds_ahead(time, now);
 	bool		warn;
 
-	if (!uuid_generator_is_behind(UUID_CLOCK_V7, time, now))
+	if (!uuid_clock_v7_is_behind(now, time))
 		return;
 	SpinLockAcquire(&generator->lock);
 	state->ahead_of_clock++;
 	warn = ahead > uuid9562_max_ahead &&
 		(state->reported == 0 ||
-		 time > uuid_clock_later(UUID_CLOCK_V7, state->reported, uuid9562_max_ahead));
+		 time > uuid_clock_v7_later(state->reported, uuid9562_max_ahead));
 	if (warn)
 		state->reported = time;
 	SpinLockRelease(&generator->lock);
@@ -77,7 +77,7 @@ record_value(uint64 time)
 		pg_atomic_write_u64(first, time);
 }
 
-/* Generate the next value.  Return false if it is not reserved; *payload is set in either case. */
+/* Generate the next value.  Return false if it is not reserved. */
 static inline bool
 generate_reserved(uint64 now, UuidRandom random, UuidPayload *payload, uint64 *extend_at)
 {
@@ -169,13 +169,13 @@ uuid9562_next_ordered(void)
 	now = clock_ticks(UUID_V7);
 	random = random_for(UUID_METHOD_FRACTION);
 
-	/* extend from now: a concurrent reset can make the payload obsolete */
+	/* not the payload's time, which a reset can have made too late */
 	while (unlikely(!generate_reserved(now, random, &payload, &extend_at)))
 		uuid9562_extend_reservation(now, false);
 	if (uuid_payload_less(payload, uuid9562_own_values.first))
 		uuid9562_own_values.first = payload;
 	uuid_payload_advance(&uuid9562_own_values.last, payload);
-	if (unlikely(uuid_generator_is_behind(UUID_CLOCK_V7, payload.time, now)))
+	if (unlikely(uuid_clock_v7_is_behind(now, payload.time)))
 		check_clock(payload.time);
 	if (unlikely(payload.time >= extend_at))
 		uuid9562_extend_reservation(now, true);

@@ -18,7 +18,6 @@
 
 #include "access/htup_details.h"
 #include "access/xact.h"
-#include "access/xlog.h"
 #include "commands/dbcommands.h"
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
@@ -46,9 +45,9 @@ report_syntax(const char *type, text *given)
 			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 			 errmsg("invalid input syntax for UUID %s: \"%.*s\"",
 					type, pg_mbcliplen(string, length, 100), string),
-			 errhint("Pass, without changes, the text that %s.",
-					 strcmp(type, TARGET_NAME) == 0 ? "uuid_replay_target() has returned" :
-					 "uuidv7_position() has returned, or NULL before the first one")));
+			 strcmp(type, TARGET_NAME) == 0 ?
+			 errhint("Pass, without changes, the text that uuid_replay_target() has returned.") :
+			 errhint("Pass, without changes, the text that uuidv7_position() has returned, or NULL before the first one.")));
 }
 
 /* Raise an error if a position or replay target was computed in another database. */
@@ -100,8 +99,8 @@ uuid9562_uuidv7_position(PG_FUNCTION_ARGS)
 	CachedHorizon *cached = uuid9562_snapshot_state("uuidv7_position");
 	UuidSealed	position = {.database = MyDatabaseId};
 	UuidPayload horizon;
-	uint8		id[UUID_LEN];
-	uint8		last[UUID_LEN];
+	const uint8 *id;
+	uint8		limit[UUID_LEN];
 	char		string[UUID_SEALED_TEXT_MAX + 1];
 	size_t		length;
 
@@ -112,19 +111,19 @@ uuid9562_uuidv7_position(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(1));
 
-	memcpy(id, PG_GETARG_UUID_P(0)->data, UUID_LEN);
+	id = PG_GETARG_UUID_P(0)->data;
 	horizon = uuid9562_horizon(cached);
-	uuid_layout_pack(last, UUID_V7->version, horizon);
-	if (memcmp(id, last, UUID_LEN) > 0)
+	uuid_layout_pack(limit, UUID_V7->version, horizon);
+	if (memcmp(id, limit, UUID_LEN) > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("UUID %s is greater than uuidv7_horizon()",
 						DatumGetCString(DirectFunctionCall1(uuid_out, PG_GETARG_DATUM(0)))),
 				 errhint("Compute the position in the query that returns the rows, and read only rows below uuidv7_horizon().")));
 	/* stay below the horizon, since a later value can equal the horizon */
-	uuid_layout_pack(last, UUID_V7->version, uuid_generator_from(horizon.time));
+	uuid_layout_pack(limit, UUID_V7->version, uuid_payload_before(horizon.time));
 	uuid_position_advance(&position, recorded_branch(cached),
-						  memcmp(id, last, UUID_LEN) > 0 ? last : id);
+						  memcmp(id, limit, UUID_LEN) > 0 ? limit : id);
 	length = uuid_sealed_write(UUID_POSITION_NAME, &position, string);
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(string, length));
 }
@@ -142,7 +141,8 @@ uuid9562_uuidv7_after(PG_FUNCTION_ARGS)
 	HighWaterMark mark;
 	pg_uuid_t  *after = new_uuid();
 
-	(void) uuid9562_snapshot_state("uuidv7_after"); /* before the mark is read */
+	/* at the first use after startup, this lowers floors in the mark */
+	(void) uuid9562_snapshot_state("uuidv7_after");
 	memset(after->data, 0, UUID_LEN);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_UUID_P(after);
@@ -152,7 +152,7 @@ uuid9562_uuidv7_after(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("position is unknown on this server"),
-				 errdetail("The server was created anew, or its generator state was, or the position is from other servers or too old."),
+				 errdetail("The server or its generator state was created anew, or the position is from another server or too old."),
 				 errhint("To begin again, pass an ID that is certainly old enough to uuidv7_position(), with NULL as the position.")));
 	PG_RETURN_UUID_P(after);
 }

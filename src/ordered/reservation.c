@@ -12,17 +12,14 @@
  * branch (see core/position.h).  The name of the branch is published in shared memory last, when
  * the lowered floors of older branches have been flushed and the generator continues at the start
  * of the branch.  So if a session has read the name, the horizons that it then computes are on this
- * branch or a later one.  The mark gets an entry for a branch when the branch's first position or
- * replay target is returned, so that restarts of a server without readers add no entries.
+ * branch or a later one.  The mark gets an entry for a branch before the branch's first position or
+ * replay target is returned, or at a reset.  So restarts without readers add no entries.
  */
 #include "ordered/shared_state.h"
 
 #include "runtime/runtime.h"
 
-/*
- * The length of a reservation, and the time after which a session extends it.  Both are counted
- * from the generator's previous value or the time that the session needs, whichever is later.
- */
+/* Length of a reservation, and time after which a session extends it; see reserve_after() */
 #define RESERVED_SECONDS		2
 #define EXTEND_AFTER_SECONDS	1
 
@@ -38,10 +35,11 @@ lock_mark(void)
 	LWLockAcquire(&uuid9562_shared->mark_lock, LW_EXCLUSIVE);
 }
 
-/* Release mark_lock.  An error has let interrupts resume, which releasing a lock does too. */
+/* Release mark_lock. */
 static void
 unlock_mark(void)
 {
+	/* an error sets the count to 0, but LWLockRelease() decrements it */
 	if (InterruptHoldoffCount == 0)
 		HOLD_INTERRUPTS();
 	LWLockRelease(&uuid9562_shared->mark_lock);
@@ -49,7 +47,7 @@ unlock_mark(void)
 
 /* Make the generator continue after a payload, unless its previous value is greater. */
 static void
-advance_generator(UuidPayload payload)
+raise_previous(UuidPayload payload)
 {
 	OrderedGenerator *generator = ordered_generator();
 
@@ -85,17 +83,9 @@ uuid9562_generator_state(void)
 	return state;
 }
 
-/* Return a random name for a new branch.  It is not 0. */
-static uint64
-new_name(void)
-{
-	return random_bits() | 1;
-}
-
 /*
- * Publish the name of a new branch to uuid9562_snapshot_state().  For the first branch after
- * startup, also set first_known_xid and loaded.  Once loaded is true,
- * uuid9562_prepare_generator() does not read the mark.
+ * Publish the name of a new branch.  The generator already continues at the branch's start.  The
+ * barriers pair with those of uuid9562_snapshot_state() and uuid9562_prepare_generator().
  */
 static void
 publish_branch(uint64 name)
@@ -120,11 +110,11 @@ load_mark(HighWaterMark *mark)
 	if (!uuid9562_shared->loaded && uuid_branches_lower(&mark->branches, mark->reserved_until))
 		uuid9562_write_mark(mark);
 
-	/* can be true after startup, a reset, or a failed write */
+	/* skip values from before a startup, a reset or a failed write */
 	if (mark->reserved_until > uuid9562_generator_state().reserved_until)
-		advance_generator(uuid_generator_from(mark->reserved_until));
+		raise_previous(uuid_payload_before(mark->reserved_until));
 	if (!uuid9562_shared->loaded)
-		publish_branch(new_name());
+		publish_branch(random_bits() | 1);	/* not 0 */
 }
 
 /*
@@ -141,19 +131,22 @@ reserve_after(uint64 time)
 	from = Max(uuid9562_generator_state().previous.time, time);
 	/* never lower the mark, since other sessions can be using the range */
 	mark.reserved_until = Max(mark.reserved_until,
-							  uuid_clock_later(UUID_CLOCK_V7, from, RESERVED_SECONDS));
+							  uuid_clock_v7_later(from, RESERVED_SECONDS));
 	uuid9562_write_mark(&mark);
 	pg_atomic_fetch_add_u64(&uuid9562_shared->mark_writes, 1);
-	set_reserved(mark.reserved_until, uuid_clock_later(UUID_CLOCK_V7, from, EXTEND_AFTER_SECONDS));
+	set_reserved(mark.reserved_until, uuid_clock_v7_later(from, EXTEND_AFTER_SECONDS));
 }
 
 /*
- * Return the mark's entry for a branch, and add it if the branch is current and not recorded yet.
- * If a recorded branch has no entry, report corruption: a new entry would number the replay targets
- * from 1 again, and a standby could mistake a new target for an earlier one that it has replayed.
+ * Return the mark's entry for a branch.  If the current branch has none, add it.
+ *
+ * Raise an error if an entry that once existed is missing.  If it is of an older branch, too many
+ * resets have removed it.  If it is of the current branch, the mark is corrupted.  A new entry
+ * would number the replay targets from 1 again, and a standby could mistake a new target for an
+ * earlier one that it has replayed.
  */
 static UuidBranch *
-entry_of(HighWaterMark *mark, uint64 name)
+find_or_add_entry(HighWaterMark *mark, uint64 name)
 {
 	UuidBranch *entry = uuid_branches_find(&mark->branches, name);
 
@@ -163,44 +156,15 @@ entry_of(HighWaterMark *mark, uint64 name)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the generator has been reset too often since the snapshot was taken"),
-				 errhint("Compute the position in a new transaction.")));
+				 errhint("Retry in a new transaction.")));
 	if (uuid9562_shared->recorded)
 		uuid9562_report_corruption();
 	return uuid_branches_add(&mark->branches, name);
 }
 
-/* Restart the generator at the current time, on a new branch. */
-static void
-begin_at_clock(void)
-{
-	OrderedGenerator *generator = ordered_generator();
-	uint64		name = new_name();
-	HighWaterMark mark;
-
-	uuid9562_read_mark(&mark, true);
-	if (mark.reserved_until != 0)
-		mark.reserved_until = clock_ticks(UUID_V7);
-
-	/* a snapshot may have captured the old branch for a later position */
-	if (uuid9562_shared->loaded && !uuid9562_shared->recorded)
-		entry_of(&mark, pg_atomic_read_u64(&uuid9562_shared->branch));
-	uuid_branches_lower(&mark.branches, mark.reserved_until);
-
-	/* no session can generate a value until the reservation is extended again */
-	set_reserved(0, 0);
-	uuid9562_write_mark(&mark);
-
-	/* after a successful write, forget the previous value */
-	SpinLockAcquire(&generator->lock);
-	generator->state.previous = uuid_generator_from(mark.reserved_until);
-	generator->state.reported = 0;
-	SpinLockRelease(&generator->lock);
-	publish_branch(name);
-}
-
 /* --- for the other files --------------------------------------------------------- */
 
-/* Attach to shared memory.  At the first use after startup, read the mark. */
+/* Attach to shared memory.  At the first use after startup, begin a branch. */
 void
 uuid9562_prepare_generator(void)
 {
@@ -209,6 +173,7 @@ uuid9562_prepare_generator(void)
 	uuid9562_attach_shared();
 	if (uuid9562_shared->loaded)
 	{
+		/* pairs with publish_branch() */
 		pg_read_barrier();
 		return;
 	}
@@ -264,7 +229,7 @@ uuid9562_advance_generator(UuidPayload payload)
 		 * not return values below that horizon.
 		 */
 		reserve_after(payload.time);
-		advance_generator(payload);
+		raise_previous(payload);
 	}
 	PG_FINALLY();
 	{
@@ -273,14 +238,42 @@ uuid9562_advance_generator(UuidPayload payload)
 	PG_END_TRY();
 }
 
-/* Restart the generator at the current time.  New values can be less than earlier ones. */
+/*
+ * Restart the generator at the current time, on a new branch.  New values can be less than earlier
+ * ones.
+ */
 void
 uuid9562_reset_generator(void)
 {
+	OrderedGenerator *generator;
+	HighWaterMark mark;
+	uint64		name;
+
 	lock_mark();
+	generator = ordered_generator();
 	PG_TRY();
 	{
-		begin_at_clock();
+		name = random_bits() | 1;	/* not 0 */
+		uuid9562_read_mark(&mark, true);
+		/* 0 means that no value has been generated yet; see close_tick() */
+		if (mark.reserved_until != 0)
+			mark.reserved_until = clock_ticks(UUID_V7);
+
+		/* keep the old branch: a snapshot may have captured it */
+		if (uuid9562_shared->loaded && !uuid9562_shared->recorded)
+			(void) find_or_add_entry(&mark, pg_atomic_read_u64(&uuid9562_shared->branch));
+		uuid_branches_lower(&mark.branches, mark.reserved_until);
+
+		/* no value is generated until the reservation is extended */
+		set_reserved(0, 0);
+		uuid9562_write_mark(&mark);
+
+		/* after a successful write, forget the previous value */
+		SpinLockAcquire(&generator->lock);
+		generator->state.previous = uuid_payload_before(mark.reserved_until);
+		generator->state.reported = 0;
+		SpinLockRelease(&generator->lock);
+		publish_branch(name);
 	}
 	PG_FINALLY();
 	{
@@ -307,7 +300,7 @@ uuid9562_record_branch(uint64 name, uint64 *target)
 		uuid9562_read_mark(&mark, false);
 		if (target != NULL || uuid_branches_find(&mark.branches, name) == NULL)
 		{
-			entry = entry_of(&mark, name);
+			entry = find_or_add_entry(&mark, name);
 			if (target != NULL)
 				*target = ++entry->targets;
 			lsn = uuid9562_write_mark(&mark);

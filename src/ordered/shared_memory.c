@@ -110,8 +110,7 @@ add_context(void *arg)
 	errcontext("while attaching to uuid9562 shared memory");
 	/* PostgreSQL raises an internal error if the segment has another size */
 	if (geterrcode() == ERRCODE_INTERNAL_ERROR)
-		errhint("If the library was updated, restart the server."); /* GCOV_EXCL_LINE: by
-																	 * another build */
+		errhint("If the library was updated, restart the server."); /* GCOV_EXCL_LINE */
 }
 
 /* Attach to the shared memory.  Raise an error if there is none. */

@@ -87,8 +87,8 @@ typedef struct SharedState
 {
 	uint32		layout;			/* SHARED_LAYOUT; must be first */
 	int			tranche;
-	LWLock		mark_lock;		/* protects the high-water mark, loaded,
-								 * first_known_xid and recorded */
+	LWLock		mark_lock;		/* for the high-water mark and recorded, and
+								 * to set loaded and first_known_xid */
 	bool		loaded;			/* has the mark been read or reset since
 								 * startup or promotion? */
 	uint64		first_known_xid;	/* see transaction_slot.c */
@@ -152,11 +152,7 @@ extern uint64 uuid9562_find_first_known_xid(void);
 static inline uint64
 full_xid(TransactionId xid, FullTransactionId next)
 {
-	uint32		epoch = EpochFromFullTransactionId(next);
-
-	if (xid > XidFromFullTransactionId(next))
-		epoch--;
-	return U64FromFullTransactionId(FullTransactionIdFromEpochAndXid(epoch, xid));
+	return U64FromFullTransactionId(next) - (uint32) (XidFromFullTransactionId(next) - xid);
 }
 
 /* Return the number of slots: one for each PGPROC. */

@@ -9,8 +9,9 @@
  * The slots cover all values generated since the first use of an ordered function after
  * startup or promotion.  A transaction with an earlier value has finished or is prepared,
  * and its ID is less than first_known_xid.  A transaction that can still generate a value has
- * no ID yet, or an ID of at least first_known_xid.  So if a snapshot sees a transaction with a
- * smaller ID as in progress, its values can be missing in the slots, and the horizon is unknown.
+ * no ID yet, or an ID of at least first_known_xid.  So if a snapshot sees a transaction with an ID
+ * below first_known_xid as in progress, its values can be missing in the slots, and the horizon is
+ * unknown.
  */
 #include "ordered/shared_state.h"
 
@@ -44,7 +45,7 @@ add_to_history(TransactionSlot *slot, UuidHistoryEntry entry)
  * become visible.
  */
 static void
-finish_transaction(TransactionSlot *history)
+finish_transaction(TransactionSlot *history_slot)
 {
 	TransactionSlot *slot = uuid9562_own_slot;
 	UuidHistoryEntry entry;
@@ -57,8 +58,8 @@ finish_transaction(TransactionSlot *history)
 	entry.database = MyDatabaseId;
 	if (entry.first == UUID_NO_TIME)
 		return;
-	if (history != NULL)
-		add_to_history(history, entry);
+	if (history_slot != NULL)
+		add_to_history(history_slot, entry);
 
 	/* step (2) of horizon.c: clear after the barriers of add_to_history() */
 	pg_atomic_write_u64(&slot->first, UUID_NO_TIME);

@@ -5,8 +5,9 @@
  * They replace "id <@ period" in a plan.  The bounds are the smallest and the greatest UUID
  * in the period.  The form of the period determines their expressions:
  *
- *		a constant			constants; no bound for an unbounded side; NULL for NULL
- *		tstzrange(a, b)		uuidv7_lower_bound(a, true), uuidv7_upper_bound(b, false)
+ *		a constant			constants; no bound for an unbounded side; NULL if it is NULL
+ *		tstzrange(a, b)		uuidv7_lower_bound(a, true), uuidv7_upper_bound(b, false), or
+ *							constants if a or b is a constant
  *		any other period	uuidv7_lower_bound(period), uuidv7_upper_bound(period)
  *
  * So each argument of tstzrange is evaluated once.  If an argument is NULL, the period is
@@ -31,8 +32,8 @@
 #define MAX_COPIED_NODES	50
 
 /*
- * Check whether the current role may execute a function.  If not, the caller does not replace
- * the original call by a call of that function.  PostgreSQL's inline_function() does the same.
+ * Check whether the current role may execute a function.  A rewrite must neither call a function
+ * that the role may not execute, nor remove a call that the role may not execute.
  *
  * An expression that is not part of a query can be the condition of an index.  PostgreSQL
  * caches it for all roles, so its form must not depend on the role: return true for it.
@@ -51,7 +52,7 @@ uuid9562_may_execute(const WithinCall *call, Oid function)
  * which is possible before ALTER EXTENSION UPDATE.
  */
 Expr *
-uuid9562_make_call(const WithinCall *call, const char *name, Oid result, List *args)
+uuid9562_make_call(const WithinCall *call, const char *name, Oid result_type, List *args)
 {
 	Oid			types[2];
 	int			count = 0;
@@ -71,7 +72,7 @@ uuid9562_make_call(const WithinCall *call, const char *name, Oid result, List *a
 
 		/* trust only a C function, since only superusers can create one */
 		if (function->prolang == ClanguageId && uuid9562_may_execute(call, function->oid))
-			made = (Expr *) makeFuncExpr(function->oid, result, copyObject(args),
+			made = (Expr *) makeFuncExpr(function->oid, result_type, copyObject(args),
 										 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 		ReleaseSysCache(tuple);
 	}
@@ -80,7 +81,7 @@ uuid9562_make_call(const WithinCall *call, const char *name, Oid result, List *a
 
 /* Check whether the period is a call of tstzrange, which never returns NULL. */
 static bool
-is_constructed(const Node *period)
+is_tstzrange_call(const Node *period)
 {
 	return IsA(period, FuncExpr) &&
 		(((const FuncExpr *) period)->funcid == F_TSTZRANGE_TIMESTAMPTZ_TIMESTAMPTZ ||
@@ -103,7 +104,7 @@ uuid9562_is_never_null(const Node *period)
 				return true;
 		}
 	}
-	return is_constructed(period) ||
+	return is_tstzrange_call(period) ||
 		(IsA(period, Const) && !((const Const *) period)->constisnull);
 }
 
@@ -127,9 +128,7 @@ get_bound_flags(const FuncExpr *constructor)
 	return strlen(flags) == 2 && strchr("[(", flags[0]) && strchr("])", flags[1]) ? flags : NULL;
 }
 
-/*
- * Add "id >= bound" or "id <= bound".  Return false if bound is NULL because it could not be made.
- */
+/* Add "id >= bound" or "id <= bound".  Return false if bound is NULL: it could not be made. */
 static bool
 add_comparison(WithinCall *call, bool is_lower, Expr *bound)
 {
@@ -199,20 +198,21 @@ uuid9562_is_small(Node *expression)
 	return !exceeds_size(expression, &nodes_left);
 }
 
-/* Check whether the ID and the period have columns of the same range table entry. */
+/* Check whether the ID and the period have columns of the same table.  Ignore PlaceHolderVars. */
 static bool
-is_same_row(const WithinCall *call)
+have_common_table(Node *id, Node *period)
 {
-	List	   *period_vars = pull_vars_of_level(call->period, 0);
-	ListCell   *cell;
-	ListCell   *other;
+	List	   *id_vars = pull_vars_of_level(id, 0);
+	List	   *period_vars = pull_vars_of_level(period, 0);
+	ListCell   *a;
+	ListCell   *b;
 
-	foreach(cell, pull_vars_of_level(call->id, 0))
+	foreach(a, id_vars)
 	{
-		foreach(other, period_vars)
+		foreach(b, period_vars)
 		{
-			if (IsA(lfirst(cell), Var) && IsA(lfirst(other), Var) &&
-				((Var *) lfirst(cell))->varno == ((Var *) lfirst(other))->varno)
+			if (IsA(lfirst(a), Var) && IsA(lfirst(b), Var) &&
+				((Var *) lfirst(a))->varno == ((Var *) lfirst(b))->varno)
 				return true;
 		}
 	}
@@ -223,10 +223,10 @@ is_same_row(const WithinCall *call)
  * Set call->comparisons to the comparisons of the ID with the bounds of the period.  Return
  * false if they should not replace the call.
  *
- * A period other than a constant or tstzrange() occurs in both bounds, so both evaluations must
- * give the same value.  This excludes subqueries: even if a subquery is not volatile, its results
- * can differ (LIMIT without ORDER BY).  Also exclude periods with columns of the same row as the
- * ID, since their bounds do not enable the use of an index, and cost more than the call.
+ * Exclude every period that is volatile or returns a set.  Unless the period is a constant or a
+ * tstzrange() call, both bounds contain a copy of it.  So also exclude a period with a subquery,
+ * whose results can differ (LIMIT without ORDER BY), or with columns of the ID's table, since its
+ * bounds do not enable the use of an index, and cost more than the call.
  */
 bool
 uuid9562_make_comparisons(WithinCall *call)
@@ -242,7 +242,7 @@ uuid9562_make_comparisons(WithinCall *call)
 		const Const *period = (Const *) call->period;
 		UuidBounds	bounds;
 
-		/* pulling up UNION ALL can replace a column by a constant NULL */
+		/* PostgreSQL has folded NULL, except from a UNION ALL pulled up */
 		if (period->constisnull)
 			return add_comparison(call, true, (Expr *) makeNullConst(UUIDOID, -1, InvalidOid));
 		bounds = uuid9562_period_bounds(call->kind,
@@ -252,7 +252,7 @@ uuid9562_make_comparisons(WithinCall *call)
 			(!bounds.has_upper || add_constant_comparison(call, false, bounds.upper));
 	}
 
-	if (is_constructed(call->period) &&
+	if (is_tstzrange_call(call->period) &&
 		(flags = get_bound_flags((FuncExpr *) call->period)) != NULL)
 	{
 		List	   *times = ((FuncExpr *) call->period)->args;
@@ -262,7 +262,7 @@ uuid9562_make_comparisons(WithinCall *call)
 	}
 
 	return !contain_subplans(call->period) && uuid9562_is_small(call->period) &&
-		!is_same_row(call) &&
+		!have_common_table(call->id, call->period) &&
 		add_call_comparison(call, true, list_make1(call->period)) &&
 		add_call_comparison(call, false, list_make1(call->period));
 }

@@ -81,10 +81,10 @@ is_remembered(const RelOptInfo *rel, Oid funcid, List *args)
 }
 
 /*
- * With several periods, or with a view, several conditions of a table can be the same call.  Set
- * the selectivity of one of them to the estimate, and of the others to 1.  That one is the call
- * that is being estimated or, if that call is a part of a larger condition, the first of these
- * conditions.
+ * With several periods, or with a view, several conditions of a table can be equal calls.  Set the
+ * selectivity of one of them to the estimate, and of the others to 1.  PostgreSQL stores the
+ * estimate for the call that is being estimated, so choose that one.  If that call is a part of a
+ * larger condition, choose the first.
  */
 static void
 count_once(const RelOptInfo *rel, Oid funcid, List *args, double selectivity)
@@ -147,42 +147,41 @@ version_selectivity(PlannerInfo *root, Oid funcid, List *args, const UuidKind *k
 }
 
 /*
- * Check whether all rows that this transaction can see satisfy a CHECK constraint.
+ * Check whether all rows that this transaction can see satisfy a CHECK constraint of a table.
  *
- * ALTER TABLE checks only the rows that are visible when it adds or validates the
- * constraint.  An older snapshot can see rows that had been deleted by then, and sees the
- * transaction that last changed the constraint's row of pg_constraint as in progress.  So that
- * transaction must be older than TransactionXmin, as for an index with indcheckxmin.
- * Otherwise, mark the plan as transient, so that it is made again with a later snapshot.
+ * ALTER TABLE checks only the rows that are visible when it adds or validates the constraint.  A
+ * snapshot taken before can see other rows, deleted since.  Such a snapshot sees the transaction
+ * that last changed the row of pg_constraint as in progress.  So rely on the constraint only if
+ * this transaction is older than TransactionXmin, as for an index with indcheckxmin.
  *
- * A cached plan must also be made again if a transaction imports an older snapshot with
- * SET TRANSACTION SNAPSHOT, so mark the plan as transient while any session has such a snapshot.
- * Pass no relation to GlobalVisCheckRemovableXid(): for a temporary table, it would ignore other
- * sessions.
+ * A plan can be cached, and used with another snapshot.  PostgreSQL discards a transient plan if
+ * TransactionXmin has changed.  So mark the plan as transient if the constraint is too new.  Also
+ * do so while it is too new for a snapshot of any session, since SET TRANSACTION SNAPSHOT can
+ * import that snapshot.  GlobalVisCheckRemovableXid() gets no relation, because for a temporary
+ * table it would ignore other sessions.
  *
- * The relation cache can be newer or older than the row of pg_constraint that this transaction
- * sees, so also read from this row whether the constraint is valid.
+ * The relation cache can differ from the row of pg_constraint, so also check convalidated here.
  */
 static bool
 holds_for_all_snapshots(PlannerInfo *root, Oid table, const char *constraint)
 {
 	Oid			oid = get_relation_constraint_oid(table, constraint, true);
 	HeapTuple	row = SearchSysCache1(CONSTROID, ObjectIdGetDatum(oid));
-	bool		holds = false;
+	TransactionId changed;
+	bool		validated;
+	bool		too_new;
 
 	if (!HeapTupleIsValid(row))
 		return false;			/* GCOV_EXCL_LINE: dropped just before */
-	if (((Form_pg_constraint) GETSTRUCT(row))->convalidated)
-	{
-		TransactionId changed = HeapTupleHeaderGetXmin(row->t_data);
-
-		holds = TransactionIdPrecedes(changed, TransactionXmin);
-		if (TransactionIdIsNormal(changed) &&
-			(!holds || !GlobalVisCheckRemovableXid(NULL, changed)))
-			root->glob->transientPlan = true;
-	}
+	validated = ((Form_pg_constraint) GETSTRUCT(row))->convalidated;
+	changed = HeapTupleHeaderGetXmin(row->t_data);
 	ReleaseSysCache(row);
-	return holds;
+
+	too_new = !TransactionIdPrecedes(changed, TransactionXmin);
+	if (validated && TransactionIdIsNormal(changed) &&
+		(too_new || !GlobalVisCheckRemovableXid(NULL, changed)))
+		root->glob->transientPlan = true;
+	return validated && !too_new;
 }
 
 /*

@@ -15,7 +15,7 @@
 /*
  * Return the first microsecond that a lower bound includes, counted from 1970-01-01.
  * Timestamps are whole microseconds, so an exclusive bound is equivalent to the next
- * microsecond as an inclusive bound.  For an infinite bound, no time field can hold the result.
+ * microsecond as an inclusive bound.  PG_INT64_MAX, which no time field can hold, stays as it is.
  */
 static int64
 first_micros(TimestampTz lower, bool inclusive)
@@ -120,14 +120,14 @@ SQL_FUNCTION(uuid9562_period_contains_uuidv7, is_within, UUID_V7, 1)
  * UUIDs of other versions can be between the bounds.
  */
 static Datum
-is_version(FunctionCallInfo fcinfo, const UuidKind *kind)
+is_version(FunctionCallInfo fcinfo, int version)
 {
-	PG_RETURN_BOOL(uuid_layout_version(PG_GETARG_UUID_P(0)->data) == kind->version);
+	PG_RETURN_BOOL(uuid_layout_version(PG_GETARG_UUID_P(0)->data) == version);
 }
 
-SQL_FUNCTION(uuid9562_uuid_is_v6, is_version, UUID_V6)
-SQL_FUNCTION(uuid9562_uuid_is_v7, is_version, UUID_V7)
-SQL_FUNCTION(uuid9562_uuid_is_v8, is_version, UUID_V8_NODE)
+SQL_FUNCTION(uuid9562_uuid_is_v6, is_version, 6)
+SQL_FUNCTION(uuid9562_uuid_is_v7, is_version, 7)
+SQL_FUNCTION(uuid9562_uuid_is_v8, is_version, 8)
 
 /*
  * uuidv7_lower_bound(period tstzrange) returns uuid
@@ -153,11 +153,11 @@ SQL_FUNCTION(uuid9562_uuidv8_node_lower_bound_tstzrange, period_bound, UUID_V8_N
 SQL_FUNCTION(uuid9562_uuidv8_node_upper_bound_tstzrange, period_bound, UUID_V8_NODE, false)
 
 /*
- * As a lower bound, return the smallest UUID of the kind whose timestamp is the given time
- * or later.  As an upper bound, return the greatest one whose timestamp is that time or
- * earlier.  If the bound is exclusive, exclude the time itself.  If there is no such UUID,
- * return a lower bound greater than every UUID of the kind, or an upper bound less than
- * every UUID of the kind.  This result does not have the variant of RFC 9562 (4.1).
+ * Return the bound for one side of a period.  A lower bound is the smallest UUID of the kind whose
+ * timestamp is the given time or later.  An upper bound is the greatest one whose timestamp is that
+ * time or earlier.  If the bound is exclusive, exclude the time itself.  If there is no such UUID,
+ * return a lower bound greater than every UUID of the kind, or an upper bound less than every UUID
+ * of the kind.  Since the other bound is not known, only a UUID of another variant (4.1) is exact.
  */
 Datum
 uuid9562_side_bound(const UuidKind *kind, bool is_lower, TimestampTz time, bool inclusive)

@@ -14,7 +14,7 @@
 #include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
-#define UNKNOWN_SHARE	0.5		/* of a version, without statistics */
+#define UNKNOWN_SHARE	0.5		/* assumed share of rows that have a version */
 
 /* The smallest and the greatest UUID in a period. */
 typedef struct UuidBounds
@@ -43,7 +43,8 @@ extern Datum uuid9562_side_bound(const UuidKind *kind, bool is_lower, TimestampT
 								 bool inclusive);
 
 /* bounds.c: the bounds in expressions */
-extern Expr *uuid9562_make_call(const WithinCall *call, const char *name, Oid result, List *args);
+extern Expr *uuid9562_make_call(const WithinCall *call, const char *name, Oid result_type,
+								List *args);
 extern bool uuid9562_may_execute(const WithinCall *call, Oid function);
 extern bool uuid9562_is_never_null(const Node *period);
 extern bool uuid9562_is_small(Node *expression);

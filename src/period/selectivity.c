@@ -11,14 +11,15 @@
  * bins in PostgreSQL's histogram.  So this file also estimates how many of the rows in a
  * period have the version that the query asks for, called "the version" below.
  *
- * The comparisons from within_support.c use PostgreSQL's operators, so PostgreSQL
- * estimates their selectivity.  PostgreSQL multiplies it by the selectivity of uuid_is_v7,
- * which cannot exceed 1 and so cannot correct a low estimate.  No other interface of PostgreSQL
- * changes the estimate of one comparison: get_relation_stats_hook replaces the statistics for
- * all conditions, and convert_to_scalar() does not support uuid.  But the planner caches each
- * selectivity in norm_selec of the RestrictInfo.  The planner estimates uuid_is_v7 first,
- * since within_support.c puts it before the comparisons.  So the support function of
- * uuid_is_v7 sets norm_selec of the comparisons, unless PostgreSQL has already set it.
+ * The comparisons from within_support.c use PostgreSQL's operators, so PostgreSQL estimates their
+ * selectivity.  PostgreSQL multiplies it by the selectivity of uuid_is_v7, which cannot exceed 1
+ * and so cannot correct a low estimate.  No other interface of PostgreSQL changes the estimate of
+ * one comparison: get_relation_stats_hook replaces the statistics for all conditions, and
+ * convert_to_scalar() does not support uuid.  But the planner caches each selectivity in
+ * norm_selec of the RestrictInfo.  The planner estimates uuid_is_v7 first, since within_support.c
+ * puts it before the comparisons.  So the support function of uuid_is_v7 sets norm_selec of the
+ * comparisons, unless PostgreSQL has already set it.  PostgreSQL's clauselist_selectivity() then
+ * combines both sides of the period.
  */
 #include "period/period.h"
 
@@ -52,7 +53,7 @@ typedef struct Rows
 
 /*
  * A UUID, and the rows below it in bins.  The boundaries are the nil UUID, the UUIDs of the
- * histogram that have the version, the first UUID of now, and the max UUID.
+ * histogram that have the version, the smallest UUID of the current time, and the max UUID.
  */
 typedef struct Boundary
 {
@@ -70,11 +71,9 @@ typedef struct Statistics
 	Boundary   *boundaries;
 	int			count;
 	int			last;			/* last boundary of the histogram; 0 if none */
-	double		bin;			/* a bin's share of all rows; 0 if no
-								 * histogram */
+	double		bin;			/* share of all rows; 0 if no histogram */
 	double		nulls;			/* share of all rows */
-	double		newer;			/* bins of the version's rows added since
-								 * ANALYZE */
+	double		newer;			/* the version's rows since ANALYZE, in bins */
 	uint8		now[UUID_LEN];	/* smallest UUID of the current time */
 } Statistics;
 
@@ -99,13 +98,14 @@ uuid_distance(const uint8 *low, const uint8 *high)
 
 /*
  * Estimate how many rows of the version are between two UUIDs, in bins.  Assume the density of the
- * version's first bins or, with as_last, of its last bins.  If the version has no bin, return 0.5.
+ * version's first bins or, with at_end, of its last bins.  If the version has no bin, assume half a
+ * bin.
  */
 static double
-bins_between(const Statistics *statistics, bool as_last, const uint8 *low, const uint8 *high)
+bins_between(const Statistics *statistics, bool at_end, const uint8 *low, const uint8 *high)
 {
 	int			bins = Min(DENSITY_BINS, statistics->last - 1);
-	const Boundary *from = &statistics->boundaries[as_last ? statistics->last - bins : 1];
+	const Boundary *from = &statistics->boundaries[at_end ? statistics->last - bins : 1];
 
 	if (memcmp(low, high, UUID_LEN) >= 0)
 		return 0;
@@ -120,7 +120,7 @@ set_now(Statistics *statistics, const UuidKind *kind)
 	UuidPayload now = {0, 0};
 	int64		micros = timestamptz_to_unix_micros(GetCurrentTimestamp());
 
-	/* if the field cannot hold the time, now remains zero */
+	/* the field can hold the current time */
 	(void) uuid_clock_micros_ticks(kind->clock, micros, &now.time);
 	uuid_layout_pack(statistics->now, kind->version, now);
 }
@@ -152,11 +152,12 @@ add_boundary(Statistics *statistics, const uint8 *uuid, double all, double of_ve
 }
 
 /*
- * Add boundaries for the rows after the version's last boundary.  Assume that the version has the
- * same share of the rows added since ANALYZE as of the sampled rows, and that its new rows are
- * between its last boundary and now.  If the histogram continues with a boundary of another
- * version, the bin between both boundaries can also contain rows of the version, up to now.
- * Estimate these rows by the density of the version's last bins, but as at most one bin.
+ * Add boundaries for the rows after the version's last boundary.  The histogram has "all" bins, of
+ * which "of_version" are bins of the version.  Assume that the version's share of the rows added
+ * since ANALYZE is the same, and that its new rows are between its last boundary and now.  If a
+ * boundary of another version follows, the bin between both can also contain rows of the version,
+ * up to now.  Estimate their number from the density of the last bins, but never as more than a
+ * bin.
  */
 static void
 add_recent_rows(PlannerInfo *root, Statistics *statistics, double all, double of_version)
@@ -166,7 +167,7 @@ add_recent_rows(PlannerInfo *root, Statistics *statistics, double all, double of
 	double		added = 0;		/* bins of rows since ANALYZE */
 
 	set_now(statistics, statistics->kind);
-	/* UUIDs of uuidv8() have greater time fields: use the time of uuidv8() */
+	/* uuidv8() writes greater times than uuidv8_node(): use its time */
 	if (statistics->kind->number == UUID_KIND_V8_NODE &&
 		memcmp(last->uuid, statistics->now, UUID_LEN) > 0)
 		set_now(statistics, UUID_V8);
@@ -217,7 +218,7 @@ static Rows
 share_below(const Statistics *statistics, const uint8 *uuid)
 {
 	const Boundary *low = statistics->boundaries;
-	const Boundary *high = low + Max(statistics->count, 1) - 1;
+	const Boundary *high;
 	Rows		share = {0, 0};
 	double		part;
 
@@ -233,6 +234,7 @@ share_below(const Statistics *statistics, const uint8 *uuid)
 	}
 	if (statistics->count == 0)
 		return share;
+	high = low + statistics->count - 1;
 	while (high - low > 1)
 	{
 		const Boundary *middle = low + (high - low) / 2;
@@ -249,15 +251,10 @@ share_below(const Statistics *statistics, const uint8 *uuid)
 	return share;
 }
 
+/* Complete statistics that have only the table and the kind. */
 static void
-load_statistics(PlannerInfo *root, const VariableStatData *variable, const UuidKind *kind,
-				Statistics *statistics)
+load_statistics(PlannerInfo *root, HeapTuple tuple, Statistics *statistics)
 {
-	HeapTuple	tuple = variable->statsTuple;
-
-	memset(statistics, 0, sizeof(Statistics));
-	statistics->kind = kind;
-	statistics->rel = variable->rel;
 	statistics->nulls = ((Form_pg_statistic) GETSTRUCT(tuple))->stanullfrac;
 	get_attstatsslot(&statistics->common, tuple, STATISTIC_KIND_MCV,
 					 uuid9562_operator(BTEqualStrategyNumber),
@@ -275,22 +272,22 @@ load_statistics(PlannerInfo *root, const VariableStatData *variable, const UuidK
 /*
  * Estimate the share of rows in a period that begins after the histogram (with above) or ends
  * before it, by the density of the nearest bins.  If it begins after the histogram but before now,
- * count the rows up to now, but at most one bin.  Otherwise, return at most the version's rows
- * since ANALYZE plus one sampled row.
+ * count the rows up to now, but at most one bin.  Otherwise, it can contain only rows added since
+ * ANALYZE: count at most these, and one sampled row.
  */
 static double
 extrapolated_share(const Statistics *statistics, const Side *lower, const Side *upper, bool above)
 {
 	const uint8 *end = upper->bound;
-	double		most = statistics->newer + SAMPLED_ROW;
+	double		most_bins = statistics->newer + SAMPLED_ROW;
 
 	if (above && memcmp(lower->bound, statistics->now, UUID_LEN) < 0)
 	{
-		most = 1;
+		most_bins = 1;
 		if (memcmp(end, statistics->now, UUID_LEN) > 0)
 			end = statistics->now;
 	}
-	return statistics->bin * Min(bins_between(statistics, above, lower->bound, end), most);
+	return statistics->bin * Min(bins_between(statistics, above, lower->bound, end), most_bins);
 }
 
 /*
@@ -355,7 +352,7 @@ double
 uuid9562_version_share(PlannerInfo *root, const VariableStatData *variable, const Node *id,
 					   const UuidKind *kind)
 {
-	Statistics	statistics;
+	Statistics	statistics = {.rel = variable->rel,.kind = kind};
 	Side		lower = {nil_uuid, NIL};
 	Side		upper = {max_uuid, NIL};
 	Rows		low;
@@ -366,7 +363,7 @@ uuid9562_version_share(PlannerInfo *root, const VariableStatData *variable, cons
 	if (!HeapTupleIsValid(variable->statsTuple) ||
 		!statistic_proc_security_check((VariableStatData *) variable, F_UUID_LT))
 		return UNKNOWN_SHARE;
-	load_statistics(root, variable, kind, &statistics);
+	load_statistics(root, variable->statsTuple, &statistics);
 	foreach(cell, variable->rel->baserestrictinfo)
 	{
 		RestrictInfo *condition = lfirst_node(RestrictInfo, cell);
@@ -380,6 +377,7 @@ uuid9562_version_share(PlannerInfo *root, const VariableStatData *variable, cons
 	set_side_selectivity(root, &statistics, &lower, &upper, false);
 	low = share_below(&statistics, lower.bound);
 	high = share_below(&statistics, upper.bound);
+	/* without a bound, also count rows that the statistics do not show */
 	if (lower.comparisons == NIL && upper.comparisons == NIL)
 		share = high.of_version - low.of_version +
 			(1 - statistics.nulls - (high.all - low.all)) * UNKNOWN_SHARE;

@@ -66,7 +66,16 @@ has_call_supported_by(Node *node, void *support)
 		expression_tree_walker(node, has_call_supported_by, support);
 }
 
-/* Return the expressions by which a query groups, if the rewrite could affect them. */
+/*
+ * Return the grouped expressions that the rewrite could affect; see could_change_grouping().
+ *
+ * Since PostgreSQL 18, the rewrite does harm only with grouping sets.  The parser replaces each
+ * occurrence of a grouped expression in the select list and in HAVING by a Var of the RTE_GROUP.
+ * subquery_planner() simplifies the expressions, and then replaces the Vars by copies.  It
+ * simplifies a copy again only if it moves HAVING to WHERE, before rows are grouped.  So the
+ * rewrite removes no occurrence.  It can create one, which without grouping sets has the same
+ * value as the grouped expression in all rows of a group.
+ */
 static List *
 grouped_expressions(Query *query)
 {
@@ -83,10 +92,9 @@ grouped_expressions(Query *query)
 }
 
 /*
- * Check whether the rewrite could remove or create an occurrence of a grouped expression (see
- * meets_grouping).  The rewrite removes periods (tstzrange), and creates conditions (boolean) and
- * bounds (uuid).  A new occurrence does harm only with grouping sets.  The rewrite keeps every Var,
- * and creates none.
+ * Check whether an expression has a type such that the rewrite could remove or create it.  The
+ * rewrite removes periods (tstzrange), and creates conditions (boolean) and bounds (uuid).  It
+ * neither removes nor creates a Var.  New expressions do harm only with grouping sets.
  */
 static bool
 is_affected_by_rewrite(const Query *query, const Node *expression)
@@ -99,33 +107,21 @@ is_affected_by_rewrite(const Query *query, const Node *expression)
 }
 
 /*
- * Check whether rewriting a call could change what the query groups by.
+ * Check whether the rewrite of a call could change the result of GROUP BY.
  *
- * PostgreSQL finds each occurrence of a grouped expression by comparing expression trees.  It
- * replaces the occurrence by the grouped value, which is NULL in grouping sets without the
- * expression.  So the rewrite must neither remove nor create an occurrence of a grouped expression.
+ * PostgreSQL finds the occurrences of a grouped expression by comparing trees.  It replaces them by
+ * the grouped value, which is NULL in grouping sets without the expression.  So the rewrite must
+ * neither remove nor create an occurrence.
  *
- * A call in a grouped expression prevents the rewrite: when PostgreSQL simplifies a NOT above the
- * comparisons, it could change their tree, and the trees of two different calls could become equal.
- * is_affected_by_rewrite() finds other expressions that prevent the rewrite.
+ * Two kinds of grouped expressions prevent the rewrite.  Some have a type such that the rewrite
+ * could remove or create them.  Others contain a call like this one: PostgreSQL could simplify a
+ * NOT above its comparisons, or the trees of two different calls could become equal.
  *
- * Since PostgreSQL 18, GROUP BY without grouping sets never prevents the rewrite:
- *
- * - The rewrite removes no occurrence.  The parser replaces grouped expressions in the select
- *	 list and in HAVING by Vars of the RTE_GROUP.  subquery_planner() simplifies the grouped
- *	 expressions once, and only then replaces these Vars by copies of the result.  It
- *	 simplifies a copy again only in a HAVING clause that it moves to WHERE, where nothing
- *	 has been grouped yet.
- * - A new occurrence does no harm.  Without grouping sets, no grouped value is NULL unless the
- *	 expression is NULL, so equal trees have equal values for all rows of a group.  The
- *	 same holds if PostgreSQL evaluates a condition from the columns of one row of the group.
- *
- * PostgreSQL may simplify the WHERE clause of a sublink with the parent's PlannerInfo (see the file
- * header).  It then simplifies the clause again with the sublink's PlannerInfo.  So the rewrite
- * still happens if the parent's grouping prevents it the first time.
+ * Up to PostgreSQL 18, the grouping can be that of the parent (see the top of this file).  Then
+ * PostgreSQL simplifies the clause again for the sublink itself, and the rewrite happens there.
  */
 static bool
-meets_grouping(PlannerInfo *root, Oid funcid)
+could_change_grouping(PlannerInfo *root, Oid funcid)
 {
 	Oid			support = get_func_support(funcid);
 	ListCell   *cell;
@@ -156,8 +152,9 @@ is_expensive(Node *expression)
 }
 
 /*
- * Rewrite "id is within period", or "period contains id", to comparisons with bounds.
- * Return NULL to leave the call as it is.
+ * Rewrite "id is within period", or "period contains id", to comparisons with bounds. Return NULL
+ * to leave the call as it is.  The ID occurs in every condition, so each evaluation must give the
+ * same value, at a low cost.  If the ID has no column of this query, no index can be used.
  */
 static Node *
 rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
@@ -166,15 +163,10 @@ rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
 	WithinCall	call = within_call(request->root, fcall->funcid, fcall->args, kind);
 	Expr	   *condition;
 
-	/*
-	 * The ID occurs in every condition, so each evaluation must give the same
-	 * value, at a low cost. If the ID has no column of this query, no index
-	 * can be used.
-	 */
 	if (contain_volatile_functions(call.id) || expression_returns_set(call.id) ||
 		contain_subplans(call.id) || !contain_var_clause(call.id) || !uuid9562_is_small(call.id) ||
 		is_expensive(call.id) || !uuid9562_may_execute(&call, call.funcid) ||
-		meets_grouping(request->root, call.funcid) ||
+		could_change_grouping(request->root, call.funcid) ||
 		!uuid9562_make_comparisons(&call))
 		return NULL;
 

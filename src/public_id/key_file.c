@@ -49,7 +49,7 @@ typedef struct Contents
 {
 	size_t		length;
 	uint8		key[UUID_KEY_BYTES];	/* of the current line */
-	char		bytes[MAX_BYTES + 1];
+	char		bytes[MAX_BYTES + 1];	/* one more, to detect a larger file */
 } Contents;
 
 static MemoryContext keys_context;	/* NULL until load_keys() has succeeded */
@@ -96,7 +96,10 @@ read_contents(int fd, Contents *contents)
 	return NULL;
 }
 
-/* Read the key file.  Return NULL, or the reason why it cannot be used. */
+/*
+ * Read the key file.  Return NULL, or the reason why it cannot be used.  Refuse a file in the data
+ * directory, since base backups would contain it.
+ */
 static const char *
 read_file(Contents *contents)
 {
@@ -196,7 +199,7 @@ parse_file(Contents *contents, HTAB *table)
 		Key		   *key;
 
 		CHECK_FOR_INTERRUPTS();
-		/* a missing newline makes two lines look like one with a long name */
+		/* a missing newline makes one line of two, with a long name */
 		if (found == UUID_KEY_LINE_INVALID || strlen(lines.database) >= NAMEDATALEN)
 			return psprintf("syntax error in line %d", lines.number);
 		if (database == NULL || strcmp(lines.database, database) != 0)
@@ -239,17 +242,6 @@ add_keys(HTAB *table)
 
 /* --- keeping -------------------------------------------------------------------- */
 
-/* Use a new table of keys, which is in a memory context of its own, and free the previous keys. */
-static void
-replace_keys(MemoryContext context, HTAB *table)
-{
-	MemoryContextSetParent(context, TopMemoryContext);
-	if (keys_context != NULL)
-		MemoryContextDelete(keys_context);
-	keys_context = context;
-	keys = table;
-}
-
 /* Report why the key file cannot be used: in the log, or as an error. */
 static void
 report_failure(int level, const char *reason)
@@ -287,7 +279,13 @@ load_keys(void)
 	MemoryContextSwitchTo(caller);
 
 	if (reason == NULL)
-		replace_keys(context, table);
+	{
+		MemoryContextSetParent(context, TopMemoryContext);
+		if (keys_context != NULL)
+			MemoryContextDelete(keys_context);
+		keys_context = context;
+		keys = table;
+	}
 	else
 		report_failure(keys == NULL || hash_get_num_entries(keys) == 0 ? ERROR : LOG, reason);
 	keys_reload_time = PgReloadTime;

@@ -8,14 +8,12 @@
 
 PG_FUNCTION_INFO_V1(uuid9562_uuid_namespace);
 
-typedef struct Namespace
+/* The namespace IDs of RFC 9562, 6.6, table 3. */
+static const struct
 {
 	const char *name;
 	const char *id;
-} Namespace;
-
-/* The namespace IDs of RFC 9562, 6.6, table 3. */
-static const Namespace namespaces[] = {
+}			namespaces[] = {
 	{"dns", "6ba7b810-9dad-11d1-80b4-00c04fd430c8"},
 	{"url", "6ba7b811-9dad-11d1-80b4-00c04fd430c8"},
 	{"oid", "6ba7b812-9dad-11d1-80b4-00c04fd430c8"},
@@ -29,7 +27,7 @@ static const Namespace namespaces[] = {
  * Return the UUID with all bits zero, or with all bits one (RFC 9562, 5.9 and 5.10).
  */
 static Datum
-uuid_of_bytes(FunctionCallInfo fcinfo, uint8 byte)
+filled_uuid(FunctionCallInfo fcinfo, uint8 byte)
 {
 	pg_uuid_t  *uuid = new_uuid();
 
@@ -37,8 +35,8 @@ uuid_of_bytes(FunctionCallInfo fcinfo, uint8 byte)
 	PG_RETURN_UUID_P(uuid);
 }
 
-SQL_FUNCTION(uuid9562_nil_uuid, uuid_of_bytes, 0x00)
-SQL_FUNCTION(uuid9562_max_uuid, uuid_of_bytes, 0xff)
+SQL_FUNCTION(uuid9562_nil_uuid, filled_uuid, 0x00)
+SQL_FUNCTION(uuid9562_max_uuid, filled_uuid, 0xff)
 
 /*
  * uuid_namespace(name text) returns uuid

@@ -4,18 +4,6 @@
  */
 #include "value/value.h"
 
-/* Report that a UUID has a version other than "from", or no version if "version" is -1. */
-pg_noreturn static pg_noinline void
-wrong_version(int version, int from, int to)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 version < 0 ? errmsg("cannot convert UUID to version %d", to) :
-			 errmsg("cannot convert version %d UUID to version %d", version, to),
-			 version < 0 ? errdetail("Only UUIDs of the RFC 9562 variant have a version.") :
-			 errhint("Only version %d UUIDs can be converted to version %d.", from, to)));
-}
-
 /*
  * uuidv1_to_v6(uuid) returns uuid
  * uuidv6_to_v1(uuid) returns uuid
@@ -31,7 +19,12 @@ convert_version(FunctionCallInfo fcinfo, int from)
 	int			version = uuid_layout_version(given->data);
 
 	if (unlikely(version != from))
-		wrong_version(version, from, to);
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 version < 0 ? errmsg("cannot convert UUID to version %d", to) :
+				 errmsg("cannot convert version %d UUID to version %d", version, to),
+				 version < 0 ? errdetail("Only UUIDs of the RFC 9562 variant have a version.") :
+				 errdetail("Only version %d UUIDs can be converted to version %d.", from, to)));
 	return uuid_datum(to, uuid_layout_unpack(given->data, from));
 }
 

@@ -74,7 +74,7 @@ timestamp_of(const pg_uuid_t *uuid, bool *isnull)
 	}
 }
 
-/* Check whether the UUID has a clock sequence and a node (RFC 9562, 5.1 and 5.6). */
+/* Check for the tail of v1 and v6: a clock sequence and a node, in the same bits (5.1 and 5.6). */
 static bool
 has_node(const pg_uuid_t *uuid)
 {
@@ -133,16 +133,15 @@ SQL_FUNCTION(uuid9562_uuidv8_node_id, extract, node_id_of)
 
 /*
  * uuidv1_timestamp(uuid) returns timestamptz; the same for v6, v7, v8 and v8_node
+ * uuidv7_timestamp_micros(uuid) returns timestamptz; the same for v8_node
  *
  * Return the timestamp, or NULL if the UUID has another version (RFC 9562, 5.1, 5.6 and 5.7).  Its
  * precision is a microsecond in v1, v6 and v8, and a millisecond in v7 and in v8 with a node ID.
- * The bits of a v8 UUID do not show its layout, so uuidv8_timestamp() assumes the layout of
- * appendix B.1, and uuidv8_node_timestamp() that of uuidv8_node().
- *
- * uuidv7_timestamp_micros(uuid) returns timestamptz; the same for v8_node
- *
- * Return the timestamp to the microsecond.  Read the 12 bits after the milliseconds as a
+ * With micros, it is a microsecond there too: the 12 bits after the milliseconds are read as a
  * fraction of a millisecond, as method 3 (RFC 9562, 6.2) and uuidv8_node() write them.
+ *
+ * The bits of a v8 UUID do not show its layout, so uuidv8_timestamp() assumes the layout of
+ * appendix B.1, and the functions for v8_node that of uuidv8_node().
  */
 static pg_attribute_always_inline Datum
 kind_timestamp(FunctionCallInfo fcinfo, const UuidKind *kind, bool micros)
@@ -167,7 +166,7 @@ SQL_FUNCTION(uuid9562_uuidv8_node_timestamp_micros, kind_timestamp, UUID_V8_NODE
  *
  * Return (milliseconds << 16) | (12 bits of fraction << 4) | (4 bits of counter).  For values
  * of uuidv7_ordered(), the results are distinct and sort as the values do, until the generator is
- * reset.  They are positive until the year 6429.  Raise an error for later UUIDs, and for other
+ * reset.  They fit into bigint until the year 6429.  Raise an error for later UUIDs, and for other
  * versions.
  */
 Datum
@@ -179,7 +178,8 @@ uuid9562_uuidv7_ordinal(PG_FUNCTION_ARGS)
 	if (unlikely(uuid_layout_version(uuid->data) != 7))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("UUID %s has no ordinal", DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(uuid)))),
+				 errmsg("UUID %s has no ordinal",
+						DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(uuid)))),
 				 errdetail("Only version 7 UUIDs have an ordinal."),
 				 errhint("Test the ID with uuid_is_v7() first.")));
 	if (unlikely(ordinal > PG_INT64_MAX))

@@ -7,10 +7,7 @@
 
 #include "utils/builtins.h"
 
-/*
- * Report a timestamp that the time field cannot hold (RFC 9562, 6.1).  The message
- * shows the timestamp in the session's DateStyle and time zone.
- */
+/* Report a timestamp that the time field cannot hold (RFC 9562, 6.1). */
 void
 uuid9562_timestamp_out_of_range(const UuidKind *kind, TimestampTz timestamp)
 {
@@ -25,6 +22,7 @@ uuid9562_timestamp_out_of_range(const UuidKind *kind, TimestampTz timestamp)
 					   "1582-10-15 to approximately year 5236")));
 }
 
+/* Convert a timestamp to the time field of a kind.  Raise an error if the field cannot hold it. */
 uint64
 uuid9562_timestamp_ticks(const UuidKind *kind, TimestampTz timestamp)
 {
@@ -39,19 +37,20 @@ uuid9562_timestamp_ticks(const UuidKind *kind, TimestampTz timestamp)
  * uuidv7_floor(timestamptz) returns uuid; the same for v6 and v8_node
  * uuidv7_ceil(timestamptz) returns uuid; the same for v6 and v8_node
  *
- * Return the smallest or the greatest UUID of the timestamp's microsecond in v6, or of
- * its millisecond in v7 and in v8 with a node ID.  Version 6 supports 1582-10-15 to
- * 5236, and v7 and v8 support 1970-01-01 to 10889 (RFC 9562, 6.1).
+ * Return the smallest or the greatest UUID of the timestamp's microsecond in v6, or of its
+ * millisecond in v7 and in v8 with a node ID.  Version 6 supports 1582-10-15 to 5236, and v7 and v8
+ * support 1970-01-01 to 10889 (RFC 9562, 6.1).
  */
 static pg_attribute_always_inline Datum
 uuid_of_timestamp(FunctionCallInfo fcinfo, const UuidKind *kind, bool smallest)
 {
 	uint64		ticks = uuid9562_timestamp_ticks(kind, PG_GETARG_TIMESTAMPTZ(0));
-	int64		reading = uuid_clock_unix_micros(kind->clock, ticks);
+	int64		micros = uuid_clock_unix_micros(kind->clock, ticks);
 	UuidPayload first = {ticks, 0};
 	UuidPayload last = {ticks, UUID_TAIL_MAX};
 
-	(void) uuid_clock_span(kind->clock, reading, reading, &first.time, &last.time);
+	/* extend to all ticks that have the same timestamp */
+	(void) uuid_clock_span(kind->clock, micros, micros, &first.time, &last.time);
 	return uuid_datum(kind->version, smallest ? first : last);
 }
 

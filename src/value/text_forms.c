@@ -3,8 +3,8 @@
  *		Conversion of UUIDs to and from text: URN, base32hex, ULID, base58, base62,
  *		base64url and TypeID.
  *
- * A text argument can have any server encoding, and any length.  All valid texts
- * consist of a few ASCII characters.
+ * A text argument can have any server encoding, and any length.  Valid texts are short, and have
+ * only ASCII characters.  So the functions compare bytes, and fetch only the first ones.
  */
 #include "value/value.h"
 
@@ -136,20 +136,20 @@ uuid9562_uuid_from_typeid(PG_FUNCTION_ARGS)
 	int			prefix_length = VARSIZE_ANY_EXHDR(prefix);
 	text	   *typeid = get_text(fcinfo, 0);
 	pg_uuid_t  *uuid = new_uuid();
-	size_t		length;
+	size_t		found_length;
 
-	if (unlikely(!uuid_typeid_read(BYTES(typeid), &length, uuid->data)))
+	if (unlikely(!uuid_typeid_read(BYTES(typeid), &found_length, uuid->data)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for TypeID: \"%.*s\"", SHOWN(typeid)),
 				 errdetail("A TypeID with this prefix looks like \"%.*s%s01fwhe4ydgfk1shh6w1g60eecf\", in lower case; "
 						   "the greatest suffix is \"7zzzzzzzzzzzzzzzzzzzzzzzzz\".",
 						   SHOWN(prefix), prefix_length > 0 ? "_" : "")));
-	if (unlikely((int) length != prefix_length ||
-				 memcmp(VARDATA_ANY(typeid), VARDATA_ANY(prefix), length) != 0))
+	if (unlikely((int) found_length != prefix_length ||
+				 memcmp(VARDATA_ANY(typeid), VARDATA_ANY(prefix), found_length) != 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("TypeID has prefix \"%.*s\" instead of \"%.*s\"",
-						(int) length, VARDATA_ANY(typeid), SHOWN(prefix))));
+						(int) found_length, VARDATA_ANY(typeid), SHOWN(prefix))));
 	PG_RETURN_UUID_P(uuid);
 }

@@ -338,31 +338,36 @@ a_span_agrees_with_the_timestamps_read(void **state)
 	assert_true(spans > RANDOM_ROUNDS / 10);
 }
 
-/*
- * uuid_clock_later() adds seconds, and rounds v7 down to milliseconds.  The greatest
- * result is one tick after the last tick of the field.
- */
+/* uuid_clock_v7_later() adds seconds.  The greatest result is one tick after the field's last tick. */
 static void
 adds_seconds(void **state)
 {
 	(void) state;
-	assert_true(uuid_clock_later(UUID_CLOCK_GREGORIAN, 7, 2) == 20000007);
-	assert_true(uuid_clock_later(UUID_CLOCK_V8, 7, 2) == 200000007);
-	assert_true(uuid_clock_later(UUID_CLOCK_V7, 4096 + 7, 2) == 2001 * 4096);
-	assert_true(uuid_clock_later(UUID_CLOCK_V7, 4096, 0) == 4096);
-	for (UuidClock clock = UUID_CLOCK_GREGORIAN; clock <= UUID_CLOCK_V8; clock++)
-	{
-		assert_true(uuid_clock_later(clock, UUID_TIME_MAX, 2) == UUID_TIME_MAX + 1);
-		assert_true(uuid_clock_later(clock, UUID_TIME_MAX, 1) == UUID_TIME_MAX + 1);
-	}
+	assert_true(uuid_clock_v7_later(4096 + 7, 2) == 2001 * 4096 + 7);
+	assert_true(uuid_clock_v7_later(4097, 0) == 4097);
+	assert_true(uuid_clock_v7_later(UUID_TIME_MAX - 4096000, 1) == UUID_TIME_MAX);
+	assert_true(uuid_clock_v7_later(UUID_TIME_MAX - 4095999, 1) == UUID_TIME_MAX + 1);
+	assert_true(uuid_clock_v7_later(UUID_TIME_MAX, UINT32_MAX) == UUID_TIME_MAX + 1);
 	for (int round = 0; round < 1000; round++)
 	{
-		UuidClock	clock = round % 3;
 		int64_t		sec = (int64_t) (test_bits() % INT64_C(10000000000));
 		uint32_t	seconds = (uint32_t) (test_bits() % 86400);
 
-		assert_true(uuid_clock_later(clock, ticks_of(clock, sec, 0), seconds) == ticks_of(clock, sec + seconds, 0));
+		assert_true(uuid_clock_v7_later(ticks_of(UUID_CLOCK_V7, sec, 0), seconds) ==
+					ticks_of(UUID_CLOCK_V7, sec + seconds, 0));
 	}
+}
+
+/* uuid_clock_v7_is_behind() compares milliseconds. */
+static void
+reports_that_the_clock_is_behind(void **state)
+{
+	(void) state;
+	assert_true(uuid_clock_v7_is_behind(8191, 8192));
+	assert_false(uuid_clock_v7_is_behind(4096, 4097));
+	assert_false(uuid_clock_v7_is_behind(4096, 8191));
+	assert_false(uuid_clock_v7_is_behind(8192, 8192));
+	assert_false(uuid_clock_v7_is_behind(8192, 8191));
 }
 
 int
@@ -378,6 +383,7 @@ main(void)
 		cmocka_unit_test(a_span_holds_the_times_of_its_period),
 		cmocka_unit_test(a_span_agrees_with_the_timestamps_read),
 		cmocka_unit_test(adds_seconds),
+		cmocka_unit_test(reports_that_the_clock_is_behind),
 		cmocka_unit_test(v7_microseconds_stay_in_their_millisecond),
 		cmocka_unit_test(shifts_by_the_distance),
 		cmocka_unit_test(a_shift_out_of_the_field_is_refused),

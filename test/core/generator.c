@@ -465,7 +465,7 @@ no_random_bit_is_lost(void **state)
 }
 
 /*
- * After uuid_generator_from(), no value has an earlier time than the given time, even if the clock
+ * After uuid_payload_before(), no value has an earlier time than the given time, even if the clock
  * is behind it.
  */
 static void
@@ -478,7 +478,7 @@ continues_from_a_time(void **state)
 		uint64_t	from = (test_bits() % (UUID_TIME_MAX / 2)) & ~UUID_SUBTIME_MAX;
 		uint64_t	now = round % 2 ? from - test_bits() % (from + 1) : from + test_bits() % (UUID_TIME_MAX / 2);
 		UuidRandom	random = {test_bits(), test_bits()};
-		UuidPayload previous = uuid_generator_from(from);
+		UuidPayload previous = uuid_payload_before(from);
 		UuidPayload first;
 
 		assert_int_not_equal(uuid_generator_next(&previous, now, random, method), UUID_NEXT_EXHAUSTED);
@@ -487,7 +487,7 @@ continues_from_a_time(void **state)
 		assert_int_not_equal(uuid_generator_next(&previous, now, random, method), UUID_NEXT_EXHAUSTED);
 		assert_true(greater(previous, first));
 	}
-	assert_true(uuid_generator_from(0).time == 0 && uuid_generator_from(0).tail == 0);
+	assert_true(uuid_payload_before(0).time == 0 && uuid_payload_before(0).tail == 0);
 }
 
 /* A generator continues after the given payload or its own, whichever is greater. */
@@ -542,22 +542,6 @@ ordinals_increase_with_the_values(void **state)
 	assert_true(uuid_payload_ordinal((UuidPayload) {UUID_TIME_MAX, UUID_TAIL_MAX}) == UINT64_MAX);
 }
 
-static void
-reports_that_the_clock_is_behind(void **state)
-{
-	(void) state;
-	for (UuidClock clock = UUID_CLOCK_GREGORIAN; clock <= UUID_CLOCK_V8; clock += UUID_CLOCK_V8)
-	{
-		assert_true(uuid_generator_is_behind(clock, 4097, 4096));
-		assert_false(uuid_generator_is_behind(clock, 4097, 4097));
-		assert_false(uuid_generator_is_behind(clock, 4097, 4098));
-	}
-	/* v7 compares milliseconds, since the 12 bits after them can be a counter */
-	assert_false(uuid_generator_is_behind(UUID_CLOCK_V7, 4097, 4096));
-	assert_false(uuid_generator_is_behind(UUID_CLOCK_V7, 8191, 4096));
-	assert_true(uuid_generator_is_behind(UUID_CLOCK_V7, 8192, 8191));
-}
-
 int
 main(void)
 {
@@ -579,7 +563,6 @@ main(void)
 		cmocka_unit_test(continues_from_a_time),
 		cmocka_unit_test(continues_after_what_it_is_advanced_to),
 		cmocka_unit_test(ordinals_increase_with_the_values),
-		cmocka_unit_test(reports_that_the_clock_is_behind),
 	};
 
 	return run_core_tests(tests);

@@ -14,7 +14,7 @@ reads_each_digit_in_upper_and_lower_case(void **state)
 	};
 
 	(void) state;
-	assert_true(uuid_text_read("xxxxxxxxxxxxxxxxxxxxxx", "0123456789abcdefABCDEF", bytes));
+	assert_true(uuid_hex_read("xxxxxxxxxxxxxxxxxxxxxx", "0123456789abcdefABCDEF", bytes));
 	assert_memory_equal(bytes, expected, sizeof(expected));
 }
 
@@ -28,7 +28,7 @@ refuses_other_characters(void **state)
 		char		string[] = {'0', (char) c, '\0'};
 		uint8_t		byte;
 
-		assert_int_equal(uuid_text_read("xx", string, &byte), strchr("0123456789abcdefABCDEF", c) != NULL);
+		assert_int_equal(uuid_hex_read("xx", string, &byte), strchr("0123456789abcdefABCDEF", c) != NULL);
 	}
 }
 
@@ -41,11 +41,11 @@ refuses_text_of_another_form(void **state)
 	uint8_t		bytes[2];
 
 	(void) state;
-	assert_true(uuid_text_read("xx:xx", "12:34", bytes));
+	assert_true(uuid_hex_read("xx:xx", "12:34", bytes));
 	assert_int_equal(bytes[0], 0x12);
 	assert_int_equal(bytes[1], 0x34);
 	for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++)
-		if (uuid_text_read("xx:xx", strings[i], bytes))
+		if (uuid_hex_read("xx:xx", strings[i], bytes))
 			fail_msg("read \"%s\"", strings[i]);
 }
 

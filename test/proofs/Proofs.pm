@@ -65,7 +65,7 @@ sub compile
 	my ($self, $file) = @_;
 
 	run("goto-cc -std=gnu11 -Wall -Wextra -Werror -I$self->{root}/src/core -o $self->{folder}/$file.goto " .
-		"$self->{root}/test/proofs/$file.c $self->{root}/src/core/random_buffer.c");
+		"$self->{root}/test/proofs/$file.c");
 }
 
 # Compile a property that visits all values, and run it.  Linking removes the properties that have

@@ -1,5 +1,5 @@
 /*
- * Properties of layouts, for all payloads, for all UUIDs, and for all 16 bytes that are not a UUID.
+ * Properties of layouts, for all payloads, all UUIDs, and all other values of 16 bytes.
  */
 #include "proofs.h"
 

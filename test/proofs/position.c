@@ -200,7 +200,7 @@ limited(uint8_t *id, int entry, const UuidBranch *branch)
 
 	uuid_layout_store64(id, position.words[entry + 1]);
 	uuid_layout_store64(id + 8, position.words[entry + 2]);
-	uuid_layout_pack(floor, 7, uuid_generator_from(branch->floor));
+	uuid_layout_pack(floor, 7, uuid_payload_before(branch->floor));
 	if (branch->floor != UUID_NO_TIME && memcmp(floor, id, UUID_BYTES) < 0)
 		memcpy(id, floor, UUID_BYTES);
 }

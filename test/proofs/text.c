@@ -404,6 +404,6 @@ text_in_a_form_is_read(void)
 	for (int i = 0; i < 4; i++)
 		digits[i] = uuid_values_any_case[(uint8_t) string[i + i / 2]] - 1U;
 	valid = digits[0] < 16 && digits[1] < 16 && string[2] == '-' && digits[2] < 16 && digits[3] < 16 && string[5] == '\0';
-	assert(uuid_text_read("xx-xx", string, bytes) == valid);
+	assert(uuid_hex_read("xx-xx", string, bytes) == valid);
 	assert(!valid || (bytes[0] == digits[0] * 16 + digits[1] && bytes[1] == digits[2] * 16 + digits[3]));
 }

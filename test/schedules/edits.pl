@@ -34,9 +34,9 @@ my @horizon = (
 	],
 	[
 		'the slot is cleared before the history has its values (2)', 'two writers',
-		"\tif (history != NULL)\n\t\tadd_to_history(history, entry);\n" => '',
+		"\tif (history_slot != NULL)\n\t\tadd_to_history(history_slot, entry);\n" => '',
 		"\tpg_atomic_write_u64(&slot->first, UUID_NO_TIME);\n" =>
-		"\tpg_atomic_write_u64(&slot->first, UUID_NO_TIME);\n\tif (history != NULL)\n\t\tadd_to_history(history, entry);\n"
+		"\tpg_atomic_write_u64(&slot->first, UUID_NO_TIME);\n\tif (history_slot != NULL)\n\t\tadd_to_history(history_slot, entry);\n"
 	],
 	[
 		'the history is read before the slot (3)', 'two writers',
@@ -186,12 +186,12 @@ my @horizon = (
 	],
 	[
 		'the guard accepts values of an aborted transaction', 'a guard, and values of a transaction that aborts',
-		"UUID_NO_TIME);\n\tuuid9562_own_values = NO_VALUES;\n" => "UUID_NO_TIME);\n\tif (history != NULL)\n\t\tuuid9562_own_values = NO_VALUES;\n"
+		"UUID_NO_TIME);\n\tuuid9562_own_values = NO_VALUES;\n" => "UUID_NO_TIME);\n\tif (history_slot != NULL)\n\t\tuuid9562_own_values = NO_VALUES;\n"
 	],
 	[
 		'the guard accepts values of a prepared transaction', 'a guard, and values of a transaction that is prepared',
 		"UUID_NO_TIME);\n\tuuid9562_own_values = NO_VALUES;\n" =>
-		"UUID_NO_TIME);\n\tif (history == NULL || history == slot)\n\t\tuuid9562_own_values = NO_VALUES;\n"
+		"UUID_NO_TIME);\n\tif (history_slot == NULL || history_slot == slot)\n\t\tuuid9562_own_values = NO_VALUES;\n"
 	],
 	[
 		'the guard does not keep the smallest value', 'a guard, and a reset in a transaction',
@@ -210,7 +210,7 @@ my @horizon = (
 	[
 		'a reset publishes the branch before the generator restarts', 'positions, and a reset',
 		"\t/* after a successful write, forget" => "\tpublish_branch(name);\n\t/* after a successful write, forget",
-		"\tpublish_branch(name);\n}" => '}'
+		"\t\tpublish_branch(name);\n\t}" => "\t}"
 	],
 	[
 		'the first use publishes the branch before the generator advances', 'first use, with a position',
@@ -270,13 +270,13 @@ my @reservation = (
 	],
 	[
 		'the generator is advanced before the mark is written', 'advanced, and a horizon',
-		"\t\treserve_after(payload.time);\n\t\tadvance_generator(payload);\n" =>
-		"\t\tadvance_generator(payload);\n\t\treserve_after(payload.time);\n"
+		"\t\treserve_after(payload.time);\n\t\traise_previous(payload);\n" =>
+		"\t\traise_previous(payload);\n\t\treserve_after(payload.time);\n"
 	],
 	[
 		'advancing does not extend the reservation', 'advanced, and a horizon',
-		"\t\treserve_after(payload.time);\n\t\tadvance_generator(payload);\n" =>
-		"\t\tHighWaterMark mark;\n\n\t\tload_mark(&mark);\n\t\tadvance_generator(payload);\n"
+		"\t\treserve_after(payload.time);\n\t\traise_previous(payload);\n" =>
+		"\t\tHighWaterMark mark;\n\n\t\tload_mark(&mark);\n\t\traise_previous(payload);\n"
 	],
 	[
 		'a reset keeps the reservation', 'the generator is reset',

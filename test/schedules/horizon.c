@@ -8,8 +8,9 @@
  * No reader gets an error needlessly.
  *
  * After a reset or startup, values can be smaller than before.  Nevertheless, readers with
- * positions must miss no row: at the end of the run, a reader with a position must continue after
- * an ID that is less than each committed row that the position's snapshot does not see.
+ * positions must miss no row.  At the end of the run, a reader with a position continues after some
+ * ID.  This ID must be less than those of all committed rows that the position's snapshot does not
+ * see.
  */
 #include "server.h"
 
@@ -458,7 +459,7 @@ add_old_position(void)
 	const uint64 name = 1;
 	uint8		id[UUID_BYTES];
 
-	uuid_layout_pack(id, UUID_V7->version, uuid_generator_from(UUID_TIME_MAX));
+	uuid_layout_pack(id, UUID_V7->version, uuid_payload_before(UUID_TIME_MAX));
 	memset(&positions[0], 0, sizeof(Position));
 	uuid_position_advance(&positions[0].value, name, id);
 	seen.sees[0] = true;

@@ -20,8 +20,8 @@
 #define NEVER			INT_MAX
 
 /*
- * Programs of the processes: g generates a value, A advances the generator by ten seconds and a by
- * one, z resets the generator, h computes the horizon, + and - set the clock to the next and to the
+ * Programs of the processes: "g" generates a value, "a" advances the generator by one second, "A"
+ * by ten, "z" resets it, "h" computes the horizon, "+" and "-" set the clock to the next and to the
  * previous second.  At most write_failures writes of the mark fail.
  */
 typedef struct Scenario
@@ -65,9 +65,8 @@ write_letter(void *arg)
 			break;
 		case 'A':
 		case 'a':
-			result->value.time = uuid_clock_later(UUID_CLOCK_V7,
-												  uuid9562_generator_state().previous.time,
-												  result->letter == 'A' ? 10 : 1);
+			result->value.time = uuid_clock_v7_later(uuid9562_generator_state().previous.time,
+													 result->letter == 'A' ? 10 : 1);
 			uuid9562_advance_generator(result->value);
 			break;
 		case 'z':
