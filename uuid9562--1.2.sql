@@ -565,7 +565,7 @@ COMMENT ON FUNCTION uuidv7_after(text) IS 'ID after which a reader with a positi
 CREATE FUNCTION uuid_replay_target(OUT target text, OUT lsn pg_lsn) RETURNS record
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_replay_target'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION uuid_replay_target() IS 'what a standby must have replayed to show the rows below a horizon';
+COMMENT ON FUNCTION uuid_replay_target() IS 'target: a standby that has replayed it shows all rows below the horizon';
 
 CREATE FUNCTION uuid_has_replayed(target text) RETURNS boolean
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_has_replayed'

@@ -61,6 +61,7 @@ uuid_key_line_split(char *line, char **name, uint8_t *key)
 		return false;
 	equals[-1] = '\0';
 	*name = strrchr(line, ' ');
+	/* neither name is empty, and one space separates them */
 	if (*name == NULL || (*name)[1] == '\0' || *line == ' ' || (*name)[-1] == ' ')
 		return false;
 	*(*name)++ = '\0';

@@ -87,8 +87,8 @@ uuid_branches_lower(UuidBranches *all, uint64_t start)
 /*
  * The text of a position or replay target consists of a name, a colon, and bytes as hexadecimal
  * digits: a format number, the OID of a database, 64-bit words in network byte order, and a
- * checksum that seals them.  The checksum detects an edited or truncated text, with which a reader
- * could skip rows, but is no secret.
+ * checksum that seals them.  The checksum detects an edited or truncated text, which could make a
+ * reader skip rows.  The checksum is not secret.
  */
 #define UUID_SEALED_FORMAT		1
 #ifndef UUID_SEALED_WORDS_MAX

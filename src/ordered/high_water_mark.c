@@ -7,7 +7,8 @@
  * catalogs.  Each change is written to WAL as a full-page image.  So the page is also on
  * standbys, and survives crash recovery, restoring a backup and pg_rewind; none of these
  * needs the library.  The WAL record is flushed before a value of the new range is generated.
- * So a server that has a row with such a value also has this WAL record.
+ * So a server that has a row with such a value also has this WAL record.  After a startup,
+ * reservation.c makes the generator continue at the mark.
  *
  * If there is no file, no ordered value has been generated.  If the file has no valid page,
  * it is corrupted or has another format, and uuid9562_read_mark() raises an error.  A crash or

@@ -166,9 +166,9 @@ is_prepared_elsewhere(TransactionId xid)
 }
 
 /*
- * Raise an error if the snapshot sees a transaction as in progress whose values are unknown,
- * unless it is prepared in another database; see transaction_slot.c.  Transactions from xmax on
- * count as in progress.
+ * Raise an error if the values of a transaction that the snapshot sees as in progress are unknown,
+ * unless the transaction is prepared in another database; see transaction_slot.c.  Transactions
+ * from xmax on count as in progress.
  */
 static void
 check_known(const FullSnapshot *full)
@@ -352,8 +352,10 @@ uuid9562_uuidv7_horizon(PG_FUNCTION_ARGS)
 }
 
 /*
- * Find the transaction that holds the horizon.  Return the number of its slot, and set *time to the
- * time of its smallest value.  If there is no such transaction, return -1.
+ * Find the transaction that holds the horizon, which may have finished since.  Return the number
+ * of its slot, and set *time to the time of its smallest value.  If there is no such transaction,
+ * return -1.  This serves only uuid_generator_stats(), so do not check whether the horizon is
+ * known.
  */
 int
 uuid9562_find_holder(uint64 *time)

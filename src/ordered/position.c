@@ -205,7 +205,8 @@ uuid9562_uuid_has_replayed(PG_FUNCTION_ARGS)
 	if (IsolationUsesXactSnapshot())
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-				 errmsg("cannot execute uuid_has_replayed() at isolation level REPEATABLE READ"),
+				 errmsg("cannot execute uuid_has_replayed() at isolation level %s",
+						IsolationIsSerializable() ? "SERIALIZABLE" : "REPEATABLE READ"),
 				 errdetail("Later statements of the transaction would not see the rows that have been replayed."),
 				 errhint("Use isolation level READ COMMITTED.")));
 	uuid9562_read_mark(&mark, false);

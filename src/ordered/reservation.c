@@ -138,12 +138,12 @@ reserve_after(uint64 time)
 }
 
 /*
- * Return the mark's entry for a branch.  If the current branch has none, add it.
+ * Return the mark's entry for a branch.  If the current branch never had one, add it.
  *
- * Raise an error if an entry that once existed is missing.  If it is of an older branch, too many
- * resets have removed it.  If it is of the current branch, the mark is corrupted.  A new entry
- * would number the replay targets from 1 again, and a standby could mistake a new target for an
- * earlier one that it has replayed.
+ * Raise an error if an entry that once existed is missing.  The entry of an older branch is removed
+ * after too many resets.  If that of the current branch is missing, the mark is corrupted.  A new
+ * entry would number the replay targets from 1 again, and a standby could mistake a new target for
+ * an earlier one that it has replayed.
  */
 static UuidBranch *
 find_or_add_entry(HighWaterMark *mark, uint64 name)

@@ -40,9 +40,9 @@ add_to_history(TransactionSlot *slot, UuidHistoryEntry entry)
 }
 
 /*
- * Clear the smallest value of a finished or prepared transaction in the slot of this process, after
- * adding it to the history of the given slot.  That slot is NULL if no row of the transaction can
- * become visible.
+ * Add the smallest value of a finished or prepared transaction to the history of the given slot,
+ * and then clear it in the slot of this process.  history_slot is NULL if no row of the
+ * transaction can become visible.
  */
 static void
 finish_transaction(TransactionSlot *history_slot)

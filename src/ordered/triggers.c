@@ -5,11 +5,11 @@
  *
  * A reader misses no row if the ID of each row is at least the smallest value that the inserting
  * transaction has generated, because horizon.c shows that no horizon passes this value before
- * the transaction has finished.  The stamp sets a column to such an ID.  The guard refuses all
- * other IDs.  It also refuses IDs above the greatest value of the transaction, because a horizon
- * can stay below such an ID for years.
+ * the transaction has finished.  The stamp sets a column to such an ID.
  *
- * The guard also accepts a value of another session between these two values, which is as safe.
+ * The guard accepts only IDs from the smallest to the greatest value of the transaction.  Smaller
+ * IDs are not safe.  Greater IDs are, but a horizon can stay below them for years.  An ID between
+ * both values can be of another session, which is as safe.
  */
 #include "ordered/shared_state.h"
 

@@ -161,6 +161,18 @@ add_call_comparison(WithinCall *call, bool is_lower, List *args)
 	return add_comparison(call, is_lower, uuid9562_make_call(call, name, UUIDOID, args));
 }
 
+/* Add the comparisons with both bounds of a period, or of an empty period if it is NULL. */
+static bool
+add_period_comparisons(WithinCall *call, const RangeType *period)
+{
+	TypeCacheEntry *range = lookup_type_cache(TSTZRANGEOID, TYPECACHE_RANGE_INFO);
+	UuidBounds	bounds = uuid9562_period_bounds(call->kind, range,
+												period != NULL ? period : make_empty_range(range));
+
+	return (!bounds.has_lower || add_constant_comparison(call, true, bounds.lower)) &&
+		(!bounds.has_upper || add_constant_comparison(call, false, bounds.upper));
+}
+
 /* Add the comparison for an argument of tstzrange, unless it is a constant NULL. */
 static bool
 add_side_comparison(WithinCall *call, bool is_lower, Node *time, bool inclusive)
@@ -173,8 +185,10 @@ add_side_comparison(WithinCall *call, bool is_lower, Node *time, bool inclusive)
 								   list_make2(time, makeBoolConst(inclusive, false)));
 	if (constant->constisnull)
 		return true;
-	bound = uuid9562_side_bound(call->kind, is_lower, DatumGetTimestampTz(constant->constvalue),
-								inclusive);
+	/* if no UUID of the kind meets this side, none is in the period */
+	if (!uuid9562_side_bound(call->kind, is_lower, DatumGetTimestampTz(constant->constvalue),
+							 inclusive, &bound))
+		return add_period_comparisons(call, NULL);
 	return add_constant_comparison(call, is_lower, bound);
 }
 
@@ -240,16 +254,11 @@ uuid9562_make_comparisons(WithinCall *call)
 	if (IsA(call->period, Const))
 	{
 		const Const *period = (Const *) call->period;
-		UuidBounds	bounds;
 
 		/* PostgreSQL has folded NULL, except from a UNION ALL pulled up */
 		if (period->constisnull)
 			return add_comparison(call, true, (Expr *) makeNullConst(UUIDOID, -1, InvalidOid));
-		bounds = uuid9562_period_bounds(call->kind,
-										lookup_type_cache(TSTZRANGEOID, TYPECACHE_RANGE_INFO),
-										DatumGetRangeTypeP(period->constvalue));
-		return (!bounds.has_lower || add_constant_comparison(call, true, bounds.lower)) &&
-			(!bounds.has_upper || add_constant_comparison(call, false, bounds.upper));
+		return add_period_comparisons(call, DatumGetRangeTypeP(period->constvalue));
 	}
 
 	if (is_tstzrange_call(call->period) &&

@@ -7,9 +7,9 @@
  * versions, or if the query has the same condition twice, an index scan uses "id IS NOT NULL"
  * instead of the call, and does not check the version of each row.
  *
- * An estimate evaluates all bounds that the conditions of the table compare the ID with.  A query
- * with many periods has as many calls of uuid_is_v7, so the last estimate is remembered: otherwise,
- * the time for planning would grow with the square of the number of periods.
+ * An estimate evaluates all bounds that the table's conditions compare the ID with.  A query with n
+ * periods has n calls of uuid_is_v7.  So remember the last estimate.  Otherwise, the time for
+ * planning would grow with the square of n.
  */
 #include "period/period.h"
 

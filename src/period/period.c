@@ -153,25 +153,27 @@ SQL_FUNCTION(uuid9562_uuidv8_node_lower_bound_tstzrange, period_bound, UUID_V8_N
 SQL_FUNCTION(uuid9562_uuidv8_node_upper_bound_tstzrange, period_bound, UUID_V8_NODE, false)
 
 /*
- * Return the bound for one side of a period.  A lower bound is the smallest UUID of the kind whose
- * timestamp is the given time or later.  An upper bound is the greatest one whose timestamp is that
- * time or earlier.  If the bound is exclusive, exclude the time itself.  If there is no such UUID,
- * return a lower bound greater than every UUID of the kind, or an upper bound less than every UUID
- * of the kind.  Since the other bound is not known, only a UUID of another variant (4.1) is exact.
+ * Set *bound to the bound for one side of a period.  A lower bound is the smallest UUID of the
+ * kind whose timestamp is the given time or later.  An upper bound is the greatest one whose
+ * timestamp is that time or earlier.  If the bound is exclusive, exclude the time itself.  If
+ * there is no such UUID, return false, and set a lower bound greater than every UUID of the kind,
+ * or an upper bound less than every UUID of the kind, which only a UUID of another variant (4.1)
+ * can be.
  */
-Datum
-uuid9562_side_bound(const UuidKind *kind, bool is_lower, TimestampTz time, bool inclusive)
+bool
+uuid9562_side_bound(const UuidKind *kind, bool is_lower, TimestampTz time, bool inclusive,
+					Datum *bound)
 {
 	int64		first = is_lower ? first_micros(time, inclusive) : PG_INT64_MIN;
 	int64		last = is_lower ? PG_INT64_MAX : last_micros(time, inclusive);
 	UuidPayload lowest = {UUID_TIME_MAX, 0};
 	UuidPayload highest = {0, UUID_TAIL_MAX};
 	bool		found = uuid_clock_span(kind->clock, first, last, &lowest.time, &highest.time);
-	Datum		bound = uuid_datum(kind->version, is_lower ? lowest : highest);
 
+	*bound = uuid_datum(kind->version, is_lower ? lowest : highest);
 	if (!found)
-		memset(DatumGetUUIDP(bound)->data + UUID_LEN / 2, is_lower ? 0xff : 0, UUID_LEN / 2);
-	return bound;
+		memset(DatumGetUUIDP(*bound)->data + UUID_LEN / 2, is_lower ? 0xff : 0, UUID_LEN / 2);
+	return found;
 }
 
 /*
@@ -186,10 +188,12 @@ side_bound(FunctionCallInfo fcinfo, const UuidKind *kind, bool is_lower)
 {
 	TimestampTz none = is_lower ? DT_NOBEGIN : DT_NOEND;
 	TimestampTz time = PG_ARGISNULL(0) ? none : PG_GETARG_TIMESTAMPTZ(0);
+	Datum		bound;
 
 	if (PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	return uuid9562_side_bound(kind, is_lower, time, PG_GETARG_BOOL(1));
+	(void) uuid9562_side_bound(kind, is_lower, time, PG_GETARG_BOOL(1), &bound);
+	return bound;
 }
 
 SQL_FUNCTION(uuid9562_uuidv6_lower_bound_timestamptz, side_bound, UUID_V6, true)

@@ -39,8 +39,8 @@ typedef struct WithinCall
 /* period.c: the bounds as values */
 extern UuidBounds uuid9562_period_bounds(const UuidKind *kind, TypeCacheEntry *typcache,
 										 const RangeType *period);
-extern Datum uuid9562_side_bound(const UuidKind *kind, bool is_lower, TimestampTz time,
-								 bool inclusive);
+extern bool uuid9562_side_bound(const UuidKind *kind, bool is_lower, TimestampTz time,
+								bool inclusive, Datum *bound);
 
 /* bounds.c: the bounds in expressions */
 extern Expr *uuid9562_make_call(const WithinCall *call, const char *name, Oid result_type,

@@ -52,8 +52,9 @@ typedef struct Rows
 } Rows;
 
 /*
- * A UUID, and the rows below it in bins.  The boundaries are the nil UUID, the UUIDs of the
- * histogram that have the version, the smallest UUID of the current time, and the max UUID.
+ * A UUID, and the number of rows below it, measured in bins.  The boundaries are the nil UUID, the
+ * UUIDs of the histogram that have the version, the smallest UUID of the current time, and the max
+ * UUID.
  */
 typedef struct Boundary
 {
@@ -97,9 +98,8 @@ uuid_distance(const uint8 *low, const uint8 *high)
 }
 
 /*
- * Estimate how many rows of the version are between two UUIDs, in bins.  Assume the density of the
- * version's first bins or, with at_end, of its last bins.  If the version has no bin, assume half a
- * bin.
+ * Estimate how many bins of rows of the version are between two UUIDs.  Assume the density of the
+ * version's first bins or, with at_end, of its last bins.  If the version has no bin, return 0.5.
  */
 static double
 bins_between(const Statistics *statistics, bool at_end, const uint8 *low, const uint8 *high)
@@ -114,6 +114,7 @@ bins_between(const Statistics *statistics, bool at_end, const uint8 *low, const 
 	return bins * uuid_distance(low, high) / uuid_distance(from[0].uuid, from[bins].uuid);
 }
 
+/* Set the smallest UUID of the current time, in a kind that can differ from statistics->kind. */
 static void
 set_now(Statistics *statistics, const UuidKind *kind)
 {
@@ -272,8 +273,9 @@ load_statistics(PlannerInfo *root, HeapTuple tuple, Statistics *statistics)
 /*
  * Estimate the share of rows in a period that begins after the histogram (with above) or ends
  * before it, by the density of the nearest bins.  If it begins after the histogram but before now,
- * count the rows up to now, but at most one bin.  Otherwise, it can contain only rows added since
- * ANALYZE: count at most these, and one sampled row.
+ * count the rows up to now, but at most one bin, as add_recent_rows() does.  An earlier period, or
+ * one after now, can contain only rows added since ANALYZE: count at most these, and one sampled
+ * row.
  */
 static double
 extrapolated_share(const Statistics *statistics, const Side *lower, const Side *upper, bool above)

@@ -140,8 +140,8 @@ SQL_FUNCTION(uuid9562_uuidv8_node_id, extract, node_id_of)
  * With micros, it is a microsecond there too: the 12 bits after the milliseconds are read as a
  * fraction of a millisecond, as method 3 (RFC 9562, 6.2) and uuidv8_node() write them.
  *
- * The bits of a v8 UUID do not show its layout, so uuidv8_timestamp() assumes the layout of
- * appendix B.1, and the functions for v8_node that of uuidv8_node().
+ * The bits of a v8 UUID do not show its layout.  So uuidv8_timestamp() assumes the layout of
+ * appendix B.1, and the functions for v8_node assume the layout of uuidv8_node().
  */
 static pg_attribute_always_inline Datum
 kind_timestamp(FunctionCallInfo fcinfo, const UuidKind *kind, bool micros)

@@ -179,6 +179,8 @@ is_complete($third, 'after the promotion of a standby that has the same timeline
 	is(on($standby, "SELECT public.uuid_has_replayed('$target_of_second[2]')"), 'f', 'a standby never replays the target of a branch that died');
 	like(refusal("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT public.uuid_has_replayed('$next')", $standby),
 		qr/ERROR:  25001: cannot execute uuid_has_replayed\(\) at isolation level REPEATABLE READ/, 'a snapshot that would not see the rows is refused');
+	like(refusal("BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT public.uuid_has_replayed('$next')", $third),
+		qr/ERROR:  25001: cannot execute uuid_has_replayed\(\) at isolation level SERIALIZABLE/, 'also on a primary');
 	like(refusal("SELECT public.uuidv7_after('$reader->{position}')", $standby), qr/ERROR:  25006: cannot execute uuidv7_after\(\) during recovery/, 'uuidv7_after() raises an error during recovery');
 	# a restart of the primary begins another branch, but earlier targets stay valid
 	$third->stop;
