@@ -46,16 +46,43 @@ wrong_use(const TriggerUse *use, const char *message)
 					 use->timing, use->function)));
 }
 
+/* Return the number of the column that the argument of a trigger function names. */
+static int
+find_column(const TriggerData *data, const TriggerUse *use)
+{
+	const char *column = data->tg_trigger->tgargs[0];
+	int			attnum = SPI_fnumber(data->tg_relation->rd_att, column);
+	const FormData_pg_attribute *attribute;
+
+	if (attnum <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						column, RelationGetRelationName(data->tg_relation)),
+				 errhint("Create the trigger \"%s\" again with the name of the column as argument of %s().",
+						 data->tg_trigger->tgname, use->function)));
+	attribute = TupleDescAttr(data->tg_relation->rd_att, attnum - 1);
+	if (attribute->atttypid != UUIDOID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of relation \"%s\" is not of type uuid",
+						column, RelationGetRelationName(data->tg_relation))));
+	if (attribute->attgenerated != '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_GENERATED_ALWAYS),
+				 errmsg("function \"%s\" cannot be used with generated column \"%s\"", use->function, column)));
+	return attnum;
+}
+
 /*
  * Check how a trigger function is called, and return its trigger data.  Set *attnum to the number
- * of the column that its argument names, in the table or partition of the row.
+ * of the column that its argument names, in the table or partition of the row.  A statement has an
+ * FmgrInfo for each trigger of each partition, so find the column once for each FmgrInfo.
  */
 static const TriggerData *
 check_use(FunctionCallInfo fcinfo, const TriggerUse *use, int *attnum)
 {
 	const TriggerData *data = (const TriggerData *) fcinfo->context;
-	const char *column;
-	const FormData_pg_attribute *attribute;
 
 	if (!CALLED_AS_TRIGGER(fcinfo))
 		wrong_use(use, "was not called by trigger manager");
@@ -67,26 +94,9 @@ check_use(FunctionCallInfo fcinfo, const TriggerUse *use, int *attnum)
 		wrong_use(use, "must be fired for INSERT or UPDATE");
 	if (data->tg_trigger->tgnargs != 1)
 		wrong_use(use, "must be called with one argument, the name of a column");
-
-	column = data->tg_trigger->tgargs[0];
-	*attnum = SPI_fnumber(data->tg_relation->rd_att, column);
-	if (*attnum <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						column, RelationGetRelationName(data->tg_relation)),
-				 errhint("Create the trigger \"%s\" again with the name of the column as argument of %s().",
-						 data->tg_trigger->tgname, use->function)));
-	attribute = TupleDescAttr(data->tg_relation->rd_att, *attnum - 1);
-	if (attribute->atttypid != UUIDOID)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of relation \"%s\" is not of type uuid",
-						column, RelationGetRelationName(data->tg_relation))));
-	if (attribute->attgenerated != '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_GENERATED_ALWAYS),
-				 errmsg("function \"%s\" cannot be used with generated column \"%s\"", use->function, column)));
+	if (fcinfo->flinfo->fn_extra == NULL)
+		fcinfo->flinfo->fn_extra = (void *) (intptr_t) find_column(data, use);
+	*attnum = (int) (intptr_t) fcinfo->flinfo->fn_extra;
 	return data;
 }
 
