@@ -36,7 +36,11 @@ function rounded(number) { return sprintf(number < 1 ? "%.2f" : number < 10 ? "%
 function text(string, attributes, x) { return sprintf("text \"%s\" %s at (%.2fin, %.2fin)\n", string, attributes, x, -y) }
 
 END {
-	y = 0.1
+	y = 0.2
+	bars = text("blue: uuid9562, gray: others", "ljust", 0)
+	y = 0.39
+	bars = bars text("shorter is better; each group has its own scale", "ljust", 0)
+	y += 0.1
 	for (i = 1; i <= groups; i++) {
 		if (!count[i]) {
 			print "no figures of " measures[i] >"/dev/stderr"
