@@ -1,8 +1,8 @@
 /*
  * floor.c
- *		C functions of scripts/bench: baselines, which do only the minimum work of
- *		similar functions, a function that returns the session's CPU time, and the
- *		guard of IDs as a BEFORE trigger.
+ *		C functions of scripts/bench.  The baselines do only the minimum work of similar
+ *		functions.  floor_cpu() returns the session's CPU time.  floor_guard_before() is
+ *		the guard of IDs as a BEFORE trigger.
  *
  * The temporary server of scripts/bench loads this library by its path.
  */

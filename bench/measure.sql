@@ -6,9 +6,10 @@ CREATE FUNCTION floor.copy(uuid) RETURNS uuid LANGUAGE c STRICT AS :'floor', 'fl
 CREATE FUNCTION floor.read(uuid) RETURNS bigint LANGUAGE c STRICT AS :'floor', 'floor_read';
 CREATE FUNCTION floor.cpu() RETURNS float8 LANGUAGE c AS :'floor', 'floor_cpu';
 
--- The sides: statements to measure.  A side's figure is the CPU time of its "statement" minus
--- that of "less", multiplied by "scale".  Each CPU time is that of the fastest of "runs" runs,
--- and "before" is executed before each run.  If "planning" is true, the planning time of "statement" is measured instead.
+-- The statements to measure, called sides.  A side's figure is "scale" times the difference between
+-- the CPU times of "statement" and "less".  Each statement is executed "runs" times, and its
+-- fastest run counts.  "before" is executed before each run.  If "planning" is true, the planning
+-- time of "statement" is used instead of its CPU time.
 CREATE TABLE sides (
 	no int GENERATED ALWAYS AS IDENTITY, measure text, side text, statement text, setting text,
 	runs int DEFAULT 5, scale float8 DEFAULT 1, before text DEFAULT '', less text, planning boolean DEFAULT false
@@ -37,7 +38,7 @@ BEGIN
 	RETURN best;
 END$$;
 
--- Measure each side and add its figure.  In each round, a measure begins with another side.
+-- Measure each side and add its figure.  In each round, a measure begins with a different side.
 -- If a statement fails, for example because it uses an extension that is not installed,
 -- remove its side.  Delete the figures of round 0, in which caches are still empty.
 CREATE PROCEDURE time_sides(round int) LANGUAGE plpgsql AS $$

@@ -41,8 +41,8 @@ INSERT INTO queries VALUES
 INSERT INTO sides (measure, side, statement)
 SELECT 'ms, ' || measure, side, format('SELECT sum(amount) FROM %s WHERE %s', source, condition) FROM queries;
 
--- Group the rows of 30 partitions by a period condition.  Join ten periods to a table of v4 and v7,
--- which has an index only on the v7.
+-- Group the rows of 30 partitions by a period condition.  Join ten periods to a table of v4 and v7
+-- IDs, which has an index only on the v7 IDs.
 CREATE TABLE mixed AS SELECT id, amount FROM orders UNION ALL SELECT gen_random_uuid(), 0 FROM orders;
 CREATE INDEX ON mixed (id) WHERE public.uuid_is_v7(id);
 CREATE TABLE shifts AS SELECT tstzrange(start, start + interval '1 hour') AS period FROM generate_series(now() - interval '20 days', now() - interval '11 days', interval '1 day') AS start;

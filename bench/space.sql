@@ -1,5 +1,5 @@
--- What a column created_at with its own index costs: the seconds of CPU time for inserting at most
--- 500,000 rows into a table with and without it, and the size of the table and its indexes.
+-- Measure what a column created_at with its own index costs: the seconds of CPU time for inserting
+-- at most 500,000 rows with and without it, and the size of the table and its indexes.
 SELECT least(:rows, 500000) AS rows \gset
 CREATE TABLE loaded ();
 CREATE TABLE tables (no int, side text, rest text);

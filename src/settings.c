@@ -27,8 +27,8 @@ static const struct config_enum_entry v7_methods[] = {
 
 /*
  * The forms of a MAC address that PostgreSQL's manual lists for type macaddr.  The check hook does
- * not call macaddr_in(), which before PostgreSQL 16 can only raise an error.  In the postmaster,
- * with exit_on_error, an error is FATAL even inside PG_TRY, and ends the server.
+ * not call macaddr_in(), because before PostgreSQL 16 that function can only raise an error.  With
+ * exit_on_error, an error is FATAL even inside PG_TRY, and would end the postmaster.
  */
 static const char *const mac_address_forms[] = {
 	"xx:xx:xx:xx:xx:xx",
@@ -40,7 +40,7 @@ static const char *const mac_address_forms[] = {
 	"xxxxxxxxxxxx",
 };
 
-/* Check a MAC address, which is empty for a random node.  Pass the node to the assign hook. */
+/* Check a MAC address; empty means a random node.  Pass the node to the assign hook. */
 static bool
 check_mac_address(char **newval, void **extra, GucSource source)
 {

@@ -21,7 +21,7 @@
 #define UUID_CLOCK_NS_PER_US	1000
 #define UUID_CLOCK_V7_PER_MS	4096
 
-/* Means "no time".  All times are less. */
+/* Means "no time", and is greater than all times. */
 #define UUID_NO_TIME	UINT64_MAX
 
 /* Clock of a time field: its unit and epoch. */
@@ -160,8 +160,6 @@ uuid_clock_v7_shift(uint64_t ticks, int64_t micros, bool whole_ms, uint64_t *shi
  * value is in the period if uuid_clock_unix_micros() converts it to a time from first
  * to last, both inclusive.  The period may extend beyond the times that the field can
  * hold.  Return false if no value is in the period.
- *
- * Readings are counted from the epoch.
  */
 static inline bool
 uuid_clock_span(UuidClock clock, int64_t first, int64_t last,
@@ -171,7 +169,7 @@ uuid_clock_span(UuidClock clock, int64_t first, int64_t last,
 	const uint64_t ticks = uuid_clock_units[clock].reading_ticks;
 	const int64_t epoch = -uuid_clock_units[clock].epoch_sec * UUID_CLOCK_US_PER_SEC;
 	const uint64_t end = UUID_TIME_MAX / ticks;
-	uint64_t	first_reading = 0;
+	uint64_t	first_reading = 0;	/* counted from the epoch */
 	uint64_t	last_reading;
 
 	if (last < epoch)

@@ -46,7 +46,7 @@ typedef enum UuidMethod
 
 	/*
 	 * Method 1, for v7 only: the time is in milliseconds, and the next 16
-	 * bits are a counter.  It starts at a random number below 2^15.  The
+	 * bits are a counter, which starts at a random number below 2^15.  The
 	 * other 58 bits of the tail are random in every value.
 	 */
 	UUID_METHOD_COUNTER,
@@ -75,8 +75,8 @@ typedef enum UuidNext
 } UuidNext;
 
 /*
- * Return the greatest payload before a time, or zeros for time 0.  A generator that continues from
- * it returns values with this time or later ones.
+ * Return the greatest payload before a time, or zeros for time 0.  A generator that continues after
+ * this payload returns only values with the given time or a later one.
  */
 static inline UuidPayload
 uuid_payload_before(uint64_t time)
@@ -97,7 +97,7 @@ uuid_payload_less(UuidPayload a, UuidPayload b)
 	return a.time < b.time || (a.time == b.time && a.tail < b.tail);
 }
 
-/* Replace the previous payload by a payload that is greater. */
+/* Replace the previous payload by the given one if that is greater. */
 static inline void
 uuid_payload_advance(UuidPayload *previous, UuidPayload payload)
 {
@@ -106,8 +106,8 @@ uuid_payload_advance(UuidPayload *previous, UuidPayload payload)
 }
 
 /*
- * Return the time of a payload and the four bits of the counter below it, as one number.  Each
- * value of UUID_METHOD_FRACTION has a greater number than the previous value of its generator.
+ * Return the time of a payload and the four bits of the counter below it, as one number.  With
+ * UUID_METHOD_FRACTION, each value of a generator has a greater number than the previous value.
  */
 static inline uint64_t
 uuid_payload_ordinal(UuidPayload payload)

@@ -13,7 +13,7 @@
 
 #define UUID_KEY_BYTES	32
 
-/* The rest of a file.  The bytes must be writable: lines are split in place. */
+/* The rest of a file, from the next line on.  It must be writable: lines are split in place. */
 typedef struct UuidKeyLines
 {
 	char	   *next;			/* the next line */
@@ -42,7 +42,7 @@ uuid_key_lines_begin(UuidKeyLines *lines, char *bytes, size_t length)
 		return "it is empty";
 	if (bytes[length - 1] != '\n')
 		return "it does not end with a newline";
-	/* the byte order mark would become part of a name, and so hide a key */
+	/* the mark would become part of a name, whose key would not be found */
 	if (strncmp(bytes, "\xef\xbb\xbf", 3) == 0)
 		return "it begins with a byte order mark";
 	return NULL;
@@ -50,7 +50,7 @@ uuid_key_lines_begin(UuidKeyLines *lines, char *bytes, size_t length)
 
 #define UUID_KEY_DIGITS	"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 
-/* Split "database key_name = digits", leaving the name of the database at the start of the line. */
+/* Split "database key_name = digits" in place.  Then line is the name of the database. */
 static inline bool
 uuid_key_line_split(char *line, char **name, uint8_t *key)
 {
@@ -61,14 +61,14 @@ uuid_key_line_split(char *line, char **name, uint8_t *key)
 		return false;
 	equals[-1] = '\0';
 	*name = strrchr(line, ' ');
-	/* neither name is empty, and one space separates them */
+	/* both names must be nonempty, and separated by one space */
 	if (*name == NULL || (*name)[1] == '\0' || *line == ' ' || (*name)[-1] == ' ')
 		return false;
 	*(*name)++ = '\0';
 	return true;
 }
 
-/* Read the next line that has a key, and split it in place. */
+/* Read the next line that is neither empty nor a comment, and split it in place. */
 static inline UuidKeyLine
 uuid_key_lines_next(UuidKeyLines *lines, uint8_t *key)
 {

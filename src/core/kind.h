@@ -9,7 +9,7 @@
 
 #include "clock.h"
 
-/* Numbers of the kinds, which index the array of a session's generators */
+/* Number of each kind: its index in uuid_kinds, and in the array of a session's generators */
 enum UuidKindNumber
 {
 	UUID_KIND_V1,

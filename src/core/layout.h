@@ -72,7 +72,7 @@ typedef struct UuidPayload
 	uint64_t	tail;			/* 62 bits */
 } UuidPayload;
 
-/* The bits of a tail that are set to a node or node ID instead of random bits */
+/* The bits of a tail that contain a node or node ID instead of random bits */
 typedef struct UuidNodeBits
 {
 	uint64_t	mask;			/* bits to set */
@@ -120,7 +120,7 @@ uuid_layout_store64(uint8_t *bytes, uint64_t word)
 	memcpy(bytes, &word, sizeof(word));
 }
 
-/* Return the variant of a UUID (4.1).  Nil has variant NCS, and Max the reserved one. */
+/* Return the variant of a UUID (4.1).  Nil has variant NCS, and Max has the reserved variant. */
 static inline UuidVariant
 uuid_layout_variant(const uint8_t *bytes)
 {

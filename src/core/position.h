@@ -2,16 +2,16 @@
  * position.h
  *		Positions of incremental readers, and the branches that they refer to.
  *
- * A branch is the set of values that a server generates between two starts of its generator.  These
- * values have the branch's start time or later times.  The floor of a branch is the least start
- * time of all later branches, so rows before the floor are from this or earlier branches.
+ * A branch is the set of values that a server generates between two starts of its generator.  None
+ * of these values has an earlier time than the start of the branch.  The floor of a branch is the
+ * earliest start of all later branches, so rows before it are from this or earlier branches.
  *
- * A position has an entry for each of the branches that a reader has visited last: the name of the
- * branch, and the last ID that the reader has read on it.  The entry states that the reader has
- * read all rows of this branch and of earlier branches up to the ID.  This remains true.  So on a
- * server that knows the branch, the reader can continue after the ID or at the floor, whichever is
- * less.  The floor is less if a later branch began before the ID, as after a failover.  If a branch
- * was lost with its server, the entry of an older branch is used.
+ * A position has an entry for each of the last branches that a reader has visited: the name of the
+ * branch, and the last ID read on it.  The entry states that the reader has read all rows of this
+ * and earlier branches up to the ID.  This always remains true.  So on a server that knows the
+ * branch, the reader can continue after the ID.  But if a later branch began before the ID, for
+ * example after a failover, the reader must continue at the floor.  If a branch was lost with its
+ * server, the reader uses the entry of an older branch.
  *
  * src/ordered/position.c explains replay targets.
  */
@@ -24,7 +24,7 @@
 /* --- branches ---------------------------------------------------------------- */
 
 #ifndef UUID_BRANCH_MAX
-#define UUID_BRANCH_MAX		339 /* these fit in a page of 8 kB; tests use less */
+#define UUID_BRANCH_MAX		339 /* as many as fit in 8 kB; tests use fewer */
 #endif
 
 typedef struct UuidBranch
@@ -34,14 +34,14 @@ typedef struct UuidBranch
 	uint64_t	floor;			/* UUID_NO_TIME if there is no later branch */
 } UuidBranch;
 
-/* The last branches on which a position or replay target was returned, oldest first */
+/* The last branches that got an entry in the high-water mark, oldest first; see reservation.c */
 typedef struct UuidBranches
 {
 	uint64_t	count;
 	UuidBranch	branches[UUID_BRANCH_MAX];
 } UuidBranches;
 
-/* Return the branch with a name, or NULL. */
+/* Find a branch by its name.  Return NULL if it is not in the list. */
 static inline UuidBranch *
 uuid_branches_find(UuidBranches *all, uint64_t name)
 {
@@ -65,7 +65,7 @@ uuid_branches_add(UuidBranches *all, uint64_t name)
 	return &all->branches[all->count++];
 }
 
-/* Lower all greater floors to the start of a new branch.  Return whether a floor has changed. */
+/* Lower each floor above the start of a new branch to this start.  Return whether one changed. */
 static inline bool
 uuid_branches_lower(UuidBranches *all, uint64_t start)
 {
@@ -85,10 +85,10 @@ uuid_branches_lower(UuidBranches *all, uint64_t start)
 /* --- text -------------------------------------------------------------------- */
 
 /*
- * The text of a position or replay target consists of a name, a colon, and bytes as hexadecimal
- * digits: a format number, the OID of a database, 64-bit words in network byte order, and a
- * checksum that seals them.  The checksum detects an edited or truncated text, which could make a
- * reader skip rows.  The checksum is not secret.
+ * The text of a position or replay target consists of a name, a colon, and hexadecimal digits.  The
+ * digits are those of a format number, the OID of a database, a few 64-bit words, and a checksum of
+ * all this.  The checksum detects an edited or truncated text, which could make a reader skip rows.
+ * It does not prevent forgery.
  */
 #define UUID_SEALED_FORMAT		1
 #ifndef UUID_SEALED_WORDS_MAX
@@ -171,8 +171,8 @@ uuid_sealed_write(const char *name, const UuidSealed *sealed, char *string)
 /*
  * Read a text that uuid_sealed_write() wrote with the given name.  Return false for any other text.
  *
- * Take the numbers from their places, without a check.  Then write the text again, and compare.
- * A wrong character anywhere makes both texts differ.
+ * First read the numbers at their places without checking them.  Then write the text again from
+ * these numbers.  If any character was wrong, the two texts differ.
  */
 static inline bool
 uuid_sealed_read(const char *name, const char *string, size_t length, UuidSealed *sealed)
@@ -205,12 +205,12 @@ uuid_sealed_read(const char *name, const char *string, size_t length, UuidSealed
 
 /*
  * Set the last ID read on a branch, and move the entry of the branch to the front.  If there is no
- * room for a new entry, replace the last entry, which is of the branch visited longest ago.
+ * room for a new entry, replace the last entry, whose branch was visited longest ago.
  */
 static inline void
 uuid_position_advance(UuidSealed *position, uint64_t branch, const uint8_t *id)
 {
-	int			i = 0;			/* the entry of the branch, or a new entry */
+	int			i = 0;			/* word at which the branch's entry begins */
 
 	while (i < position->count && position->words[i] != branch)
 		i += UUID_POSITION_WORDS;
@@ -218,7 +218,7 @@ uuid_position_advance(UuidSealed *position, uint64_t branch, const uint8_t *id)
 		i -= UUID_POSITION_WORDS;
 	else if (i == position->count)
 		position->count += UUID_POSITION_WORDS;
-	/* move the entries before it back */
+	/* move the entries before it to make room at the front */
 	memmove(&position->words[UUID_POSITION_WORDS], position->words, i * sizeof(uint64_t));
 	position->words[0] = branch;
 	position->words[1] = uuid_layout_load64(id);
@@ -226,9 +226,9 @@ uuid_position_advance(UuidSealed *position, uint64_t branch, const uint8_t *id)
 }
 
 /*
- * Find the ID after which a reader continues.  An entry whose branch is known allows its own ID or
- * the last ID before the floor of the branch, whichever is less.  Choose the greatest ID allowed.
- * Return false if no branch is known.
+ * Find the ID after which a reader continues.  Each entry whose branch is known gives one ID: its
+ * own ID or the last ID before the floor of the branch, whichever is less.  Choose the greatest of
+ * these IDs.  Return false if no branch is known.
  */
 static inline bool
 uuid_position_after(const UuidSealed *position, UuidBranches *known, uint8_t *after)

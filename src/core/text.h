@@ -22,14 +22,14 @@ typedef struct UuidTextForm
 {
 	const char *name;
 	const char *alphabet;		/* the digits that are written */
-	const uint8_t *values;		/* by byte: the digit's value plus 1, or 0 */
+	const uint8_t *values;		/* value of each byte plus 1; 0 if no digit */
 	uint8_t		length;			/* of the text that is written */
 	uint8_t		base;
 	uint8_t		bits;			/* bits of a digit, or 0 in base 58 and 62 */
 	uint8_t		zeros_before;	/* additional bits before the UUID */
 	uint8_t		zeros_after;	/* additional bits after the UUID */
 	uint8_t		padding;		/* number of "=" that a text may end with */
-	const char *frame;			/* the text, with x for a digit; NULL if none */
+	const char *frame;			/* has x for a digit; NULL if all are digits */
 	const char *expected;		/* sentence that describes valid texts */
 } UuidTextForm;
 
@@ -170,8 +170,8 @@ uuid_text_divide(uint64_t *words, uint32_t divisor)
 }
 
 /*
- * Multiply such a number by a factor below 2^32, and add digits below 2^32.  Return the part of the
- * result above 128 bits.
+ * Multiply a number of four 32-bit words by a factor below 2^32, and add digits below 2^32.  Return
+ * the part of the result above 128 bits.
  */
 static inline uint64_t
 uuid_text_multiply_add(uint64_t *words, uint64_t factor, uint64_t digits)
@@ -208,7 +208,7 @@ uuid_text_form_write_number(const UuidTextForm *form, uint32_t base, const uint8
 static inline void
 uuid_text_form_write(const UuidTextForm *form, const uint8_t *bytes, char *string)
 {
-	/* a constant base allows the compiler to replace divisions */
+	/* with a constant base, the compiler avoids slow divisions */
 	if (form->base == 58)
 		uuid_text_form_write_number(form, 58, bytes, string);
 	else if (form->base == 62)
@@ -298,9 +298,9 @@ uuid_typeid_read(const char *string, size_t length, size_t *prefix_length, uint8
 }
 
 /*
- * Read a string that has a given frame, in which each x stands for a hexadecimal digit, and other
- * characters for themselves.  Two digits are a byte.  Return false if the string does not have the
- * frame.  Some bytes may then already have been written.
+ * Read the bytes of a string that matches a frame.  In the frame, each x stands for a hexadecimal
+ * digit, and every other character stands for itself.  Two digits are a byte.  If the string does
+ * not match, return false.  Some bytes may then already have been written.
  */
 static inline bool
 uuid_hex_read(const char *frame, const char *string, uint8_t *bytes)

@@ -5,14 +5,15 @@
  * If a reader's snapshot sees a transaction as in progress, the reader needs the smallest value
  * that the transaction generated.  The history cannot keep every transaction, so it merges older
  * transactions in pairs.  A merged entry has the smaller of both values, the ID of the newer
- * transaction, and the database of both, or 0 if these differ.  If a snapshot sees the older
- * transaction as in progress, it also sees the newer one so, which finished later.  Then the reader
- * uses the merged value, which can be smaller than necessary but is never too great.
+ * transaction, and the database of both, or 0 if their databases differ.  A snapshot that sees the
+ * older transaction as in progress also sees the newer one as in progress, since that finished
+ * later.  So the reader uses the merged value, which can be smaller than necessary but is never too
+ * great.
  *
  * Level n holds up to two entries of 2^n transactions each.  Only the oldest entry of the last
- * level covers more, namely all older transactions.  At least 2^n - 1 transactions have finished
- * after an entry of level n.  So at a constant rate of transactions, the value that a reader uses
- * is at most about twice as old as its snapshot.
+ * level covers more: all older transactions.  After the 2^n transactions of an entry of level n, at
+ * least 2^n - 1 others have finished.  So at a constant rate of transactions, the value that a
+ * reader uses is at most about twice as old as its snapshot.
  */
 #ifndef UUID9562_CORE_TRANSACTION_HISTORY_H
 #define UUID9562_CORE_TRANSACTION_HISTORY_H

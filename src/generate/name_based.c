@@ -49,9 +49,9 @@ v8_algorithm(text *name)
  * uuidv5(namespace uuid, name text or bytea) returns uuid
  * uuidv8_name(namespace uuid, name text or bytea, algorithm text) returns uuid
  *
- * Hash the namespace followed by the name, with MD5 for version 3, SHA-1 for 5, or an
- * algorithm of the SHA-2 family for 8 (RFC 9562, 5.3, 5.5 and appendix B.2).  Return the
- * first 16 bytes of the hash, with version and variant replaced.  Hash a text as UTF-8,
+ * Hash the namespace followed by the name, with MD5 for version 3, with SHA-1 for version 5, and
+ * with an algorithm of the SHA-2 family for version 8 (RFC 9562, 5.3, 5.5 and appendix B.2).
+ * Return the first 16 bytes of the hash, with version and variant replaced.  Hash a text as UTF-8,
  * regardless of the encoding of the database (6.5).
  */
 static Datum

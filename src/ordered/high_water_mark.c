@@ -94,9 +94,9 @@ uuid9562_report_corruption(void)
 }
 
 /*
- * Read the mark, which is all zeros if there is no file.  If the page is not valid, raise an
- * error or, with repair, treat the page as missing.  During recovery, also treat an empty page
- * as missing, since recovery creates the file before it restores the page.
+ * Read the mark.  If there is no file, return all zeros.  If the page is not valid, raise an error
+ * or, with repair, return all zeros.  During recovery, also return all zeros for an empty page,
+ * since recovery creates the file before it restores the page.
  *
  * Rely on the mark's own checksum instead of PostgreSQL's checksum of the page.  A program that
  * enables data checksums can skip this file, since it has no entry in the system catalogs.
@@ -119,7 +119,7 @@ uuid9562_read_mark(HighWaterMark *mark, bool repair)
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 		memcpy(page.data, BufferGetPage(buffer), BLCKSZ);
 		UnlockReleaseBuffer(buffer);
-		/* the buffer is zeroed if the page checksum is wrong: read the file */
+		/* if the page checksum was wrong, the buffer is zeroed: read the file */
 		if (PageIsNew(page.data))
 			smgrread(storage, MAIN_FORKNUM, 0, page.data);
 	}

@@ -11,16 +11,15 @@
  * its smallest value.  So does a finished transaction that the snapshot sees as in progress.
  * If no transaction holds the horizon, it is just above the generator's last value.
  *
- * Proof.  Suppose that transaction T generates a value and commits, and that the snapshot
- * does not see T as finished.  The reader first reads the generator's last value L, and makes the
- * generator skip the rest of its tick.  If T's value is greater than L, it is in a later tick, and
- * so not below the horizon.  Otherwise T's smallest value
- * was in T's slot before L was read, because values are recorded, and L is read, under
- * the generator's lock (1).  Then the reader reads the value in the slot.  If this is no
- * longer T's value, T is already in the history (2), which is read after the value (3).
- * The history is in the order in which transactions finished.  So the reader starts at the
- * newest entry, and can stop at the first entry that the snapshot sees as finished (4).
- * If the history changes while the reader reads it, the reader reads it again (5).
+ * Proof.  Suppose that transaction T generates a value and commits, and that the snapshot does not
+ * see T as finished.  The reader first reads the generator's last value L, and makes the generator
+ * skip the rest of its tick.  If T's value is greater than L, it is in a later tick, and so not
+ * below the horizon.  Otherwise T's smallest value was in T's slot before L was read, because
+ * values are recorded, and L is read, under the generator's lock (1).  Then the reader reads the
+ * value in the slot.  If this is no longer T's value, T is already in the history (2), which is
+ * read after the value (3).  The history is in the order in which transactions finished.  So the
+ * reader starts at the newest entry, and can stop at the first entry that the snapshot sees as
+ * finished (4).  If the history changes while the reader reads it, the reader reads it again (5).
  *
  * PREPARE TRANSACTION copies T's smallest value to the history in the slot of the prepared
  * transaction, and then clears the value in the slot of the process (2).  The reader reads
@@ -34,9 +33,9 @@
  * already in the history, which is read later (7).  The reader must not ignore a whole history for
  * this reason, because backends of several databases may have used the slot in turn.
  *
- * After a restart, the generator continues from the high-water mark, which is in WAL and is
- * greater than all earlier values and horizons.  Until then, a horizon can be less than an earlier
- * one, since merged entries of a history can have smaller values than necessary.
+ * After a restart, the generator continues from the high-water mark, which is in WAL and is greater
+ * than all earlier values and horizons.  While the server runs, a horizon can be less than an
+ * earlier one, since merged entries of a history can have smaller values than necessary.
  *
  * A simpler design would need neither slots nor histories: each transaction that generates a value
  * takes a transaction ID, a ring stores pairs of the next transaction ID and the last value, and
@@ -85,8 +84,8 @@ statement_snapshot(const char *function)
 
 /*
  * Return the cache entry of the statement's snapshot.  For a new entry, capture the current branch
- * before any horizon is computed.  If a reset came between a horizon and the capture, a position
- * would be on the new branch, and a reader could skip values of that branch below the horizon.
+ * before any horizon is computed.  If a reset came between horizon and capture, a position would
+ * name the new branch, and its reader could skip values of that branch below the horizon.
  */
 CachedHorizon *
 uuid9562_snapshot_state(const char *function)
@@ -127,7 +126,7 @@ full_snapshot(Snapshot snapshot)
 /*
  * Check whether the snapshot sees a top-level transaction as finished.  If the snapshot was not
  * taken during recovery, its xip contains all top-level transactions that it sees as in progress.
- * So the subtransactions, for which XidInMVCCSnapshot() can read pg_subtrans, do not matter.
+ * So this function need not read pg_subtrans, as XidInMVCCSnapshot() does for subtransactions.
  */
 static bool
 snapshot_sees(const FullSnapshot *full, uint64 xid)
@@ -166,9 +165,9 @@ is_prepared_elsewhere(TransactionId xid)
 }
 
 /*
- * Raise an error if the values of a transaction that the snapshot sees as in progress are unknown,
- * unless the transaction is prepared in another database; see transaction_slot.c.  Transactions
- * from xmax on count as in progress.
+ * Raise an error if the snapshot sees a transaction as in progress whose values are unknown; see
+ * transaction_slot.c.  Ignore transactions that are prepared in another database.  A snapshot sees
+ * all transactions from xmax on as in progress.
  */
 static void
 check_known(const FullSnapshot *full)
@@ -189,10 +188,10 @@ check_known(const FullSnapshot *full)
 }
 
 /*
- * Read a history from its newest entry on, and return the smallest value of the entries of this
- * database whose transactions the snapshot sees as in progress (4).  If another process changes
- * the history at the same time, the caller ignores the result.  Even then the counts do not
- * exceed the size of the array.
+ * Return the smallest value of a history's entries that are of this database and that the snapshot
+ * sees as in progress.  Begin at the newest entry, and stop at the first entry that it sees as
+ * finished (4).  If another process changes the history at the same time, the caller ignores the
+ * result.  Even then the counts do not exceed the size of the array.
  */
 static uint64
 smallest_in_history(const volatile UuidHistory *history, const FullSnapshot *full)
@@ -352,7 +351,7 @@ uuid9562_uuidv7_horizon(PG_FUNCTION_ARGS)
 }
 
 /*
- * Find the transaction that holds the horizon, which may have finished since.  Return the number
+ * Find the transaction that holds the horizon; it may have finished meanwhile.  Return the number
  * of its slot, and set *time to the time of its smallest value.  If there is no such transaction,
  * return -1.  This serves only uuid_generator_stats(), so do not check whether the horizon is
  * known.

@@ -27,8 +27,8 @@ uuid9562_seconds_ahead(uint64 time, uint64 now)
 }
 
 /*
- * Count a value that is ahead of the clock.  Warn if it is more than max_ahead seconds
- * ahead, and again when a value is more than max_ahead seconds later than that of the warning.
+ * Count a value that is ahead of the clock.  Warn if it is more than max_ahead seconds ahead.  Warn
+ * again when a value is more than max_ahead seconds later than the value of the last warning.
  *
  * Read the clock again, since the caller's reading can be outdated: other sessions may
  * have generated values since then.
@@ -169,7 +169,7 @@ uuid9562_next_ordered(void)
 	now = clock_ticks(UUID_V7);
 	random = random_for(UUID_METHOD_FRACTION);
 
-	/* not the payload's time, which a reset can have made too late */
+	/* do not pass the payload's time: after a reset, it can be too late */
 	while (unlikely(!generate_reserved(now, random, &payload, &extend_at)))
 		uuid9562_extend_reservation(now, false);
 	if (uuid_payload_less(payload, uuid9562_own_values.first))

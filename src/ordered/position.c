@@ -8,11 +8,11 @@
  * the database in which it was computed, because the transactions of one database do not hold the
  * horizon of another.
  *
- * A replay target is a branch and a number, which the primary increments in the high-water mark
- * for each target.  If the mark of a server has the branch with this or a greater number, the
- * server has written or replayed all earlier WAL, and shows all rows that the target's snapshot
- * saw.  A WAL position is not enough: a clone, or a standby of another server, can reach it without
- * these rows.
+ * A replay target consists of a branch and a number.  For each target, the primary increments the
+ * number of the branch in its high-water mark.  If the mark of a server has the branch with the
+ * target's number or a greater one, the server has written or replayed all WAL before the target.
+ * So it shows all rows that the target's snapshot saw.  A WAL position is not enough: a clone, or a
+ * standby of another server, can reach the position without these rows.
  */
 #include "ordered/shared_state.h"
 
@@ -90,8 +90,8 @@ recorded_branch(CachedHorizon *cached)
 /*
  * uuidv7_position(id uuid, reader_position text) returns text
  *
- * Return the new position of a reader that was at reader_position, or at the beginning if that is
- * NULL, and has since read all rows up to id.  If id is NULL, return reader_position.
+ * Return the new position of a reader that was at reader_position (NULL: before the first row) and
+ * has since read all rows up to id.  If id is NULL, return reader_position.
  */
 Datum
 uuid9562_uuidv7_position(PG_FUNCTION_ARGS)
@@ -187,8 +187,8 @@ uuid9562_uuid_replay_target(PG_FUNCTION_ARGS)
  * uuid_has_replayed(target text) returns boolean
  *
  * Check whether this server has written or replayed a target.  If so, later statements see all rows
- * that the target's snapshot saw, unless they have been changed since.  If a primary returns false,
- * its history lacks the target, as after a failover that lost transactions.
+ * that the target's snapshot saw, except rows changed since then.  A primary returns false if its
+ * history lacks the target, for example after a failover that lost transactions.
  */
 Datum
 uuid9562_uuid_has_replayed(PG_FUNCTION_ARGS)

@@ -5,15 +5,15 @@
  * The high-water mark on disk reserves the values with times before reserved_until, and the
  * generator returns only reserved values.  A reservation covers two seconds.  A session that
  * generates a value after the first second extends the reservation.  Meanwhile, other sessions use
- * the remaining values, or wait if there are none.  After every startup, the generator returns only
- * values after the reservation.
+ * the remaining values, or wait if there are none.  After a startup, the generator skips all values
+ * that were reserved before.
  *
- * The first use of an ordered function after startup or promotion, and each reset, begins a new
- * branch (see core/position.h).  The name of the branch is published in shared memory last, when
- * the lowered floors of older branches have been flushed and the generator continues at the start
- * of the branch.  So if a session has read the name, the horizons that it then computes are on this
- * branch or a later one.  The mark gets an entry for a branch before the branch's first position or
- * replay target is returned, or at a reset.  So restarts without readers add no entries.
+ * Each reset, and the first use of an ordered function after startup or promotion, begins a new
+ * branch (see core/position.h).  First the lowered floors of older branches are flushed, and the
+ * generator is set to the start of the branch.  Then the branch's name is published in shared
+ * memory.  So if a session reads the name and then computes a horizon, the horizon is on this
+ * branch or a later one.  The mark gets an entry for a branch before its first position or replay
+ * target is returned, or at the reset that ends it.  So restarts without readers add no entries.
  */
 #include "ordered/shared_state.h"
 
@@ -25,8 +25,8 @@
 
 /*
  * Attach to shared memory, and acquire mark_lock.  The caller releases it in PG_FINALLY(), since
- * PostgreSQL itself releases locks only after it has sent the error to the client.  Until a slow
- * client has read the error, all other sessions would wait for the lock.
+ * PostgreSQL itself releases locks only after it has sent the error to the client.  Otherwise all
+ * other sessions would wait until a slow client has read the error.
  */
 static void
 lock_mark(void)
@@ -84,7 +84,7 @@ uuid9562_generator_state(void)
 }
 
 /*
- * Publish the name of a new branch.  The generator already continues at the branch's start.  The
+ * Publish the name of a new branch.  The generator is already at the start of the branch.  The
  * barriers pair with those of uuid9562_snapshot_state() and uuid9562_prepare_generator().
  */
 static void
@@ -110,7 +110,7 @@ load_mark(HighWaterMark *mark)
 	if (!uuid9562_shared->loaded && uuid_branches_lower(&mark->branches, mark->reserved_until))
 		uuid9562_write_mark(mark);
 
-	/* skip values from before a startup, a reset or a failed write */
+	/* skip values reserved before a startup or reset, or by a failed write */
 	if (mark->reserved_until > uuid9562_generator_state().reserved_until)
 		raise_previous(uuid_payload_before(mark->reserved_until));
 	if (!uuid9562_shared->loaded)
@@ -138,12 +138,12 @@ reserve_after(uint64 time)
 }
 
 /*
- * Return the mark's entry for a branch.  If the current branch never had one, add it.
+ * Return the mark's entry for a branch.  If the current branch never had an entry, add one.
  *
- * Raise an error if an entry that once existed is missing.  The entry of an older branch is removed
- * after too many resets.  If that of the current branch is missing, the mark is corrupted.  A new
- * entry would number the replay targets from 1 again, and a standby could mistake a new target for
- * an earlier one that it has replayed.
+ * Raise an error if the branch had an entry that is now missing.  The entry of an older branch is
+ * removed after too many resets.  If the entry of the current branch is missing, the mark is
+ * corrupted.  A new entry would number the replay targets from 1 again, so that a standby could
+ * mistake a new target for an earlier target that it has replayed.
  */
 static UuidBranch *
 find_or_add_entry(HighWaterMark *mark, uint64 name)

@@ -26,7 +26,7 @@ typedef struct HighWaterMark
 	UuidBranches branches;
 } HighWaterMark;
 
-/* What has been computed for a snapshot */
+/* The branch and the horizon of a snapshot */
 typedef struct CachedHorizon
 {
 	uint64		branch;			/* branch captured for positions, or 0 */
@@ -53,8 +53,8 @@ typedef struct OrderedGenerator
 } OrderedGenerator;
 
 /*
- * The smallest values of the transactions of a process, or of a prepared transaction.
- * A process writes its own slot, and the slots of the transactions that it prepares.
+ * The slot of a process, with the smallest values of its transactions, or the slot of a prepared
+ * transaction.  A process writes its own slot, and the slots of the transactions that it prepares.
  */
 typedef struct TransactionSlot
 {
@@ -87,8 +87,8 @@ typedef struct SharedState
 {
 	uint32		layout;			/* SHARED_LAYOUT; must be first */
 	int			tranche;
-	LWLock		mark_lock;		/* for the high-water mark and recorded, and
-								 * to set loaded and first_known_xid */
+	LWLock		mark_lock;		/* protects the high-water mark and recorded,
+								 * and changes of loaded and first_known_xid */
 	bool		loaded;			/* has the mark been read or reset since
 								 * startup or promotion? */
 	uint64		first_known_xid;	/* see transaction_slot.c */

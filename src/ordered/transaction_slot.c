@@ -1,6 +1,6 @@
 /*
  * transaction_slot.c
- *		The smallest ordered value of each transaction, which next_value.c records in the
+ *		The smallest ordered value of each transaction.  next_value.c records the value in the
  *		slot of the process.
  *
  * Each process and each prepared transaction has a slot in shared memory.  A reader computes
@@ -24,8 +24,8 @@ TransactionSlot *uuid9562_own_slot;
 ValueRange	uuid9562_own_values = NO_VALUES;
 
 /*
- * Add a transaction to a history.  Concurrent readers retry if the changecount is odd or
- * has changed, as with PgBackendStatus (step (5) of horizon.c).
+ * Add a transaction to a history.  Like those of PgBackendStatus, concurrent readers retry if the
+ * changecount is odd or has changed (step (5) of horizon.c).
  */
 static void
 add_to_history(TransactionSlot *slot, UuidHistoryEntry entry)
@@ -89,15 +89,16 @@ finish_aborted_or_prepared(XactEvent event, void *arg)
 /*
  * Resource release callback: finish a transaction that committed.
  *
- * PostgreSQL calls it after the transaction callbacks.  Those of other extensions can commit rows
- * with values of this transaction on other servers, as Citus does on its workers.  So the slot must
- * hold the horizon until all transaction callbacks have returned.  This callback cannot distinguish
- * COMMIT from PREPARE, but finish_aborted_or_prepared() has already cleared the slot at PREPARE.
+ * PostgreSQL calls this function after the transaction callbacks.  Callbacks of other extensions,
+ * such as Citus, can commit rows with values of this transaction on other servers.  So the slot
+ * must hold the horizon until all transaction callbacks have returned.  This callback cannot
+ * distinguish COMMIT from PREPARE, but finish_aborted_or_prepared() has cleared the slot at
+ * PREPARE.
  *
- * Older snapshots see the transaction as in progress, and so need its history, unless it has
- * no transaction ID and so no rows.  PostgreSQL also calls this function for resource owners of no
- * transaction, such as that of a WAL sender.  If this happens during a transaction,
- * IsTransactionState() is true, and the slot must not change.
+ * Older snapshots see the transaction as in progress, so they need its value in the history.
+ * Without a transaction ID it has no rows, and needs no history.  PostgreSQL also calls this
+ * function for resource owners that belong to no transaction, for example the one of a WAL sender.
+ * If this happens during a transaction, IsTransactionState() is true, and the slot must not change.
  */
 static void
 finish_committed(ResourceReleasePhase phase, bool is_commit, bool is_top_level, void *arg)

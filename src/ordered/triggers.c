@@ -8,8 +8,8 @@
  * the transaction has finished.  The stamp sets a column to such an ID.
  *
  * The guard accepts only IDs from the smallest to the greatest value of the transaction.  Smaller
- * IDs are not safe.  Greater IDs are, but a horizon can stay below them for years.  An ID between
- * both values can be of another session, which is as safe.
+ * IDs are not safe.  Greater IDs are safe, but can stay above the horizon for years, hidden from
+ * readers.  An ID between both values is safe even if it is from another session.
  */
 #include "ordered/shared_state.h"
 
@@ -123,8 +123,8 @@ uuid9562_uuidv7_stamp_trigger(PG_FUNCTION_ARGS)
 /*
  * uuidv7_guard_trigger(column) returns trigger
  *
- * AFTER INSERT OR UPDATE: raise an error if the column has NULL, or an ID that this transaction has
- * not generated, unless an UPDATE leaves the column as it was.
+ * AFTER INSERT OR UPDATE: raise an error if the column is NULL or has an ID that this transaction
+ * has not generated.  Accept an UPDATE that does not change the column.
  *
  * If an UPDATE moves a row to another partition, PostgreSQL fires the INSERT triggers of that
  * partition.  The guard then refuses the row's old ID, so the UPDATE must also set a new ID.

@@ -5,7 +5,7 @@
  * They replace "id <@ period" in a plan.  The bounds are the smallest and the greatest UUID
  * in the period.  The form of the period determines their expressions:
  *
- *		a constant			constants; no bound for an unbounded side; NULL if it is NULL
+ *		a constant			constants; no bound for an unbounded side; NULL if the period is NULL
  *		tstzrange(a, b)		uuidv7_lower_bound(a, true), uuidv7_upper_bound(b, false), or
  *							constants if a or b is a constant
  *		any other period	uuidv7_lower_bound(period), uuidv7_upper_bound(period)
@@ -88,7 +88,7 @@ is_tstzrange_call(const Node *period)
 		 ((const FuncExpr *) period)->funcid == F_TSTZRANGE_TIMESTAMPTZ_TIMESTAMPTZ_TEXT);
 }
 
-/* Check whether it is known that a period is not NULL, as with coalesce(period, 'empty'). */
+/* Check whether a period is known to be never NULL, for example coalesce(period, 'empty'). */
 bool
 uuid9562_is_never_null(const Node *period)
 {
@@ -109,8 +109,8 @@ uuid9562_is_never_null(const Node *period)
 }
 
 /*
- * Return which bounds of a tstzrange call are inclusive: its third argument, or the default "[)".
- * Return NULL if the argument is not a constant that tstzrange accepts.
+ * Return the third argument of a tstzrange call, or its default "[)".  It tells which bounds are
+ * inclusive.  Return NULL if the argument is not a constant that tstzrange accepts.
  */
 static const char *
 get_bound_flags(const FuncExpr *constructor)
@@ -128,7 +128,7 @@ get_bound_flags(const FuncExpr *constructor)
 	return strlen(flags) == 2 && strchr("[(", flags[0]) && strchr("])", flags[1]) ? flags : NULL;
 }
 
-/* Add "id >= bound" or "id <= bound".  Return false if bound is NULL: it could not be made. */
+/* Add "id >= bound" or "id <= bound".  Return false if bound is NULL, as it could not be made. */
 static bool
 add_comparison(WithinCall *call, bool is_lower, Expr *bound)
 {
@@ -161,7 +161,7 @@ add_call_comparison(WithinCall *call, bool is_lower, List *args)
 	return add_comparison(call, is_lower, uuid9562_make_call(call, name, UUIDOID, args));
 }
 
-/* Add the comparisons with both bounds of a period, or of an empty period if it is NULL. */
+/* Add the comparisons with both bounds of a period.  A null pointer means an empty period. */
 static bool
 add_period_comparisons(WithinCall *call, const RangeType *period)
 {
@@ -237,10 +237,10 @@ have_common_table(Node *id, Node *period)
  * Set call->comparisons to the comparisons of the ID with the bounds of the period.  Return
  * false if they should not replace the call.
  *
- * Exclude every period that is volatile or returns a set.  Unless the period is a constant or a
- * tstzrange() call, both bounds contain a copy of it.  So also exclude a period with a subquery,
- * whose results can differ (LIMIT without ORDER BY), or with columns of the ID's table, since its
- * bounds do not enable the use of an index, and cost more than the call.
+ * Exclude every period that is volatile or returns a set.  A period that is neither a constant nor
+ * a tstzrange() call is copied into both bounds.  Exclude it if it has a subquery, because the two
+ * copies can have different results (LIMIT without ORDER BY).  Also exclude it if it has columns of
+ * the ID's table: an index cannot use its bounds, and they cost more than the call.
  */
 bool
 uuid9562_make_comparisons(WithinCall *call)
@@ -255,7 +255,7 @@ uuid9562_make_comparisons(WithinCall *call)
 	{
 		const Const *period = (Const *) call->period;
 
-		/* PostgreSQL has folded NULL, except from a UNION ALL pulled up */
+		/* a NULL of a pulled-up UNION ALL; PostgreSQL folds all others */
 		if (period->constisnull)
 			return add_comparison(call, true, (Expr *) makeNullConst(UUIDOID, -1, InvalidOid));
 		return add_period_comparisons(call, DatumGetRangeTypeP(period->constvalue));

@@ -2,14 +2,14 @@
  * is_version_support.c
  *		Planner support of uuid_is_v6, uuid_is_v7 and uuid_is_v8.
  *
- * The support functions estimate how many rows of a table have the version; see
- * selectivity.c.  They also provide an index condition: if a CHECK constraint excludes other
- * versions, or if the query has the same condition twice, an index scan uses "id IS NOT NULL"
- * instead of the call, and does not check the version of each row.
+ * The support functions estimate how many rows of a table have the version; see selectivity.c.
+ * They also give an index scan the condition "id IS NOT NULL" instead of the call if it need not
+ * check the version of each row.  This is so if a CHECK constraint excludes other versions, or if
+ * the query has the same condition twice.
  *
- * An estimate evaluates all bounds that the table's conditions compare the ID with.  A query with n
- * periods has n calls of uuid_is_v7.  So remember the last estimate.  Otherwise, the time for
- * planning would grow with the square of n.
+ * An estimate evaluates all bounds that the table's conditions compare with the ID.  A query with n
+ * periods has n calls of uuid_is_v7 and 2n bounds.  This file remembers the last estimate, because
+ * the time for planning would otherwise grow with the square of n.
  */
 #include "period/period.h"
 
@@ -81,10 +81,11 @@ is_remembered(const RelOptInfo *rel, Oid funcid, List *args)
 }
 
 /*
- * With several periods, or with a view, several conditions of a table can be equal calls.  Set the
- * selectivity of one of them to the estimate, and of the others to 1.  PostgreSQL stores the
- * estimate for the call that is being estimated, so choose that one.  If that call is a part of a
- * larger condition, choose the first.
+ * Several conditions of a table can be equal calls, for example in a query with several periods.
+ * Count their effect once: set the selectivity of one condition to the estimate, and the
+ * selectivity of the others to 1.  PostgreSQL stores the estimate for the condition that it is
+ * estimating, so choose this one.  If the call is only a part of it, choose the first equal
+ * condition.
  */
 static void
 count_once(const RelOptInfo *rel, Oid funcid, List *args, double selectivity)
@@ -147,18 +148,18 @@ version_selectivity(PlannerInfo *root, Oid funcid, List *args, const UuidKind *k
 }
 
 /*
- * Check whether all rows that this transaction can see satisfy a CHECK constraint of a table.
+ * Check whether all rows that the current transaction can see satisfy a CHECK constraint.
  *
- * ALTER TABLE checks only the rows that are visible when it adds or validates the constraint.  A
- * snapshot taken before can see other rows, deleted since.  Such a snapshot sees the transaction
- * that last changed the row of pg_constraint as in progress.  So rely on the constraint only if
- * this transaction is older than TransactionXmin, as for an index with indcheckxmin.
+ * ALTER TABLE checks only the rows that are visible when it adds or validates the constraint.  An
+ * older snapshot can also see rows that have been deleted since.  Such a snapshot sees the
+ * transaction that last changed the row of pg_constraint as in progress.  So rely on the constraint
+ * only if that transaction precedes TransactionXmin, as for an index with indcheckxmin.
  *
  * A plan can be cached, and used with another snapshot.  PostgreSQL discards a transient plan if
  * TransactionXmin has changed.  So mark the plan as transient if the constraint is too new.  Also
- * do so while it is too new for a snapshot of any session, since SET TRANSACTION SNAPSHOT can
- * import that snapshot.  GlobalVisCheckRemovableXid() gets no relation, because for a temporary
- * table it would ignore other sessions.
+ * mark it if the constraint is too new for a snapshot of any session, since SET TRANSACTION
+ * SNAPSHOT can import that snapshot.  GlobalVisCheckRemovableXid() gets no relation, because for a
+ * temporary table it would ignore other sessions.
  *
  * The relation cache can differ from the row of pg_constraint, so also check convalidated here.
  */
@@ -224,8 +225,8 @@ is_checked(PlannerInfo *root, Index relid, FuncExpr *call)
 }
 
 /*
- * Check whether an earlier condition of the table is the same call, as in a query with several
- * periods.  Each scan checks that condition, so it need not check this call.  Fewer filters also
+ * Check whether an earlier condition of the table is the same call, for example in a query with
+ * several periods.  Each scan checks that condition, so it need not check this call.  Fewer filters
  * keep planning fast: create_indexscan_plan() compares every filter with every index condition.
  */
 static bool

@@ -153,12 +153,11 @@ SQL_FUNCTION(uuid9562_uuidv8_node_lower_bound_tstzrange, period_bound, UUID_V8_N
 SQL_FUNCTION(uuid9562_uuidv8_node_upper_bound_tstzrange, period_bound, UUID_V8_NODE, false)
 
 /*
- * Set *bound to the bound for one side of a period.  A lower bound is the smallest UUID of the
- * kind whose timestamp is the given time or later.  An upper bound is the greatest one whose
- * timestamp is that time or earlier.  If the bound is exclusive, exclude the time itself.  If
- * there is no such UUID, return false, and set a lower bound greater than every UUID of the kind,
- * or an upper bound less than every UUID of the kind, which only a UUID of another variant (4.1)
- * can be.
+ * Set *bound to the bound for one side of a period.  A lower bound is the smallest UUID of the kind
+ * whose timestamp is the given time or later.  An upper bound is the greatest one whose timestamp
+ * is that time or earlier.  If the bound is exclusive, exclude the time itself.  If there is no
+ * such UUID, return false, and set *bound to a UUID of another variant (4.1): greater than every
+ * UUID of the kind for a lower bound, and less than every UUID of the kind for an upper bound.
  */
 bool
 uuid9562_side_bound(const UuidKind *kind, bool is_lower, TimestampTz time, bool inclusive,

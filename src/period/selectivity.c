@@ -11,15 +11,14 @@
  * bins in PostgreSQL's histogram.  So this file also estimates how many of the rows in a
  * period have the version that the query asks for, called "the version" below.
  *
- * The comparisons from within_support.c use PostgreSQL's operators, so PostgreSQL estimates their
- * selectivity.  PostgreSQL multiplies it by the selectivity of uuid_is_v7, which cannot exceed 1
- * and so cannot correct a low estimate.  No other interface of PostgreSQL changes the estimate of
- * one comparison: get_relation_stats_hook replaces the statistics for all conditions, and
- * convert_to_scalar() does not support uuid.  But the planner caches each selectivity in
- * norm_selec of the RestrictInfo.  The planner estimates uuid_is_v7 first, since within_support.c
- * puts it before the comparisons.  So the support function of uuid_is_v7 sets norm_selec of the
- * comparisons, unless PostgreSQL has already set it.  PostgreSQL's clauselist_selectivity() then
- * combines both sides of the period.
+ * The comparisons from within_support.c use PostgreSQL's operators, so PostgreSQL itself estimates
+ * their selectivity.  An estimate for uuid_is_v7 is a factor of at most 1, so it cannot correct a
+ * low estimate.  No interface of PostgreSQL changes the estimate of a single comparison:
+ * get_relation_stats_hook replaces the statistics for all conditions, and convert_to_scalar() does
+ * not support uuid.  But the planner caches the selectivity of each condition in norm_selec of its
+ * RestrictInfo.  It estimates uuid_is_v7 first, since within_support.c puts that before the
+ * comparisons.  So the support function of uuid_is_v7 sets norm_selec of the comparisons, unless
+ * PostgreSQL has already set it.  Then clauselist_selectivity() combines both sides of the period.
  */
 #include "period/period.h"
 
@@ -68,13 +67,13 @@ typedef struct Statistics
 	RelOptInfo *rel;
 	AttStatsSlot histogram;
 	AttStatsSlot common;		/* most common values */
-	const UuidKind *kind;		/* of "the version" in these comments */
+	const UuidKind *kind;		/* its version is "the version" */
 	Boundary   *boundaries;
 	int			count;
-	int			last;			/* last boundary of the histogram; 0 if none */
-	double		bin;			/* share of all rows; 0 if no histogram */
-	double		nulls;			/* share of all rows */
-	double		newer;			/* the version's rows since ANALYZE, in bins */
+	int			last;			/* index of histogram's last boundary, or 0 */
+	double		bin;			/* share of rows in a bin; 0: no histogram */
+	double		nulls;			/* share of NULLs in all rows */
+	double		newer;			/* bins of the version added since ANALYZE */
 	uint8		now[UUID_LEN];	/* smallest UUID of the current time */
 } Statistics;
 
@@ -114,7 +113,7 @@ bins_between(const Statistics *statistics, bool at_end, const uint8 *low, const 
 	return bins * uuid_distance(low, high) / uuid_distance(from[0].uuid, from[bins].uuid);
 }
 
-/* Set the smallest UUID of the current time, in a kind that can differ from statistics->kind. */
+/* Set statistics->now to the smallest UUID of the current time, in the layout of a kind. */
 static void
 set_now(Statistics *statistics, const UuidKind *kind)
 {
@@ -153,22 +152,22 @@ add_boundary(Statistics *statistics, const uint8 *uuid, double all, double of_ve
 }
 
 /*
- * Add boundaries for the rows after the version's last boundary.  The histogram has "all" bins, of
- * which "of_version" are bins of the version.  Assume that the version's share of the rows added
- * since ANALYZE is the same, and that its new rows are between its last boundary and now.  If a
- * boundary of another version follows, the bin between both can also contain rows of the version,
- * up to now.  Estimate their number from the density of the last bins, but never as more than a
- * bin.
+ * Add boundaries for the rows after the version's last boundary.  The histogram has "all" bins, and
+ * "of_version" of them are bins of the version.  Assume that the version has the same share of the
+ * rows added since ANALYZE, and that its new rows are between its last boundary and now.  If a
+ * boundary of another version follows, the bin between the two boundaries can also contain rows of
+ * the version, up to now.  Estimate their number from the density of the last bins, but as one bin
+ * at most.
  */
 static void
 add_recent_rows(PlannerInfo *root, Statistics *statistics, double all, double of_version)
 {
 	Boundary   *last = &statistics->boundaries[statistics->last];
 	double		after_last = 0;
-	double		added = 0;		/* bins of rows since ANALYZE */
+	double		added = 0;		/* bins of rows added since ANALYZE */
 
 	set_now(statistics, statistics->kind);
-	/* uuidv8() writes greater times than uuidv8_node(): use its time */
+	/* a later UUID is from uuidv8(), not uuidv8_node(): use its clock */
 	if (statistics->kind->number == UUID_KIND_V8_NODE &&
 		memcmp(last->uuid, statistics->now, UUID_LEN) > 0)
 		set_now(statistics, UUID_V8);
@@ -252,7 +251,7 @@ share_below(const Statistics *statistics, const uint8 *uuid)
 	return share;
 }
 
-/* Complete statistics that have only the table and the kind. */
+/* Fill in all statistics except the table and the kind, which the caller has set. */
 static void
 load_statistics(PlannerInfo *root, HeapTuple tuple, Statistics *statistics)
 {
@@ -272,10 +271,10 @@ load_statistics(PlannerInfo *root, HeapTuple tuple, Statistics *statistics)
 
 /*
  * Estimate the share of rows in a period that begins after the histogram (with above) or ends
- * before it, by the density of the nearest bins.  If it begins after the histogram but before now,
- * count the rows up to now, but at most one bin, as add_recent_rows() does.  An earlier period, or
- * one after now, can contain only rows added since ANALYZE: count at most these, and one sampled
- * row.
+ * before it (otherwise).  Use the density of the nearest bins.  If the period begins after the
+ * histogram but before now, count the rows up to now, but at most one bin, as add_recent_rows()
+ * does.  Any other period can contain only rows added since ANALYZE: count at most these and one
+ * sampled row.
  */
 static double
 extrapolated_share(const Statistics *statistics, const Side *lower, const Side *upper, bool above)
@@ -293,10 +292,10 @@ extrapolated_share(const Statistics *statistics, const Side *lower, const Side *
 }
 
 /*
- * Set the selectivity of the comparisons with one bound of a period: the share of rows above its
- * lower bound, or below its upper bound.  If this share is less than one sampled row according to
- * the histogram, extrapolate, but do not exceed PostgreSQL's own estimate, which can use the
- * smallest or the greatest entry of an index.
+ * Set the selectivity of the comparisons with one bound of a period.  It is the share of rows above
+ * the lower bound (with above) or below the upper bound (otherwise).  If the histogram gives less
+ * than one sampled row, extrapolate.  But do not exceed PostgreSQL's own estimate, which can use
+ * the smallest or the greatest entry of an index.
  */
 static void
 set_side_selectivity(PlannerInfo *root, const Statistics *statistics, const Side *lower,

@@ -33,7 +33,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 
-/* Return the ID and the period of a call, which can have them in either order. */
+/* Return the ID and the period of a call, whose arguments can be in either order. */
 static WithinCall
 within_call(PlannerInfo *root, Oid funcid, List *args, const UuidKind *kind)
 {
@@ -71,10 +71,10 @@ has_call_supported_by(Node *node, void *support)
  *
  * Since PostgreSQL 18, the rewrite does harm only with grouping sets.  The parser replaces each
  * occurrence of a grouped expression in the select list and in HAVING by a Var of the RTE_GROUP.
- * subquery_planner() simplifies the expressions, and then replaces the Vars by copies.  It
- * simplifies a copy again only if it moves HAVING to WHERE, before rows are grouped.  So the
- * rewrite removes no occurrence.  It can create one, which without grouping sets has the same
- * value as the grouped expression in all rows of a group.
+ * subquery_planner() simplifies the grouped expressions, and then replaces each Var by a copy of
+ * its expression.  It simplifies a copy again only if it moves HAVING to WHERE, before rows are
+ * grouped.  So the rewrite removes no occurrence.  It can create a new occurrence, but without
+ * grouping sets that has the same value as the grouped expression in all rows of a group.
  */
 static List *
 grouped_expressions(Query *query)
@@ -113,9 +113,10 @@ is_affected_by_rewrite(const Query *query, const Node *expression)
  * the grouped value, which is NULL in grouping sets without the expression.  So the rewrite must
  * neither remove nor create an occurrence.
  *
- * Two kinds of grouped expressions prevent the rewrite.  Some have a type such that the rewrite
- * could remove or create them.  Others contain a call like this one: PostgreSQL could simplify a
- * NOT above its comparisons, or the trees of two different calls could become equal.
+ * Two kinds of grouped expressions prevent the rewrite.  The first kind has the type of an
+ * expression that the rewrite removes or creates.  The second kind contains a call like this one.
+ * PostgreSQL could simplify a NOT above the new comparisons, or two different calls could become
+ * equal trees.
  *
  * Up to PostgreSQL 18, the grouping can be that of the parent (see the top of this file).  Then
  * PostgreSQL simplifies the clause again for the sublink itself, and the rewrite happens there.
@@ -152,7 +153,7 @@ is_expensive(Node *expression)
 }
 
 /*
- * Rewrite "id is within period", or "period contains id", to comparisons with bounds. Return NULL
+ * Rewrite "id is within period", or "period contains id", to comparisons with bounds.  Return NULL
  * to leave the call as it is.  The ID occurs in every condition, so each evaluation must give the
  * same value, at a low cost.  If the ID has no column of this query, no index can be used.
  */

@@ -199,7 +199,7 @@ parse_file(Contents *contents, HTAB *table)
 		Key		   *key;
 
 		CHECK_FOR_INTERRUPTS();
-		/* a missing newline makes one line of two, with a long name */
+		/* if a newline is missing, two lines become one with a long name */
 		if (found == UUID_KEY_LINE_INVALID || strlen(lines.database) >= NAMEDATALEN)
 			return psprintf("syntax error in line %d", lines.number);
 		if (database == NULL || strcmp(lines.database, database) != 0)

@@ -74,7 +74,7 @@ timestamp_of(const pg_uuid_t *uuid, bool *isnull)
 	}
 }
 
-/* Check for the tail of v1 and v6: a clock sequence and a node, in the same bits (5.1 and 5.6). */
+/* Check for a clock sequence and a node, which v1 and v6 have in the same bits (5.1 and 5.6). */
 static bool
 has_node(const pg_uuid_t *uuid)
 {
@@ -137,8 +137,8 @@ SQL_FUNCTION(uuid9562_uuidv8_node_id, extract, node_id_of)
  *
  * Return the timestamp, or NULL if the UUID has another version (RFC 9562, 5.1, 5.6 and 5.7).  Its
  * precision is a microsecond in v1, v6 and v8, and a millisecond in v7 and in v8 with a node ID.
- * With micros, it is a microsecond there too: the 12 bits after the milliseconds are read as a
- * fraction of a millisecond, as method 3 (RFC 9562, 6.2) and uuidv8_node() write them.
+ * With micros, the precision is always a microsecond: the 12 bits after the milliseconds are read
+ * as a fraction of a millisecond, as method 3 (RFC 9562, 6.2) and uuidv8_node() write them.
  *
  * The bits of a v8 UUID do not show its layout.  So uuidv8_timestamp() assumes the layout of
  * appendix B.1, and the functions for v8_node assume the layout of uuidv8_node().

@@ -4,7 +4,8 @@
  *		base64url and TypeID.
  *
  * A text argument can have any server encoding, and any length.  Valid texts are short, and have
- * only ASCII characters.  So the functions compare bytes, and fetch only the first ones.
+ * only ASCII characters.  So the functions compare bytes, and fetch only the first bytes of a long
+ * text.
  */
 #include "value/value.h"
 

@@ -30,8 +30,8 @@ unix_micros_to_timestamptz(int64 unix_micros)
 }
 
 /*
- * Convert timestamptz to microseconds since 1970-01-01.  If the result exceeds an int64, as for
- * 'infinity', return PG_INT64_MAX, which no time field can hold.
+ * Convert timestamptz to microseconds since 1970-01-01.  If the result exceeds an int64, for
+ * example if the timestamp is 'infinity', return PG_INT64_MAX, which no time field can hold.
  */
 static inline int64
 timestamptz_to_unix_micros(TimestampTz timestamp)

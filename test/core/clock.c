@@ -116,7 +116,7 @@ v8_keeps_the_least_significant_bits(void **state)
 	assert_true(ticks_of(UUID_CLOCK_V8, 3 * round, 205409280 + 420) == 42);
 }
 
-/* Random microseconds, and those near both ends of the field, are read back unchanged. */
+/* Random microseconds, and microseconds near the ends of the field, are read back unchanged. */
 static void
 reads_back_every_whole_microsecond(void **state)
 {

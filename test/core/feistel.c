@@ -1,6 +1,6 @@
 /*
- * Tests of the Feistel network of public IDs, with recorded results of AES, or with
- * another function instead of AES.  test/t/key_file.pl tests the network with AES.
+ * Tests of the Feistel network of public IDs.  They replace AES by its recorded results or by
+ * another function.  test/t/key_file.pl tests the network with AES.
  */
 #include "support.h"
 

@@ -115,8 +115,8 @@ greater(UuidPayload a, UuidPayload b)
 }
 
 /*
- * Each of a million values, as bytes, is greater than the previous value, for every
- * method, clock and source.
+ * For every method, clock and source, each of a million values is greater than the previous value,
+ * compared as bytes.
  */
 static void
 every_value_exceeds_the_one_before(void **state)

@@ -107,7 +107,7 @@ random_line(char *line)
 			test_bits() % 4 == 0 ? PICK(names) : "", PICK(equals), PICK(digits));
 }
 
-/* Check that lines are read if a regular expression matches them, and into the same parts. */
+/* Check that a regular expression matches the same lines, and splits them into the same parts. */
 static void
 reads_the_lines_that_a_regular_expression_describes(void **state)
 {

@@ -178,7 +178,7 @@ enum
 	HISTORIES = 5000
 };
 
-/* What a server stores.  A row is 0 until it is committed, and then the time of its ID. */
+/* What a server stores.  A row is 0 until it is committed; then it is the time of its ID. */
 typedef struct Stored
 {
 	uint64_t	reserved;

@@ -1,7 +1,7 @@
 /*
- * Tests of the transaction history.  The value that a reader gets is not greater than the value of
- * any transaction that the reader's snapshot does not see, and is at most about twice as old as the
- * snapshot.
+ * Tests of the transaction history.  The value that a reader gets must not be greater than the
+ * value of any transaction that the reader's snapshot does not see.  It must be at most about twice
+ * as old as the snapshot.
  */
 #include "support.h"
 
@@ -66,7 +66,7 @@ result_is_at_most_twice_as_old(void **state)
 	}
 }
 
-/* Test random databases, and values in random order, as after resets of the generator. */
+/* Test random databases, and values in random order, which resets of the generator can cause. */
 static void
 result_is_never_too_great(void **state)
 {

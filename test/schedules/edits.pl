@@ -1,6 +1,6 @@
 # Check that the programs of this folder find errors: apply each edit below to a copy of the
-# code, build the program, and check that a schedule of the named scenario fails.  An edit whose
-# text the code does not contain exactly once is an error, so that no edit is lost.
+# code, build the program, and check that a schedule of the named scenario fails.  If the code
+# does not contain the text of an edit exactly once, that is an error, so that no edit is lost.
 #
 #	make edittest
 #	perl test/schedules/edits.pl [PART OF A DESCRIPTION]

@@ -42,7 +42,7 @@ static jmp_buf explorer;
 static int	choices[MAX_CHOICES];
 static int	options[MAX_CHOICES];
 static int	made;				/* number of choices made in this run */
-static int	given;				/* number of choices that repeat the last run */
+static int	given;				/* number of choices that next_run() has set */
 static int	preemptions;
 static int	reorderings;
 static int	points;
@@ -72,9 +72,9 @@ choose(int count)
 }
 
 /*
- * Choose the age of the value that a load sees; 0 is the newest value.  Each choice of an
- * older value is a reordering, up to the bound.  If the process has missed the newest value
- * before, it can miss this value again without another reordering.
+ * Choose the age of the value that a load sees; 0 is the newest value.  Each choice of an older
+ * value is a reordering, up to the bound.  With "again", an earlier load of the process has missed
+ * the same newest value, so missing it again does not count as another reordering.
  */
 int
 choose_age(int count, bool again)
@@ -245,7 +245,7 @@ model_wait(void)
 	continue_one();
 }
 
-/* Record a change, so that a crash before it differs from a crash after it. */
+/* Record a change that makes a crash after it differ from a crash before it. */
 void
 crash_matters(void)
 {
@@ -254,7 +254,7 @@ crash_matters(void)
 		act();
 }
 
-/* Run a process once in each run.  Never return, so that the stack of the process remains. */
+/* Run a process once in each run.  Never return, so that the stack of the process stays valid. */
 static void
 process_main(void)
 {

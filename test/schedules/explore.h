@@ -2,21 +2,22 @@
  * explore.h
  *		Run the real code of src/ordered under every schedule with few preemptions.
  *
- * Each process is a coroutine.  It can stop only at a point: before an atomic access, an
- * access to a lock or an event such as a commit, at a write barrier, and after a read barrier.
- * At each point, the explorer chooses the process that continues.  After a run, the explorer
- * changes the last choice that has an alternative, and runs everything again, until no choice
- * is left.  A switch from a process that could have continued is a preemption.  Most errors
- * need one or two preemptions, so the explorer tries all schedules with at most "bound" of
- * them, as CHESS and loom do.
+ * Each process is a coroutine, and can be interrupted only at points.  There is a point before each
+ * atomic access, each access to a lock and each event such as a commit, at each write barrier, and
+ * after each read barrier.  At a point, the explorer chooses the process that continues.  After a
+ * run, it changes the last choice that has an alternative, and runs everything again, until no
+ * alternative is left.  A switch from a process that could have continued is a preemption.  Most
+ * errors need only one or two preemptions.  So the explorer tries all schedules with at most
+ * "bound" preemptions, as CHESS and loom do.
  *
- * The effects of weak memory are choices too.  A store can be invisible to other processes until
- * the next write barrier or release of a lock.  A load can return any value that the memory has
- * had since the last read barrier or acquisition of a lock, but no value older than one that the
- * process has already seen there.  A load that misses the newest value is a reordering, and a run
- * has at most "bound" reorderings.  So one point between two barriers covers every order of the
- * plain accesses between them.  Code compiled with -fsanitize=thread calls hooks.c before each
- * plain access; the macros of points.h replace the other accesses.
+ * The explorer also chooses the effects of weak memory.  A store can be invisible to other
+ * processes until the next write barrier or release of a lock.  A load can return any value that
+ * the memory has had since the process's last read barrier or acquisition of a lock, but no older
+ * value than the process has already seen there.  A load that misses the newest value is a
+ * reordering, and a run has at most "bound" reorderings.  These choices cover every order of the
+ * plain accesses between two barriers, so one point between the barriers is enough.  Code compiled
+ * with -fsanitize=thread calls hooks.c before each plain access; the macros of points.h replace the
+ * other accesses.
  */
 #ifndef UUID9562_TEST_EXPLORE_H
 #define UUID9562_TEST_EXPLORE_H

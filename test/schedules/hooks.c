@@ -1,7 +1,6 @@
 /*
  * hooks.c
- *		The functions that code compiled with -fsanitize=thread calls before each plain
- *		access.
+ *		With -fsanitize=thread, compiled code calls these functions before each plain access.
  */
 #include "explore.h"
 
@@ -56,9 +55,9 @@ __tsan_write_range(void *address, size_t size)
 }
 
 /*
- * The compiler announces no access by memcpy(), memmove() and memset(), which it also calls to
- * assign structs.  Define these functions here, as the library of the sanitizer does.  clang
- * calls them with the prefix __tsan_.
+ * The compiler does not call the functions above for the accesses of memcpy(), memmove() and
+ * memset(), which it also uses to assign structs.  Define these three here, as the library of the
+ * sanitizer does.  clang calls them with the prefix __tsan_.
  */
 #undef memcpy
 #undef memmove

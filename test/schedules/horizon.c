@@ -1,16 +1,16 @@
 /*
  * horizon.c
- *		The horizon under every schedule of a few writers and a reader; see explore.h.
+ *		Test the horizon under every schedule of a few writers and a reader; see explore.h.
  *
  * In each run, these rules must hold.  If a transaction of the reader's database commits a row that
  * the reader's snapshot does not see, the row is not below the horizon.  A snapshot has only one
  * horizon.  When all transactions of this database have finished, no transaction holds the horizon.
- * No reader gets an error needlessly.
+ * No reader gets an error if the horizon can be known.
  *
  * After a reset or startup, values can be smaller than before.  Nevertheless, readers with
  * positions must miss no row.  At the end of the run, a reader with a position continues after some
- * ID.  This ID must be less than those of all committed rows that the position's snapshot does not
- * see.
+ * ID.  This ID must be less than the IDs of all committed rows that the position's snapshot does
+ * not see.
  */
 #include "server.h"
 
@@ -24,7 +24,7 @@ typedef enum Startup
 {
 	IN_USE,						/* ordered functions have been used */
 	WITH_PREPARED,				/* a transaction was prepared before startup */
-	WITH_PREPARED_ELSEWHERE,	/* in another database */
+	WITH_PREPARED_ELSEWHERE,	/* the same, but in another database */
 	WITH_POSITION,				/* a reader has read rows that a failover has
 								 * lost */
 	WITH_OLD_SNAPSHOT			/* a snapshot is from before startup */
@@ -42,15 +42,16 @@ typedef enum Startup
  *	a	aborts after one value
  *	p	is prepared after one value
  *	x	ends after one value because the backend exits; another backend follows
- *	u	like c, but also inserts the newest value of the other transactions, before and after its
- *		own one, if the guard accepts it
+ *	u	like c, but also tries to insert values of other transactions, before and after its own
+ *		value; the guard accepts or refuses them
  *	U	like u, with a reset of the generator before its last value
  *
- * k and K commit and roll back a prepared transaction, and z resets the generator.  1 and 2 let the
- * backend exit, and a backend of database 1 or 2 follow; readers are in database 1.  In a
- * reader, s takes a snapshot (S takes one from before startup), h computes the horizon, P
- * computes the position of a reader that has read all rows below the horizon, b goes back to the
- * previous snapshot, as a cursor does, and w waits until two transactions have committed.
+ * k commits a prepared transaction, K rolls it back, and z resets the generator.  At 1 or 2, the
+ * backend exits, and a backend of database 1 or 2 follows; readers are in database 1.  Only readers
+ * have the other letters: s takes a snapshot, S simulates a snapshot from before startup, b goes
+ * back to the previous snapshot (as a cursor does), h computes the horizon, P computes the position
+ * of a reader that has read all rows below the horizon, and w waits until two transactions have
+ * committed.
  */
 typedef struct Scenario
 {
@@ -225,8 +226,9 @@ ask(void *arg)
 }
 
 /*
- * Check whether a snapshot may be refused: it is from before the first use of an ordered
- * function, or it sees the transaction that was prepared before startup as in progress.
+ * Check whether the horizon of a snapshot may be refused.  It may if the snapshot is from before
+ * the first use of an ordered function, or sees the transaction that was prepared before startup as
+ * in progress.
  */
 static bool
 is_unknown(const TestSnapshot *snapshot)
@@ -362,7 +364,7 @@ less(UuidPayload a, UuidPayload b)
 	return a.time < b.time || (a.time == b.time && a.tail < b.tail);
 }
 
-/* Check whether a snapshot does not see a row that a later snapshot of its database can see. */
+/* Check whether a row that a snapshot does not see can become visible in its database later. */
 static bool
 can_appear(const Row *row, const TestSnapshot *snapshot)
 {
@@ -450,7 +452,8 @@ finish_run(bool crashed)
 
 /*
  * Make a position from before startup, on a branch that the mark contains.  Its ID is above the
- * reservation in the mark, as after a promotion that lost the last rows that the reader has read.
+ * reservation in the mark.  This happens if a promotion loses the last rows that the reader has
+ * read.
  */
 static void
 add_old_position(void)

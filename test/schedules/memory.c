@@ -1,13 +1,14 @@
 /*
  * memory.c
- *		Shared memory whose stores are delayed and whose loads can be old; see explore.h.
+ *		Shared memory in which stores can be delayed and loads can return old values; see
+ *		explore.h.
  *
  * The arena is the shared memory of a run.  It is divided into words of 4 bytes, so that the two
  * halves of a plain access of 8 bytes can differ in age, as on a 32-bit machine.  For each word
- * that a run touches, this file keeps all values that the word has had.  Just before the real code
- * loads a word, this file copies the value that the load is to see into the arena.  It also learns
- * of a store just before the real code executes it, so it reads the stored value from the arena at
- * the next point.
+ * that a run touches, this file keeps all values that the word has had.  Just before the code under
+ * test loads a word, this file chooses the value that the load sees, and copies it into the arena.
+ * Before a plain store, this file learns only its address, so it reads the stored value from the
+ * arena at the next point.
  */
 #include "explore.h"
 
@@ -19,7 +20,7 @@
 typedef struct Version
 {
 	uint32		value;
-	uint32		visible;		/* time from which others can see it; 0: none yet */
+	uint32		visible;		/* time from which others can see it, or 0 */
 	int			writer;
 } Version;
 
@@ -45,7 +46,7 @@ static int	pending[MAX_PROCESSES][MAX_PENDING];	/* words with stores that
 													 * others may not see */
 static int	pending_count[MAX_PROCESSES];
 
-/* The plain stores that were announced since the last point: their first and last bytes */
+/* The first and the last byte of each plain store that was announced since the last point */
 static struct
 {
 	int			from;
@@ -97,7 +98,7 @@ finish_memory(void)
 	}
 }
 
-/* Return the number of the word at an address, or -1 if it is not tracked now. */
+/* Return the number of the word at an address.  Return -1 outside the arena or outside a run. */
 static int
 word_number(const volatile void *address)
 {
@@ -151,7 +152,10 @@ choose_version(Word *word)
 	return newest - older;
 }
 
-/* Return the value of a version of a word, which all processes can see from now on. */
+/*
+ * Return the value of a version of a word.  If another process wrote this version, all processes
+ * can see it from now on.
+ */
 static uint32
 see(Word *word, int version)
 {
@@ -244,7 +248,7 @@ settle_stores(void)
 	unsettled_count = 0;
 }
 
-/* Record the announced stores now, if one of them shares a word with an access. */
+/* Record the announced stores now if one of them shares a word with the next access. */
 static void
 settle_overlap(int from, int to)
 {
@@ -298,7 +302,7 @@ before_store(volatile void *address, size_t size)
 
 /* --- atomic accesses and barriers ------------------------------------------------ */
 
-/* Load 8 bytes.  Both of their words have the same number of versions. */
+/* Load 8 bytes.  Each atomic store writes both words, so these have equally many versions. */
 uint64
 model_read(const volatile void *address)
 {

@@ -1,15 +1,15 @@
 /*
  * reservation.c
- *		The reservation of values under every schedule of a few processes, with a crash of the
- *		server at each step; see explore.h.
+ *		Test the reservation of values under every schedule of a few processes, and with a
+ *		crash of the server at each step; see explore.h.
  *
  * In each run, a value that a function returns must be below the high-water mark on disk.  It must
  * be greater than each value that was returned before the call began, and not below any horizon
  * that was returned before.  No value may be returned twice.  These rules also hold after a crash,
  * but not for two calls with a reset between them.
  *
- * What follows a crash depends only on the mark on disk and on what the calls have returned.  So a
- * crash is tried once after each change of the mark, and after each call.
+ * What happens after a crash depends only on the mark on disk and on the results of earlier calls.
+ * So it is enough to try one crash after each change of the mark, and one after each call.
  */
 #include "server.h"
 
@@ -20,9 +20,10 @@
 #define NEVER			INT_MAX
 
 /*
- * Programs of the processes: "g" generates a value, "a" advances the generator by one second, "A"
- * by ten, "z" resets it, "h" computes the horizon, "+" and "-" set the clock to the next and to the
- * previous second.  At most write_failures writes of the mark fail.
+ * Each process runs a program of letters: "g" generates a value, "a" advances the generator by one
+ * second, "A" advances it by ten seconds, "z" resets it, and "h" computes the horizon.  "+" sets
+ * the clock to the next second, and "-" sets it to the previous second.  At most write_failures
+ * writes of the mark fail.
  */
 typedef struct Scenario
 {

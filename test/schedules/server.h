@@ -47,7 +47,7 @@ typedef struct Server
 	Transaction transactions[MAX_TRANSACTIONS];
 	int			prepared;		/* number of the prepared transaction, or
 								 * NO_TRANSACTION */
-	bool		prepared_is_locked; /* being prepared or finished? */
+	bool		prepared_is_locked; /* is it being prepared or finished? */
 	bool		used;			/* has an ordered function returned a value? */
 	HighWaterMark mark;			/* on disk */
 	int			write_failures; /* how many writes of the mark may still fail */

@@ -164,7 +164,7 @@ RequestAddinShmemSpace(Size size)
 	(void) size;
 }
 
-/* Allocate shared memory.  The arena has the PGPROCs, and then the shared memory of the library. */
+/* Allocate the library's shared memory, which follows the PGPROCs in the arena. */
 void *
 ShmemInitStruct(const char *name, Size size, bool *found)
 {

@@ -30,7 +30,7 @@ static struct
 
 static Snapshot active_snapshot;
 
-/* The processes have PGPROCs 0 to processes - 1, and the prepared transaction has the next. */
+/* The processes have PGPROCs 0 to processes - 1.  The prepared transaction has the next one. */
 #define BACKEND		(current_process == NO_PROCESS ? 0 : current_process)
 #define PREPARED_PROC	(&ProcGlobal->allProcs[FIRST_PREPARED_XACT_PROC_NUMBER])
 
@@ -177,7 +177,7 @@ finish(int number, TransactionState state, PGPROC *proc)
 	server.latest_finished = Max(server.latest_finished, transaction->xid);
 }
 
-/* Call the callbacks as PostgreSQL does: those registered last are called first. */
+/* Call the callbacks in PostgreSQL's order: the callback that was registered last comes first. */
 static void
 end_transaction(XactEvent event)
 {
