@@ -10,10 +10,10 @@
  * So a server that has a row with such a value also has this WAL record.  After a startup,
  * reservation.c makes the generator continue at the mark.
  *
- * If there is no file, no ordered value has been generated.  If the file has no valid page,
- * it is corrupted or has another format, and uuid9562_read_mark() raises an error.  A crash or
- * a full disk does not leave such a file: the file gets its name after a first page, which
- * reserves nothing, is flushed.  WAL is written after that, so crash recovery needs no new space.
+ * If there is no file, no ordered value has been generated.  If the file has no valid page, it is
+ * corrupted or has another format, and uuid9562_read_mark() raises an error.  A crash or a full
+ * disk does not leave such a file: the file gets its name only after its first page, which reserves
+ * nothing, has been flushed.  WAL is written after that, so crash recovery needs no new space.
  *
  * Callers that change the mark hold mark_lock.
  */

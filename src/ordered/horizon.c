@@ -6,10 +6,10 @@
  * If the value is below the horizon and the transaction ever commits, the calling
  * statement's snapshot already sees the row.
  *
- * The slot of a process contains a history of its finished transactions, and the smallest
- * value of its transaction in progress.  A transaction in progress holds the horizon at
- * its smallest value.  So does a finished transaction that the snapshot sees as in progress.
- * If no transaction holds the horizon, it is just above the generator's last value.
+ * The slot of a process contains a history of its finished transactions, and the smallest value of
+ * its transaction in progress.  A transaction in progress holds the horizon at its smallest value.
+ * So does a finished transaction that the snapshot sees as in progress.  If no transaction holds
+ * the horizon, the horizon is just above the generator's last value.
  *
  * Proof.  Suppose that transaction T generates a value and commits, and that the snapshot does not
  * see T as finished.  The reader first reads the generator's last value L, and makes the generator

@@ -53,8 +53,8 @@ typedef struct OrderedGenerator
 } OrderedGenerator;
 
 /*
- * The slot of a process, with the smallest values of its transactions, or the slot of a prepared
- * transaction.  A process writes its own slot, and the slots of the transactions that it prepares.
+ * A slot contains the smallest values of the transactions of a process, or of prepared
+ * transactions.  A process writes its own slot, and the slots of the transactions that it prepares.
  */
 typedef struct TransactionSlot
 {

@@ -41,7 +41,7 @@ add_to_history(TransactionSlot *slot, UuidHistoryEntry entry)
 
 /*
  * Add the smallest value of a finished or prepared transaction to the history of the given slot,
- * and then clear it in the slot of this process.  history_slot is NULL if no row of the
+ * and then clear the value in the slot of this process.  history_slot is NULL if no row of the
  * transaction can become visible.
  */
 static void

@@ -3,9 +3,9 @@
  *		Trigger functions that make a table safe to read incrementally:
  *		uuidv7_stamp_trigger() and uuidv7_guard_trigger().
  *
- * A reader misses no row if the ID of each row is at least the smallest value that the inserting
- * transaction has generated, because horizon.c shows that no horizon passes this value before
- * the transaction has finished.  The stamp sets a column to such an ID.
+ * horizon.c shows that no horizon passes the smallest value of a transaction before the transaction
+ * has finished.  So a reader misses no row if the ID of each row is at least the smallest value of
+ * the inserting transaction.  The stamp sets a column to such an ID.
  *
  * The guard accepts only IDs from the smallest to the greatest value of the transaction.  Smaller
  * IDs are not safe.  Greater IDs are safe, but can stay above the horizon for years, hidden from

@@ -92,9 +92,9 @@ grouped_expressions(Query *query)
 }
 
 /*
- * Check whether the rewrite could remove or create an expression of this type.  The rewrite
- * removes periods (tstzrange), and creates conditions (boolean) and bounds (uuid).  It neither
- * removes nor creates a Var.  New expressions do harm only with grouping sets.
+ * Check whether the rewrite could remove or create expressions of the same type as this one.  The
+ * rewrite removes periods (tstzrange), and creates conditions (boolean) and bounds (uuid).  It
+ * neither removes nor creates a Var.  New expressions do harm only with grouping sets.
  */
 static bool
 is_affected_by_rewrite(const Query *query, const Node *expression)

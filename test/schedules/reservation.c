@@ -88,7 +88,7 @@ was_reset(int begin, int end)
 	return false;
 }
 
-/* Check a new value against the results of calls that ended before its call began. */
+/* Check a new value against all earlier results, and against the mark on disk. */
 static void
 check_value(const Result *value)
 {
