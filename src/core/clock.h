@@ -34,7 +34,7 @@ typedef enum UuidClock
 
 /*
  * A tick is one unit of the time field.  n nanoseconds are n * numerator / denominator ticks.
- * A reading is one unit of the times that uuid_clock_unix_micros() returns: a millisecond in v7,
+ * A reading is the unit to which uuid_clock_unix_micros() rounds down: a millisecond in v7,
  * otherwise a microsecond.
  */
 typedef struct UuidClockUnit

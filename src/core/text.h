@@ -220,8 +220,9 @@ uuid_text_form_write(const UuidTextForm *form, const uint8_t *bytes, char *strin
 /*
  * Convert a text to 16 bytes.  Return false if the text is not valid.  In base58 and base62,
  * leading zeros can be missing.  The text of every form is read as a number.  To save
- * multiplications, the loop collects digits while they fit into 32 bits, then multiplies the number
- * by "power", the product of their bases, and adds the digits.
+ * multiplications, the loop collects several digits in 32 bits.  It then multiplies the number by
+ * "power", which is the base raised to the number of these digits, and adds them.  The last digit
+ * has a smaller base if zeros follow the UUID.
  */
 static inline bool
 uuid_text_form_read(const UuidTextForm *form, const char *string, size_t length, uint8_t *bytes)

@@ -243,9 +243,9 @@ uuid9562_uuidv7_batch_support(PG_FUNCTION_ARGS)
  * uuidv8_node_at(timestamptz) returns uuid
  * uuidv8_node_at(timestamptz, node_id integer) returns uuid
  *
- * Generate a UUID for a timestamp, with a random tail except for the node or node ID.  In v7
- * and v8, the microseconds are the fraction of method 3 (RFC 9562, 6.2), so that
- * uuidv7_timestamp_micros() returns the same timestamp.
+ * Generate a UUID for a timestamp.  The bits after the time are random, apart from the node or node
+ * ID.  In v7 and v8, the 12 bits after the milliseconds store the microseconds as the fraction of
+ * method 3 (RFC 9562, 6.2), so that uuidv7_timestamp_micros() returns the same timestamp.
  */
 static pg_attribute_always_inline Datum
 uuid_at(FunctionCallInfo fcinfo, const UuidKind *kind, UuidNodeBits node)

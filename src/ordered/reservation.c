@@ -57,8 +57,8 @@ raise_previous(UuidPayload payload)
 }
 
 /*
- * Let sessions generate values with times before reserved_until.  A session that generates a value
- * whose time is extend_at or later extends the reservation.
+ * Let sessions generate values with times before reserved_until.  From extend_at on, a session that
+ * generates a value also extends the reservation.
  */
 static void
 set_reserved(uint64 reserved_until, uint64 extend_at)

@@ -53,8 +53,9 @@ typedef struct OrderedGenerator
 } OrderedGenerator;
 
 /*
- * A slot contains the smallest values of the transactions of a process, or of prepared
- * transactions.  A process writes its own slot, and the slots of the transactions that it prepares.
+ * A slot contains the smallest value of each of its transactions.  Each process has a slot, and so
+ * has each prepared transaction.  A process writes its own slot, and the slots of the transactions
+ * that it prepares.
  */
 typedef struct TransactionSlot
 {

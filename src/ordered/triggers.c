@@ -75,9 +75,9 @@ find_column(const TriggerData *data, const TriggerUse *use)
 }
 
 /*
- * Check how a trigger function is called, and return its trigger data.  Set *attnum to the number
- * of the column that its argument names, in the table or partition of the row.  A statement has an
- * FmgrInfo for each trigger of each partition, so find the column once for each FmgrInfo.
+ * Check how a trigger function is called, and return its trigger data.  The argument of the trigger
+ * is the name of a column.  Set *attnum to the number of this column, which can differ between
+ * partitions.  Each trigger of each partition has its own FmgrInfo, which remembers the number.
  */
 static const TriggerData *
 check_use(FunctionCallInfo fcinfo, const TriggerUse *use, int *attnum)

@@ -155,9 +155,11 @@ SQL_FUNCTION(uuid9562_uuidv8_node_upper_bound_tstzrange, period_bound, UUID_V8_N
 /*
  * Set *bound to the bound for one side of a period.  A lower bound is the smallest UUID of the kind
  * whose timestamp is the given time or later.  An upper bound is the greatest one whose timestamp
- * is that time or earlier.  If the bound is exclusive, exclude the time itself.  If there is no
- * such UUID, return false, and set *bound to a UUID of another variant (4.1): greater than every
- * UUID of the kind for a lower bound, and less than every UUID of the kind for an upper bound.
+ * is that time or earlier.  If the bound is exclusive, exclude the time itself.
+ *
+ * If there is no such UUID, return false, and set *bound so that no UUID of the kind meets it.  A
+ * lower bound is then greater than every UUID of the kind, and an upper bound is less.  Only UUIDs
+ * of other variants (4.1) are.
  */
 bool
 uuid9562_side_bound(const UuidKind *kind, bool is_lower, TimestampTz time, bool inclusive,

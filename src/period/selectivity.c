@@ -97,8 +97,9 @@ uuid_distance(const uint8 *low, const uint8 *high)
 }
 
 /*
- * Estimate how many bins of rows of the version are between two UUIDs.  Assume the density of the
- * version's first bins or, with at_end, of its last bins.  If the version has no bin, return 0.5.
+ * Estimate the number of the version's rows between two UUIDs, measured in bins.  Assume the
+ * density of the version's first bins or, with at_end, of its last bins.  If the version has no
+ * bin, return 0.5.
  */
 static double
 bins_between(const Statistics *statistics, bool at_end, const uint8 *low, const uint8 *high)
@@ -154,10 +155,11 @@ add_boundary(Statistics *statistics, const uint8 *uuid, double all, double of_ve
 /*
  * Add boundaries for the rows after the version's last boundary.  The histogram has "all" bins, and
  * "of_version" of them are bins of the version.  Assume that the version has the same share of the
- * rows added since ANALYZE, and that its new rows are between its last boundary and now.  If a
- * boundary of another version follows, the bin between the two boundaries can also contain rows of
- * the version, up to now.  Estimate their number from the density of the last bins, but as one bin
- * at most.
+ * rows added since ANALYZE, and that its new rows are between its last boundary and now.
+ *
+ * If a boundary of another version follows, the bin before that boundary can also contain rows of
+ * the version.  Estimate their number up to now from the density of the version's last bins, and
+ * count one bin at most.
  */
 static void
 add_recent_rows(PlannerInfo *root, Statistics *statistics, double all, double of_version)

@@ -72,9 +72,10 @@ has_call_supported_by(Node *node, void *support)
  * Since PostgreSQL 18, the rewrite does harm only with grouping sets.  The parser replaces each
  * occurrence of a grouped expression in the select list and in HAVING by a Var of the RTE_GROUP.
  * subquery_planner() simplifies the grouped expressions, and then replaces each Var by a copy of
- * its expression.  It simplifies a copy again only if it moves HAVING to WHERE, before rows are
- * grouped.  So the rewrite removes no occurrence.  It can create a new occurrence, but without
- * grouping sets that has the same value as the grouped expression in all rows of a group.
+ * its expression.  A copy is simplified again only if HAVING becomes a part of WHERE, where rows
+ * are not grouped yet.  So the rewrite removes no occurrence.  It can create a new occurrence.  If
+ * there are no grouping sets, this occurrence and the grouped expression have the same value in
+ * all rows of a group.
  */
 static List *
 grouped_expressions(Query *query)
@@ -140,8 +141,8 @@ could_change_grouping(PlannerInfo *root, Oid funcid)
 }
 
 /*
- * Check whether an expression costs too much to be evaluated several times.  The limit is that of
- * PostgreSQL's inline_function() for an argument that the function's body uses several times.
+ * Check whether an expression costs too much to be evaluated several times.  The limit is the one
+ * that inline_function() applies to an argument that the inlined function uses several times.
  */
 static bool
 is_expensive(Node *expression)
@@ -154,8 +155,10 @@ is_expensive(Node *expression)
 
 /*
  * Rewrite "id is within period", or "period contains id", to comparisons with bounds.  Return NULL
- * to leave the call as it is.  The ID occurs in every condition, so each evaluation must give the
- * same value, at a low cost.  If the ID has no column of this query, no index can be used.
+ * to leave the call as it is.
+ *
+ * Leave it if the ID is volatile or expensive, because each of the conditions evaluates the ID.
+ * Also leave it if the ID has no column of this query, because then no index can be used.
  */
 static Node *
 rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
@@ -190,9 +193,8 @@ rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
 }
 
 /*
- * For a call that is not rewritten, return the comparisons with the bounds as conditions
- * of an index on the ID.  Return NIL if the period can differ between rows of the scan.
- * The executor rechecks the call.
+ * For a call that is not rewritten, return index conditions that compare the ID with the bounds.
+ * Return NIL if the period can differ between rows of the scan.  The executor rechecks the call.
  */
 static List *
 within_as_index_condition(SupportRequestIndexCondition *request, const UuidKind *kind)

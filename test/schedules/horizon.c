@@ -451,9 +451,9 @@ finish_run(bool crashed)
 }
 
 /*
- * Make a position from before startup, on a branch that the mark contains.  Its ID is above the
- * reservation in the mark.  This happens if a promotion loses the last rows that the reader has
- * read.
+ * Make a position from before startup, on a branch that the mark contains.  The ID of the position
+ * is above the reservation in the mark.  A reader has such a position if a promotion loses the last
+ * rows that it has read.
  */
 static void
 add_old_position(void)
