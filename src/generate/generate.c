@@ -189,12 +189,12 @@ uuid9562_uuidv7_batch(PG_FUNCTION_ARGS)
 }
 
 /*
- * Prevent the planner from repeating the values of a batch for several rows.  If an item of FROM
- * refers to columns of other items, PostgreSQL can put a Memoize node above it.  For rows with
- * equal values in these columns, the node returns the same rows again, even if the item calls a
- * volatile function.  PostgreSQL uses no Memoize node if a lateral reference of the item is
- * volatile, so add the call to these references.  The item can be the call itself, or a subquery at
- * any level above it, so change all items that have lateral references.
+ * Prevent the planner from repeating the values of uuidv7_batch() for several rows.  If an item of
+ * FROM refers to columns of other items, PostgreSQL can put a Memoize node above it.  For rows
+ * with equal values in these columns, the node returns the same rows again, even if the item calls
+ * a volatile function.  PostgreSQL uses no Memoize node if a lateral reference of the item is
+ * volatile, so add the call to these references.  The item can be the call itself, or a subquery
+ * at any level above it, so change all items that have lateral references.
  */
 static void
 prevent_memoize(PlannerInfo *root, Node *call)

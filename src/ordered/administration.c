@@ -131,8 +131,9 @@ uuid9562_uuid_generator_reset(PG_FUNCTION_ARGS)
 /*
  * uuid_generator_advance(id uuid, force boolean) returns void
  *
- * Make the ordered generator continue after an ID of version 7.  Refuse an ID that is further
- * ahead of the clock than uuid9562.max_ahead, unless force is true.
+ * Make the ordered generator continue after an ID of version 7, unless it is already ahead of this
+ * ID.  Refuse an ID that is further ahead of the clock than uuid9562.max_ahead, unless force is
+ * true.
  */
 Datum
 uuid9562_uuid_generator_advance(PG_FUNCTION_ARGS)

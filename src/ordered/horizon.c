@@ -124,9 +124,10 @@ full_snapshot(Snapshot snapshot)
 }
 
 /*
- * Check whether the snapshot sees a top-level transaction as finished.  If the snapshot was not
- * taken during recovery, its xip contains all top-level transactions that it sees as in progress.
- * So this function need not read pg_subtrans, as XidInMVCCSnapshot() does for subtransactions.
+ * Check whether the snapshot sees a top-level transaction as finished.  statement_snapshot()
+ * refuses snapshots taken during recovery.  So xip contains all top-level transactions that the
+ * snapshot sees as in progress, and this function need not read pg_subtrans, as
+ * XidInMVCCSnapshot() does.
  */
 static bool
 snapshot_sees(const FullSnapshot *full, uint64 xid)
@@ -165,14 +166,16 @@ is_prepared_elsewhere(TransactionId xid)
 }
 
 /*
- * Raise an error if the snapshot sees a transaction as in progress whose values are unknown; see
- * transaction_slot.c.  Ignore transactions that are prepared in another database.  A snapshot sees
- * all transactions from xmax on as in progress.
+ * Raise an error if the snapshot sees a transaction as in progress whose ID is below
+ * first_known_xid, because its values can be missing in the slots; see transaction_slot.c.  Ignore
+ * transactions that are prepared in another database.
  */
 static void
 check_known(const FullSnapshot *full)
 {
 	const uint64 first_known_xid = uuid9562_shared->first_known_xid;
+
+	/* the snapshot sees all IDs from xmax on as in progress */
 	bool		known = full->xmax >= first_known_xid;
 
 	for (uint32 i = 0; i < full->snapshot->xcnt; i++)
@@ -267,7 +270,7 @@ smallest_unfinished(const FullSnapshot *full, int *holder)
 	{
 		uint64		first = smallest_in_progress(i);
 
-		/* (3), (6), (7): the history is read after a barrier */
+		/* (3), (6), (7): this reads the history after a barrier */
 		uint64		finished = smallest_finished(&uuid9562_shared->slots[i].slot, full);
 
 		first = Min(first, finished);
@@ -354,7 +357,7 @@ uuid9562_uuidv7_horizon(PG_FUNCTION_ARGS)
  * Find the transaction that holds the horizon; it may have finished meanwhile.  Return the number
  * of its slot, and set *time to the time of its smallest value.  If there is no such transaction,
  * return -1.  This serves only uuid_generator_stats(), so do not check whether the horizon is
- * known.
+ * known, nor whether the snapshot was taken during recovery.
  */
 int
 uuid9562_find_holder(uint64 *time)

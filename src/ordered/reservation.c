@@ -9,11 +9,12 @@
  * that were reserved before.
  *
  * Each reset, and the first use of an ordered function after startup or promotion, begins a new
- * branch (see core/position.h).  First the lowered floors of older branches are flushed, and the
- * generator is set to the start of the branch.  Then the branch's name is published in shared
- * memory.  So if a session reads the name and then computes a horizon, the horizon is on this
- * branch or a later one.  The mark gets an entry for a branch before its first position or replay
- * target is returned, or at the reset that ends it.  So restarts without readers add no entries.
+ * branch (see core/position.h).  First, the floors of older branches are lowered to the start of
+ * the branch and flushed, and the generator is set to this start.  Then the branch's name is
+ * published in shared memory.  So if a session reads the name and then computes a horizon, the
+ * horizon is on this branch or a later one.  The mark gets an entry for a branch before its first
+ * position or replay target is returned, or at the reset that ends it.  So restarts without
+ * readers add no entries.
  */
 #include "ordered/shared_state.h"
 
@@ -255,13 +256,14 @@ uuid9562_reset_generator(void)
 	{
 		name = random_bits() | 1;	/* not 0 */
 		uuid9562_read_mark(&mark, true);
-		/* 0 means that no value has been generated yet; see close_tick() */
+		/* keep 0, with which uuidv7_horizon() reports that there is no value */
 		if (mark.reserved_until != 0)
 			mark.reserved_until = clock_ticks(UUID_V7);
 
 		/* keep the old branch: a snapshot may have captured it */
 		if (uuid9562_shared->loaded && !uuid9562_shared->recorded)
 			(void) find_or_add_entry(&mark, pg_atomic_read_u64(&uuid9562_shared->branch));
+		/* the older branches end where the new one begins */
 		uuid_branches_lower(&mark.branches, mark.reserved_until);
 
 		/* no value is generated until the reservation is extended */

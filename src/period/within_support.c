@@ -115,12 +115,13 @@ is_affected_by_rewrite(const Query *query, const Node *expression)
  * neither remove nor create an occurrence.
  *
  * Two kinds of grouped expressions prevent the rewrite.  The first kind has the type of an
- * expression that the rewrite removes or creates.  The second kind contains a call like this one.
- * PostgreSQL could simplify a NOT above the new comparisons, or two different calls could become
- * equal trees.
+ * expression that the rewrite removes or creates.  The second kind contains a call like this one:
+ * PostgreSQL could simplify a NOT above its comparisons, or the rewrite could make the trees of two
+ * different calls equal.
  *
- * Up to PostgreSQL 18, the grouping can be that of the parent (see the top of this file).  Then
- * PostgreSQL simplifies the clause again for the sublink itself, and the rewrite happens there.
+ * Up to PostgreSQL 18, root can be that of the parent (see the top of this file).  If the grouping
+ * of the parent prevents the rewrite, this does no harm: PostgreSQL simplifies the clause again for
+ * the sublink itself, and the rewrite happens there.
  */
 static bool
 could_change_grouping(PlannerInfo *root, Oid funcid)
@@ -133,8 +134,8 @@ could_change_grouping(PlannerInfo *root, Oid funcid)
 		return false;
 	foreach(cell, grouped_expressions(root->parse))
 	{
-		if (has_call_supported_by(lfirst(cell), &support) ||
-			is_affected_by_rewrite(root->parse, lfirst(cell)))
+		if (is_affected_by_rewrite(root->parse, lfirst(cell)) ||
+			has_call_supported_by(lfirst(cell), &support))
 			return true;
 	}
 	return false;
