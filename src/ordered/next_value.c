@@ -185,8 +185,9 @@ uuid9562_next_ordered(void)
 /*
  * uuidv7_ordered() returns uuid
  *
- * Generate a UUID in the same way as uuidv7() with method "fraction".  It is greater than all values
- * that this function has generated on this server since the last reset (RFC 9562, 6.2 and 6.3).
+ * Generate a UUID in the same way as uuidv7() with method "fraction".  It is greater than all
+ * values that this function has generated on this server since the last reset (RFC 9562, 6.2 and
+ * 6.3).
  */
 Datum
 uuid9562_uuidv7_ordered(PG_FUNCTION_ARGS)
