@@ -5,17 +5,25 @@ use warnings FATAL => 'all';
 
 use File::Basename;
 
-# CBMC 6 also checks bounds, pointers, shifts, division by zero, signed overflow, and whether loops
-# are unwound far enough, unless it is told not to.
+# CBMC 6 has some of these checks by default, and others only if it is told so.
 my @checks = qw(--unwinding-assertions --bounds-check --pointer-check --pointer-overflow-check
-  --signed-overflow-check --undefined-shift-check --div-by-zero-check);
+  --signed-overflow-check --undefined-shift-check --div-by-zero-check --slice-formula);
+
+# Seconds of processor time after which a proof ends without a verdict.
+my $limit = 200;
 
 # new ROOT, FOLDER: prove properties of the code below ROOT, and create files in FOLDER.
 sub new
 {
 	my ($class, $root, $folder) = @_;
+	my $self = bless { root => $root, folder => $folder }, $class;
 
-	return bless { root => $root, folder => $folder }, $class;
+	# CBMC has no option for options of a solver, so --integers lets it find this program instead
+	chomp(my $cvc5 = `sh -c 'command -v cvc5'`);
+	mkdir "$folder/integers" or die "$folder/integers: $!";
+	content("$folder/integers/cvc5", "#!/bin/sh\nexec $cvc5 --solve-bv-as-int=sum \"\$@\"\n");
+	chmod 0755, "$folder/integers/cvc5";
+	return $self;
 }
 
 sub content
@@ -23,7 +31,12 @@ sub content
 	my ($path, $text) = @_;
 
 	open my $file, defined $text ? '>' : '<', $path or die "$path: $!";
-	return print $file $text if defined $text;
+	if (defined $text)
+	{
+		print $file $text;
+		close $file or die "$path: $!";
+		return;
+	}
 	local $/;
 	return <$file>;
 }
@@ -45,7 +58,7 @@ sub properties
 
 	while ($text =~ m{(?:\[([^\[\]]*)\]\s*\*/\n)?^void\n(\w+)\(void\)\n\{}mg)
 	{
-		push @found, [ $2, $1 // '' ];
+		push @found, [ $2, join ' ', split /[\s*]+/, $1 // '' ];
 	}
 	return @found;
 }
@@ -68,20 +81,6 @@ sub compile
 		"$self->{root}/test/proofs/$file.c");
 }
 
-# Compile a property that visits all values, and run it.  Linking removes the properties that have
-# values that only CBMC can choose.
-sub visit
-{
-	my ($self, $file, $name) = @_;
-
-	content("$self->{folder}/main.c", "extern void $name(void);\n\nint\nmain(void)\n{\n\t$name();\n}\n");
-	run("gcc -std=gnu11 -DVISIT -O2 -Wall -Wextra -Werror -Wno-unused-function -fsanitize=undefined -fno-sanitize-recover=all " .
-		"-ffunction-sections -Wl,--gc-sections -I$self->{root}/src/core -o $self->{folder}/visit " .
-		"$self->{root}/test/proofs/$file.c $self->{folder}/main.c");
-	my $output = `$self->{folder}/visit 2>&1`;
-	return ($? == 0, $output);
-}
-
 # Return the processor time of the programs that have been run.  Unlike the time that elapses, it
 # does not depend on what else the machine does.
 sub seconds
@@ -96,25 +95,27 @@ sub seconds
 sub decide
 {
 	my ($self, $file, $name, $options) = @_;
+	my $program = "$self->{folder}/$file.goto";
 	my $begin = seconds();
-	my ($holds, $output);
+	my $path = '';
 
-	if ($options =~ /visits all values/)
+	if (my @replaced = $options =~ /--replace (\w+:\w+)/g)
 	{
-		($holds, $output) = $self->visit($file, $name);
-		$output =~ s/.*?: (.*Assertion)/$1/s;
+		my $calls = join ' ', map { "--replace-calls $_" } @replaced;
+		run("goto-instrument $calls $program $self->{folder}/replaced.goto");
+		$program = "$self->{folder}/replaced.goto";
+		$options =~ s/--replace \w+:\w+//g;
 	}
-	else
-	{
-		$output = `timeout 200 cbmc $self->{folder}/$file.goto --function $name @checks $options 2>&1`;
-		my $verdict = $output =~ /^VERIFICATION (SUCCESSFUL|FAILED)$/m ? $1 : "no verdict: $output";
-		$holds = $verdict eq 'SUCCESSFUL';
-		$output = $verdict eq 'FAILED' ? join('', $output =~ /^(.*: FAILURE\n|Violated property:\n.*\n.*\n)/mg) : $verdict;
-	}
-	return ($holds, $output, seconds() - $begin);
+	$options .= ' --unsigned-overflow-check' if $options !~ s/--wraps//;
+	$path = "PATH=$self->{folder}/integers:\$PATH" if $options =~ s/--integers/--cvc5/;
+	my $output = `ulimit -t $limit; $path cbmc $program --function $name @checks $options 2>&1`;
+	my $verdict = $output =~ /^VERIFICATION (SUCCESSFUL|FAILED)$/m ? $1 : "no verdict: $output";
+
+	$output = $verdict eq 'FAILED' ? join('', $output =~ /^(.*: FAILURE\n|Violated property:\n.*\n.*\n)/mg) : $verdict;
+	return ($verdict eq 'SUCCESSFUL', $output, seconds() - $begin);
 }
 
-# Return the functions of src/core, except those of key_lines.h, whose loops no solver decided.
+# Return the functions of src/core, except those of key_lines.h.
 sub core_functions
 {
 	my $self = shift;
@@ -122,19 +123,27 @@ sub core_functions
 	return map { content($_) =~ /^(uuid_\w+)\(/mg } grep { !/key_lines/ } glob "$self->{root}/src/core/*.[ch]";
 }
 
-# Return the functions that a property of a compiled file calls, directly or not.
+# Return the functions of src/core that a property of a compiled file calls, directly or not.
 sub reached
 {
 	my ($self, $file) = @_;
-	my %calls;
 	my %reached;
-	my @next = map { $_->[0] } $self->properties($file);
 
 	my $graph = run("goto-instrument --call-graph $self->{folder}/$file.goto");
-	push @{ $calls{$1} }, $2 while $graph =~ /^(\w+) -> (\w+)$/mg;
-	while (defined(my $function = shift @next))
+	foreach my $property ($self->properties($file))
 	{
-		push @next, @{ $calls{$function} // [] } if !$reached{$function}++;
+		my ($name, $options) = @$property;
+		my %replaced = $options =~ /--replace (\w+):(\w+)/g;
+		my %calls;
+		my @next = ($name);
+		my %seen;
+
+		push @{ $calls{$1} }, $replaced{$2} // $2 while $graph =~ /^(\w+) -> (\w+)$/mg;
+		while (defined(my $function = shift @next))
+		{
+			push @next, @{ $calls{$function} // [] } if !$seen{$function}++;
+		}
+		$reached{$_} = 1 foreach keys %seen;
 	}
 	return keys %reached;
 }

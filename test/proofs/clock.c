@@ -1,12 +1,16 @@
 /*
- * Properties of clocks.  CBMC cannot decide divisions of all 64-bit numbers of microseconds, so
- * some properties visit all microseconds or ticks of a few seconds instead.
+ * Properties of clocks, for all times and numbers of seconds, microseconds and ticks.
  */
 #include "proofs.h"
 
 #include "clock.h"
 
-/* Section 6.1, and the table in the header of clock.h */
+/* Exact results need more than 64 bits. */
+typedef __int128 Exact;
+
+#define EPOCH_MICROS	(INT64_C(-12219292800) * 1000000)
+
+/* Section 6.1 and table at the head of clock.h */
 void
 units_are_those_of_the_rfc(void)
 {
@@ -30,135 +34,198 @@ units_are_those_of_the_rfc(void)
 	}
 }
 
-static void
-check_ticks(UuidClock clock, uint64_t epoch, uint64_t per_sec, uint64_t numerator, uint64_t denominator)
-{
-	int64_t		sec = nondet_int64();
-	uint32_t	nsec = nondet_uint32();
-	uint64_t	since = (uint64_t) sec + epoch;
-	uint64_t	ticks;
-	uint64_t	exact = since * per_sec + (uint64_t) nsec * numerator / denominator;
+/* --- conversion to ticks ------------------------------------------------------------- */
 
-	assume(nsec < 1000000000);
-	if (uuid_clock_ticks(clock, sec, nsec, &ticks))
-		assert(since <= UUID_TIME_MAX / per_sec && exact <= UUID_TIME_MAX && ticks == exact);
-	else
-		assert(since > UUID_TIME_MAX / per_sec || exact > UUID_TIME_MAX);
+/* Check that a field has a time, which is a number of ticks, if it can hold the time. */
+static void
+holds(bool held, uint64_t ticks, Exact exact)
+{
+	assert(held == (exact >= 0 && exact <= UUID_TIME_MAX));
+	assert(!held || ticks == exact);
 }
 
-/* [--cvc5] */
+static uint32_t
+any_nsec(void)
+{
+	uint32_t	nsec = nondet_uint32();
+
+	assume(nsec < 1000000000);
+	return nsec;
+}
+
+/* [--integers --wraps] */
 void
 ticks_of_v6_are_those_since_1582(void)
 {
-	check_ticks(UUID_CLOCK_GREGORIAN, 12219292800, 10000000, 1, 100);
+	int64_t		sec = nondet_int64();
+	uint32_t	nsec = any_nsec();
+	uint64_t	ticks;
+	bool		held = uuid_clock_ticks(UUID_CLOCK_GREGORIAN, sec, nsec, &ticks);
+
+	holds(held, ticks, ((Exact) sec + 12219292800) * 10000000 + nsec / 100);
 }
 
-/* [--cvc5] */
+/* [--integers --wraps] */
 void
 ticks_of_v7_are_those_since_1970(void)
 {
-	check_ticks(UUID_CLOCK_V7, 0, 4096000, 64, 15625);
+	int64_t		sec = nondet_int64();
+	uint32_t	nsec = any_nsec();
+	uint64_t	ticks;
+	bool		held = uuid_clock_ticks(UUID_CLOCK_V7, sec, nsec, &ticks);
+
+	/* 4096 * 1000 ticks in 10^9 nanoseconds */
+	holds(held, ticks, (Exact) sec * 4096000 + (uint64_t) nsec * 512 / 125000);
 }
 
-/* [--cvc5] */
+/* [--integers --wraps] */
 void
 field_of_v8_has_the_low_bits_of_the_time(void)
 {
 	int64_t		sec = nondet_int64();
-	uint32_t	nsec = nondet_uint32();
+	uint32_t	nsec = any_nsec();
 	uint64_t	ticks;
-	bool		held;
+	bool		held = uuid_clock_ticks(UUID_CLOCK_V8, sec, nsec, &ticks);
 
-	assume(nsec < 1000000000);
-	held = uuid_clock_ticks(UUID_CLOCK_V8, sec, nsec, &ticks);
 	assert(held == (sec >= 0));
-	if (held)
-		assert(ticks == (((uint64_t) sec * 100000000 + nsec / 10) & UUID_TIME_MAX));
+	assert(!held || ticks == ((Exact) sec * 100000000 + nsec / 10) % (UUID_TIME_MAX + 1));
 }
 
-/*
- * Visit each microsecond of the two seconds before and after 1970, of the first second of v6, and
- * of two later seconds.  [visits all values]
- */
+/* [--integers --wraps] */
 void
-microseconds_of_a_second_are_converted_and_back(void)
+microseconds_are_converted_to_v6_and_back(void)
 {
-	const int64_t starts[] = {-2, -1, 0, 1, -12219292800, 1600000000, 253402300799};
+	int64_t		micros = nondet_int64();
+	uint64_t	ticks;
+	bool		held = uuid_clock_micros_ticks(UUID_CLOCK_GREGORIAN, micros, &ticks);
 
-	for (int i = 0; i < 7; i++)
-	{
-		for (int64_t micros = 0; micros < 1000000; micros++)
-		{
-			for (int clock = 0; clock < 3; clock++)
-			{
-				int64_t		unix_micros = starts[i] * 1000000 + micros;
-				int64_t		epoch = clock == UUID_CLOCK_GREGORIAN ? -12219292800 : 0;
-				bool		held = starts[i] >= epoch && !(clock == UUID_CLOCK_GREGORIAN && starts[i] > 103072857660);
-				uint64_t	ticks;
-
-				assert(uuid_clock_micros_ticks((UuidClock) clock, unix_micros, &ticks) == held);
-				if (!held)
-					continue;
-				if (clock == UUID_CLOCK_V7)
-				{
-					assert(ticks == (uint64_t) (unix_micros / 1000 * 4096 + unix_micros % 1000 * 4096 / 1000));
-					assert(uuid_clock_v7_unix_micros(ticks) == unix_micros);
-					assert(uuid_clock_unix_micros(UUID_CLOCK_V7, ticks) == unix_micros / 1000 * 1000);
-				}
-				else if (clock == UUID_CLOCK_GREGORIAN)
-				{
-					assert(ticks == (uint64_t) (unix_micros - epoch * 1000000) * 10);
-					assert(uuid_clock_unix_micros(UUID_CLOCK_GREGORIAN, ticks) == unix_micros);
-				}
-				else if (starts[i] < 10000000000)
-					assert(uuid_clock_unix_micros(UUID_CLOCK_V8, ticks) == unix_micros);
-			}
-		}
-	}
+	holds(held, ticks, ((Exact) micros - EPOCH_MICROS) * 10);
+	assert(!held || uuid_clock_unix_micros(UUID_CLOCK_GREGORIAN, ticks) == micros);
 }
 
-/* Each of the 4,096,000 ticks of a second. [visits all values] */
+/* [--integers --wraps] */
 void
-ticks_of_a_second_are_read_as_the_microsecond_before_their_end(void)
+microseconds_are_converted_to_v7_and_back(void)
 {
-	for (uint64_t tick = 0; tick < 4096000; tick++)
-	{
-		int64_t		micros = uuid_clock_v7_unix_micros(tick);
+	int64_t		micros = nondet_int64();
+	uint64_t	ticks;
+	bool		held = uuid_clock_micros_ticks(UUID_CLOCK_V7, micros, &ticks);
 
-		/* micros < (tick + 1) * 1000 / 4096 <= micros + 1 */
-		assert(micros * 4096 < (int64_t) (tick + 1) * 1000 && (int64_t) (tick + 1) * 1000 <= (micros + 1) * 4096);
-		assert(uuid_clock_unix_micros(UUID_CLOCK_V7, tick) == (int64_t) tick / 4096 * 1000);
-	}
+	if (micros < 0)
+		assert(!held);
+	else
+		holds(held, ticks, (Exact) micros * 4096 / 1000);
+	assert(!held || uuid_clock_v7_unix_micros(ticks) == micros);
 }
 
-/* Together with the previous property, this covers all ticks of the field. [--cvc5] */
+/* [--integers --wraps] */
 void
-readings_of_v7_are_those_of_the_millisecond_and_the_rest(void)
+microseconds_are_converted_to_the_low_bits_of_v8(void)
+{
+	int64_t		micros = nondet_int64();
+	uint64_t	ticks;
+	bool		held = uuid_clock_micros_ticks(UUID_CLOCK_V8, micros, &ticks);
+
+	assert(held == (micros >= 0));
+	assert(!held || ticks == (Exact) micros * 100 % (UUID_TIME_MAX + 1));
+}
+
+/* --- conversion from ticks ----------------------------------------------------------- */
+
+/* [--integers] */
+void
+readings_are_rounded_down_to_microseconds_or_in_v7_to_milliseconds(void)
 {
 	uint64_t	ticks = any_time();
-	int64_t		ms = (int64_t) (ticks / 4096) * 1000;
 
-	assert(uuid_clock_unix_micros(UUID_CLOCK_V7, ticks) == ms);
-	assert(uuid_clock_v7_unix_micros(ticks) == ms + (int64_t) ((ticks % 4096 + 1) * 1000 - 1) / 4096);
+	assert(uuid_clock_unix_micros(UUID_CLOCK_GREGORIAN, ticks) ==
+		   (int64_t) (ticks / 10) + EPOCH_MICROS);
+	assert(uuid_clock_unix_micros(UUID_CLOCK_V7, ticks) == (int64_t) (ticks / 4096) * 1000);
+	assert(uuid_clock_unix_micros(UUID_CLOCK_V8, ticks) == (int64_t) (ticks / 100));
 }
 
+/* [--integers] */
 void
-period_of_v6_has_the_values_from_the_smallest_to_the_greatest(void)
+a_tick_of_v7_is_read_as_the_last_microsecond_before_its_end(void)
+{
+	uint64_t	ticks = any_time();
+	Exact		micros = uuid_clock_v7_unix_micros(ticks);
+	Exact		end = ((Exact) ticks + 1) * 1000;	/* in 1/4096 microseconds */
+
+	assert(micros * 4096 < end && end <= (micros + 1) * 4096);
+}
+
+/* --- periods ------------------------------------------------------------------------- */
+
+static void
+check_period(UuidClock clock)
 {
 	int64_t		first = nondet_int64();
 	int64_t		last = nondet_int64();
 	uint64_t	ticks = any_time();
-	int64_t		micros = uuid_clock_unix_micros(UUID_CLOCK_GREGORIAN, ticks);
-	bool		inside = micros >= first && micros <= last;
+	int64_t		micros = uuid_clock_unix_micros(clock, ticks);
 	uint64_t	smallest;
 	uint64_t	greatest;
+	bool		found = uuid_clock_span(clock, first, last, &smallest, &greatest);
 
-	if (uuid_clock_span(UUID_CLOCK_GREGORIAN, first, last, &smallest, &greatest))
-		assert(inside == (ticks >= smallest && ticks <= greatest) && smallest <= greatest && greatest <= UUID_TIME_MAX);
+	if (found)
+		assert(smallest <= greatest && greatest <= UUID_TIME_MAX);
+	if (micros < first)
+		assert(!found || ticks < smallest);
+	else if (micros > last)
+		assert(!found || ticks > greatest);
 	else
-		assert(!inside);
+		assert(found && ticks >= smallest && ticks <= greatest);
 }
 
+/* [--integers --wraps] */
+void
+period_of_v6_has_the_values_from_the_smallest_to_the_greatest(void)
+{
+	check_period(UUID_CLOCK_GREGORIAN);
+}
+
+/* [--integers --wraps] */
+void
+period_of_v7_has_the_values_from_the_smallest_to_the_greatest(void)
+{
+	check_period(UUID_CLOCK_V7);
+}
+
+/* --- arithmetic ---------------------------------------------------------------------- */
+
+/* Return the quotient, rounded down. */
+static Exact
+divide(Exact dividend, Exact divisor)
+{
+	return dividend / divisor - (dividend % divisor < 0);
+}
+
+/* [--integers] */
+void
+shifting_adds_microseconds_rounded_down_to_ticks(void)
+{
+	uint64_t	ticks = any_time();
+	int64_t		micros = nondet_int64();
+	uint64_t	shifted;
+	bool		held = uuid_clock_v7_shift(ticks, micros, false, &shifted);
+
+	holds(held, shifted, ticks + divide((Exact) micros * 4096, 1000));
+}
+
+/* [--integers] */
+void
+shifting_adds_microseconds_rounded_down_to_milliseconds(void)
+{
+	uint64_t	ticks = any_time();
+	int64_t		micros = nondet_int64();
+	uint64_t	shifted;
+	bool		held = uuid_clock_v7_shift(ticks, micros, true, &shifted);
+
+	holds(held, shifted, ticks + divide(micros, 1000) * 4096);
+}
+
+/* [--integers] */
 void
 later_times_are_those_after_the_seconds(void)
 {
@@ -166,7 +233,9 @@ later_times_are_those_after_the_seconds(void)
 	uint32_t	seconds = nondet_uint32();
 	uint64_t	exact = ticks + seconds * UINT64_C(4096000);
 
-	assert(uuid_clock_v7_later(ticks, seconds) == (exact > UUID_TIME_MAX ? UUID_TIME_MAX + 1 : exact));
+	if (exact > UUID_TIME_MAX)
+		exact = UUID_TIME_MAX + 1;
+	assert(uuid_clock_v7_later(ticks, seconds) == exact);
 }
 
 void
@@ -176,22 +245,4 @@ clock_is_behind_by_a_millisecond(void)
 	uint64_t	now = any_time();
 
 	assert(uuid_clock_v7_is_behind(now, ticks) == (now >> 12 < ticks >> 12));
-}
-
-/* Shift by each number of microseconds from -2000 to 2000. [visits all values] */
-void
-shifting_rounds_microseconds_down(void)
-{
-	const uint64_t ticks = UINT64_C(1700000000000) * 4096 + 4095;
-
-	for (int64_t micros = -2000; micros <= 2000; micros++)
-	{
-		int64_t		product = (micros + 10000) * 4096;
-		uint64_t	shifted;
-
-		assert(uuid_clock_v7_shift(ticks, micros, false, &shifted));
-		assert((int64_t) (shifted - ticks) + 40960 == product / 1000);
-		assert(uuid_clock_v7_shift(ticks, micros, true, &shifted));
-		assert((int64_t) (shifted - ticks) + 40960 == (micros + 10000) / 1000 * 4096);
-	}
 }

@@ -48,12 +48,12 @@ the_generator_is_exhausted_only_at_the_end(void)
 	UuidPayload next = previous;
 	UuidMethod	method = any_method();
 	UuidRandom	random = any_random();
-	bool		exhausted = uuid_generator_next(&next, any_time(), random, method) == UUID_NEXT_EXHAUSTED;
-	bool		full = previous.time == UUID_TIME_MAX && previous.tail >> 58 == 15;
+	UuidNext	outcome = uuid_generator_next(&next, any_time(), random, method);
+	bool		full = previous.tail >> 58 == 15;
 
 	if (method == UUID_METHOD_RANDOM)
-		full = previous.time == UUID_TIME_MAX && previous.tail + random.tail % (UINT64_C(1) << 32) >= UUID_TAIL_MAX;
-	assert(exhausted == full);
+		full = previous.tail + random.tail % (UINT64_C(1) << 32) >= UUID_TAIL_MAX;
+	assert((outcome == UUID_NEXT_EXHAUSTED) == (previous.time == UUID_TIME_MAX && full));
 }
 
 void
@@ -136,7 +136,10 @@ random_adds_1_to_2_to_the_32(void)
 	assume(now <= previous.time);
 	outcome = uuid_generator_next(&next, now, random, UUID_METHOD_RANDOM);
 	if (outcome == UUID_NEXT_STEPPED)
-		assert(next.time == previous.time && next.tail == previous.tail + 1 + random.tail % (UINT64_C(1) << 32));
+	{
+		assert(next.time == previous.time);
+		assert(next.tail == previous.tail + 1 + random.tail % (UINT64_C(1) << 32));
+	}
 	else if (outcome == UUID_NEXT_AHEAD)
 	{
 		assert(next.time == previous.time + 1 && next.tail == random.tail % (UINT64_C(1) << 61));
@@ -160,7 +163,10 @@ a_generator_continues_from_a_time(void)
 	assume(method != UUID_METHOD_COUNTER || time % 4096 == 0);
 	assert(next.time <= UUID_TIME_MAX && next.tail <= UUID_TAIL_MAX);
 	/* the state is the greatest payload before the time */
-	assert(time == 0 ? next.time == 0 && next.tail == 0 : next.time + 1 == time && next.tail == UUID_TAIL_MAX);
+	if (time == 0)
+		assert(next.time == 0 && next.tail == 0);
+	else
+		assert(next.time + 1 == time && next.tail == UUID_TAIL_MAX);
 	assert(uuid_generator_next(&next, now, any_random(), method) != UUID_NEXT_EXHAUSTED);
 	assert(!less(next, smallest));
 	assert(time == 0 || now >= time || next.time / 4096 == time / 4096);
@@ -192,8 +198,10 @@ ordinals_of_fractions_increase(void)
 {
 	UuidPayload previous = any_payload();
 	UuidPayload next = previous;
+	UuidRandom	random = any_random();
+	UuidNext	outcome = uuid_generator_next(&next, any_time(), random, UUID_METHOD_FRACTION);
 
 	assert(uuid_payload_ordinal(previous) == previous.time * 16 + (previous.tail >> 58));
-	if (uuid_generator_next(&next, any_time(), any_random(), UUID_METHOD_FRACTION) != UUID_NEXT_EXHAUSTED)
+	if (outcome != UUID_NEXT_EXHAUSTED)
 		assert(uuid_payload_ordinal(next) > uuid_payload_ordinal(previous));
 }

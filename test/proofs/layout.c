@@ -201,7 +201,8 @@ node_of_six_bytes_replaces_only_the_node(void)
 	uuid_layout_node_bytes(with, found);
 	assert(memcmp(found, node, UUID_NODE_BYTES) == 0);
 	assert(with.tail <= UUID_TAIL_MAX);
-	assert(with.time == payload.time && uuid_layout_clock_seq(with) == uuid_layout_clock_seq(payload));
+	assert(with.time == payload.time);
+	assert(uuid_layout_clock_seq(with) == uuid_layout_clock_seq(payload));
 }
 
 /* The 4 bits of the counter precede the 16 bits of the ID, and 42 bits follow. */

@@ -37,15 +37,15 @@ any_entry(void)
 
 /* Check whether the IDs of the entries descend from the newest to the oldest entry. */
 static bool
-ids_descend_from(uint64_t newest)
+ids_descend_below(uint64_t limit)
 {
 	for (int i = 0; i < UUID_HISTORY_LEVELS; i++)
 	{
 		for (int j = history.count[i] - 1; j >= 0; j--)
 		{
-			if (history.levels[i].xid[j] > newest)
+			if (history.levels[i].xid[j] >= limit)
 				return false;
-			newest = history.levels[i].xid[j] - 1;
+			limit = history.levels[i].xid[j];
 		}
 	}
 	return true;
@@ -65,8 +65,10 @@ has(UuidHistoryEntry transaction)
 
 		for (int j = 0; j < history.count[i]; j++)
 		{
-			if (level->xid[j] >= transaction.xid && level->first[j] <= transaction.first &&
-				(level->database[j] == transaction.database || level->database[j] == UUID_ANY_DATABASE))
+			bool		used = level->database[j] == transaction.database ||
+				level->database[j] == UUID_ANY_DATABASE;
+
+			if (used && level->xid[j] >= transaction.xid && level->first[j] <= transaction.first)
 				return true;
 		}
 	}
@@ -80,14 +82,15 @@ entries_stay_in_the_order_of_their_ids(void)
 	UuidHistoryEntry entry = any_entry();
 
 	any_history();
-	assume(entry.xid > 2 * UUID_HISTORY_LEVELS && ids_descend_from(entry.xid - 1));
-	for (int i = 0; i < UUID_HISTORY_LEVELS; i++)
-		assume(history.levels[i].xid[0] > 0 && history.levels[i].xid[1] > 0);
+	assume(ids_descend_below(entry.xid));
 	uuid_history_add(&history, entry);
-	assert(ids_descend_from(entry.xid));
+	assert(ids_descend_below(UINT64_MAX) || entry.xid == UINT64_MAX);
 	assert(history.levels[0].xid[history.count[0] - 1] == entry.xid);
 	for (int i = 0; i < UUID_HISTORY_LEVELS; i++)
-		assert(history.count[i] <= UUID_HISTORY_ON_LEVEL && (i == 0 || history.count[i] == 0 || history.count[i - 1] > 0));
+	{
+		assert(history.count[i] <= UUID_HISTORY_ON_LEVEL);
+		assert(i == 0 || history.count[i] == 0 || history.count[i - 1] > 0);
+	}
 }
 
 /* [--unwind 6] */
@@ -98,9 +101,7 @@ no_transaction_is_forgotten(void)
 	UuidHistoryEntry earlier = any_entry();
 
 	any_history();
-	assume(entry.xid > 2 * UUID_HISTORY_LEVELS && ids_descend_from(entry.xid - 1));
-	for (int i = 0; i < UUID_HISTORY_LEVELS; i++)
-		assume(history.levels[i].xid[0] > 0 && history.levels[i].xid[1] > 0);
+	assume(ids_descend_below(entry.xid));
 	assume(earlier.database != UUID_ANY_DATABASE && entry.database != UUID_ANY_DATABASE);
 	assume(has(earlier));
 	uuid_history_add(&history, entry);
