@@ -51,6 +51,12 @@ my %edits = (
 		[ 'advancing_keeps_the_greater_payload', 'uuid_payload_less(*previous, payload)' => 'uuid_payload_less(payload, *previous)' ],
 		[ 'ordinals_of_fractions_increase', 'payload.time << UUID_COUNTER_BITS |' => 'payload.time << UUID_COUNTER_BITS &' ],
 	],
+	key_lines => [
+		[ 'file_ends_with_a_newline_and_has_no_byte_order_mark', '"\xef\xbb\xbf", 3' => '"\xef\xbb\xbf", 2' ],
+		[ 'key_has_the_values_of_64_digits', '*bytes++ |= (uint8_t) digit;' => '*bytes++ = (uint8_t) digit;' ],
+		[ 'line_is_split_at_its_last_equals_sign_and_the_space_before', ' || equals == line' => '' ],
+		[ 'next_line_is_read_unless_it_is_empty_or_a_comment', 'line + strlen(line) == newline && ' => '' ],
+	],
 	kind => [
 		[ 'kinds_have_the_versions_and_clocks_of_their_names', '"uuidv8_node", 8, UUID_CLOCK_V7' => '"uuidv8_node", 8, UUID_CLOCK_V8' ],
 	],
