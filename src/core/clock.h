@@ -110,7 +110,8 @@ uuid_clock_unix_micros(UuidClock clock, uint64_t ticks)
  * Convert a v7 time field, whose low 12 bits are a fraction of a millisecond (6.2,
  * method 3), to microseconds since 1970-01-01.  The result is the last whole
  * microsecond that begins before the end of the tick.  A tick is shorter than a
- * microsecond, so this function exactly reverses uuid_clock_micros_ticks().
+ * microsecond, so no two microseconds have the same tick, and this function exactly
+ * reverses uuid_clock_micros_ticks().
  */
 static inline int64_t
 uuid_clock_v7_unix_micros(uint64_t ticks)

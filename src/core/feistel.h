@@ -10,7 +10,7 @@
  * queries (J. Patarin, "Security of Random Feistel Schemes with 5 or More Rounds", CRYPTO
  * 2004).  This network has four more rounds as a safety margin.
  *
- * No branch depends on a secret, so the time that a call takes reveals none.
+ * No branch depends on a secret.  So the duration of a call reveals nothing about secrets.
  */
 #ifndef UUID9562_CORE_FEISTEL_H
 #define UUID9562_CORE_FEISTEL_H

@@ -146,8 +146,8 @@ uuid_layout_version(const uint8_t *bytes)
 }
 
 /*
- * Convert a 60-bit time to bytes 0-7, with zeros as the version.  The order of v1 is
- * time_low (32 bits), time_mid (16), version (4), time_high (12) (5.1).
+ * Convert a 60-bit time to bytes 0-7, with zeros as the version.  In v1 (RFC 9562, 5.1), the
+ * order is time_low (32 bits), time_mid (16), version (4), time_high (12).
  */
 static inline uint64_t
 uuid_layout_spread_time(int version, uint64_t time)

@@ -33,8 +33,8 @@ typedef struct UuidRandomBuffer
 } UuidRandomBuffer;
 
 /*
- * Refill the buffer for process "owner".  If the source fails, erase the words, so that memory
- * contains neither bytes that the parent process will return nor a part of the source's output.
+ * Refill the buffer for process "owner".  If the source fails, erase the words.  They can contain a
+ * part of the source's output or, after a fork, bytes that the parent process will return.
  */
 static inline bool
 uuid_random_buffer_refill(UuidRandomBuffer *buffer, int64_t owner, UuidRandomSource source)

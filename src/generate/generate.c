@@ -214,7 +214,8 @@ prevent_memoize(PlannerInfo *root, Node *call)
 /*
  * uuidv7_batch_support(internal) returns internal
  *
- * Estimate n rows, if n is known.  Also prevent the planner from repeating the values.
+ * Estimate n rows, if n is known.  Also prevent the planner from returning the same values again
+ * for another row.
  */
 Datum
 uuid9562_uuidv7_batch_support(PG_FUNCTION_ARGS)

@@ -24,8 +24,8 @@ TransactionSlot *uuid9562_own_slot;
 ValueRange	uuid9562_own_values = NO_VALUES;
 
 /*
- * Add a transaction to a history.  Like those of PgBackendStatus, concurrent readers retry if the
- * changecount is odd or has changed (step (5) of horizon.c).
+ * Add a transaction to a history.  Concurrent readers retry if the changecount is odd or has
+ * changed, as readers of PgBackendStatus do (step (5) of horizon.c).
  */
 static void
 add_to_history(TransactionSlot *slot, UuidHistoryEntry entry)

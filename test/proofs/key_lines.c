@@ -176,8 +176,8 @@ check_line(char *line, char **name, uint8_t *read)
 }
 
 /*
- * The property holds wherever a line starts, so it follows for all lines by induction.  Number 0
- * stands for any number.
+ * The property holds wherever a line starts, so it follows for all lines by induction.  The line
+ * number 0 stands for any line number.
  * [--unwind 3 --replace memchr:end_of_line --replace strlen:length_of_line
  * --replace uuid_key_line_split:check_line]
  */

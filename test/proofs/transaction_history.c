@@ -52,9 +52,9 @@ ids_descend_below(uint64_t limit)
 }
 
 /*
- * Check whether a reader uses the value of a transaction, or a smaller one.  The reader's snapshot
- * sees the transaction as in progress, but may see all transactions with smaller IDs as finished.
- * So only entries with the ID of the transaction or a greater one are certain to be used.
+ * Check whether a reader uses the value of a transaction, or a smaller value.  The reader's
+ * snapshot sees the transaction as in progress, but may see every transaction with a smaller ID as
+ * finished. So the reader is certain to use only the entries whose ID is not smaller.
  */
 static bool
 has(UuidHistoryEntry transaction)

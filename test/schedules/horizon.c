@@ -375,8 +375,8 @@ can_appear(const Row *row, const TestSnapshot *snapshot)
 }
 
 /*
- * Check that a snapshot has one horizon.  Unless the generator was reset after the reader's first
- * snapshot, also check that no row below the horizon can appear later.
+ * Check that all horizons computed for a snapshot are equal.  Unless the generator was reset after
+ * the reader's first snapshot, also check that no row below the horizon can appear later.
  */
 static void
 check_horizons(void)
@@ -453,7 +453,7 @@ finish_run(bool crashed)
 /*
  * Make a position from before startup, on a branch that the mark contains.  The ID of the position
  * is above the reservation in the mark.  A reader has such a position if a promotion loses the last
- * rows that it has read.
+ * rows that the reader has read.
  */
 static void
 add_old_position(void)
