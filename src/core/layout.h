@@ -239,7 +239,7 @@ uuid_layout_node_bits(const uint8_t *bytes)
 	return node;
 }
 
-/* Return the bits that set a node ID, 0 to UUID_NODE_ID_MAX. */
+/* Return the bits that set the node ID of v8 (6.4), 0 to UUID_NODE_ID_MAX. */
 static inline UuidNodeBits
 uuid_layout_node_id_bits(uint32_t node_id)
 {

@@ -133,6 +133,7 @@ uuid_text_form_find(const char *name, size_t length)
 	return NULL;
 }
 
+/* Write the digits of a form whose digits stand for bits, and the other characters of its frame. */
 static inline void
 uuid_text_form_write_bits(const UuidTextForm *form, const uint8_t *bytes, char *string)
 {

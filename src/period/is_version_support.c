@@ -155,9 +155,9 @@ version_selectivity(PlannerInfo *root, Oid funcid, List *args, const UuidKind *k
  * transaction that last changed the row of pg_constraint as in progress.  So rely on the constraint
  * only if that transaction precedes TransactionXmin, as for an index with indcheckxmin.
  *
- * A plan can be cached, and used with another snapshot.  PostgreSQL discards a transient plan if
- * TransactionXmin has changed.  So mark the plan as transient if the constraint is too new.  Also
- * mark it if the constraint is too new for a snapshot of any session, since SET TRANSACTION
+ * PostgreSQL discards a transient plan if TransactionXmin has changed.  So mark the plan as
+ * transient if the constraint is too new, so that a later plan can rely on it.  Also mark a plan
+ * that relies on it while it is too new for a snapshot of any session, since SET TRANSACTION
  * SNAPSHOT can import that snapshot.  GlobalVisCheckRemovableXid() gets no relation, because for a
  * temporary table it would ignore other sessions.
  *

@@ -86,14 +86,14 @@ typedef struct Side
 
 /* Return the difference of two UUIDs as 128-bit numbers.  It is 0 only if they are equal. */
 static double
-uuid_distance(const uint8 *low, const uint8 *high)
+uuid_distance(const uint8 *from, const uint8 *to)
 {
-	uint64		low_half = uuid_layout_load64(low + 8);
-	uint64		high_half = uuid_layout_load64(high + 8);
-	uint64		borrow = high_half < low_half;
+	uint64		from_low = uuid_layout_load64(from + 8);
+	uint64		to_low = uuid_layout_load64(to + 8);
+	uint64		borrow = to_low < from_low;
 
-	return ldexp((double) (uuid_layout_load64(high) - uuid_layout_load64(low) - borrow), 64) +
-		(double) (high_half - low_half);
+	return ldexp((double) (uuid_layout_load64(to) - uuid_layout_load64(from) - borrow), 64) +
+		(double) (to_low - from_low);
 }
 
 /*

@@ -226,9 +226,9 @@ ask(void *arg)
 }
 
 /*
- * Check whether the horizon of a snapshot may be refused.  It may if the snapshot is from before
- * the first use of an ordered function, or sees the transaction that was prepared before startup as
- * in progress.
+ * Check whether the horizon of a snapshot may be refused.  This is so if the snapshot was taken
+ * before the first use of an ordered function, or if the transaction that was prepared before
+ * startup is still in progress for the snapshot.
  */
 static bool
 is_unknown(const TestSnapshot *snapshot)
