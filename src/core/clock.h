@@ -66,8 +66,10 @@ uuid_clock_ticks(UuidClock clock, int64_t sec, uint32_t nsec, uint64_t *ticks)
 	uint64_t	since_epoch = (uint64_t) sec + (uint64_t) unit->epoch_sec;
 	uint64_t	max_sec = clock == UUID_CLOCK_V8 ? INT64_MAX : UUID_TIME_MAX / unit->per_sec;
 
+	/* a time before the epoch is greater than max_sec as uint64_t */
 	if (since_epoch > max_sec)
 		return false;
+	/* in v8 this can overflow, but the low 60 bits remain correct */
 	*ticks = since_epoch * unit->per_sec + (uint64_t) nsec * unit->numerator / unit->denominator;
 	if (clock == UUID_CLOCK_V8)
 		*ticks &= UUID_TIME_MAX;
@@ -191,7 +193,10 @@ uuid_clock_span(UuidClock clock, int64_t first, int64_t last,
 	return true;
 }
 
-/* Add seconds to a v7 time field.  If it cannot hold the result, return UUID_TIME_MAX + 1. */
+/*
+ * Add seconds to a v7 time field.  If it cannot hold the result, return UUID_TIME_MAX + 1, which is
+ * later than every time field.
+ */
 static inline uint64_t
 uuid_clock_v7_later(uint64_t ticks, uint32_t seconds)
 {

@@ -28,6 +28,7 @@ typedef bool (*UuidBlockCipher) (void *key, uint8_t *block);
 static inline bool
 uuid_feistel(UuidBlockCipher cipher, void *key, bool encrypt, uint8_t *bytes, const uint8_t *given)
 {
+	/* version 7 has the same layout as version 4 */
 	UuidPayload payload = uuid_layout_unpack(given, 4);
 	uint64_t	halves[] = {payload.time << 1 | payload.tail >> UUID_FEISTEL_HALF_BITS,
 	payload.tail & UUID_FEISTEL_HALF_MAX};

@@ -70,7 +70,7 @@ typedef enum UuidNext
 {
 	UUID_NEXT_LATER,			/* with the time of the clock */
 	UUID_NEXT_STEPPED,			/* with the previous time and a greater tail */
-	UUID_NEXT_AHEAD,			/* with the tick after the previous time */
+	UUID_NEXT_AHEAD,			/* with the next tick; method 1: millisecond */
 	UUID_NEXT_EXHAUSTED			/* not at all: no greater value exists */
 } UuidNext;
 

@@ -77,6 +77,7 @@ uuid_key_lines_next(UuidKeyLines *lines, uint8_t *key)
 		char	   *line = lines->next;
 		char	   *newline = memchr(line, '\n', (size_t) (lines->end - line));
 
+		/* not NULL, since the file ends with a newline */
 		lines->next = newline + 1;
 		lines->number++;
 		*newline = '\0';

@@ -203,6 +203,7 @@ uuid_layout_last_time(const uint8_t *bytes, int version)
 	uint64_t	time = uuid_layout_unpack(bytes, version).time;
 	int			found = bytes[6] >> 4;
 
+	/* the version is above the low 12 bits of the time, so compare it first */
 	if (found > version)
 		return time | UUID_SUBTIME_MAX;
 	if (found < version)

@@ -227,8 +227,8 @@ uuid_position_advance(UuidSealed *position, uint64_t branch, const uint8_t *id)
 
 /*
  * Find the ID after which a reader continues.  Each entry whose branch is known gives one ID: its
- * own ID or the last ID before the floor of the branch, whichever is less.  Choose the greatest of
- * these IDs.  Return false if no branch is known.
+ * own ID or the last ID before the floor of the branch, whichever is less.  The reader has read all
+ * rows up to each of these IDs, so choose the greatest.  Return false if no branch is known.
  */
 static inline bool
 uuid_position_after(const UuidSealed *position, UuidBranches *known, uint8_t *after)

@@ -171,8 +171,8 @@ uuid_text_divide(uint64_t *words, uint32_t divisor)
 }
 
 /*
- * Multiply a number of four 32-bit words by a factor below 2^32, and add digits below 2^32.  Return
- * the part of the result above 128 bits.
+ * Multiply such a number by a factor below 2^32, and add digits below 2^32.  In the loop, digits
+ * becomes the carry.  Return the part of the result above 128 bits.
  */
 static inline uint64_t
 uuid_text_multiply_add(uint64_t *words, uint64_t factor, uint64_t digits)
@@ -188,6 +188,7 @@ uuid_text_multiply_add(uint64_t *words, uint64_t factor, uint64_t digits)
 /* Five digits of a number are computed at a time, since 62^5 fits into 32 bits. */
 #define UUID_FIVE_DIGITS(base) ((uint32_t) (base) * (base) * (base) * (base) * (base))
 
+/* Write a UUID in base 58 or 62.  base is form->base, but as a constant for the compiler. */
 static inline void
 uuid_text_form_write_number(const UuidTextForm *form, uint32_t base, const uint8_t *bytes,
 							char *string)
@@ -257,6 +258,7 @@ uuid_text_form_read(const UuidTextForm *form, const char *string, size_t length,
 		/* wait for the next digit if power then still fits into 32 bits */
 		if (power <= UINT32_MAX / 64 && i < length - 1)
 			continue;
+		/* above 128 bits if the zeros before the UUID are not zero */
 		if (uuid_text_multiply_add(words, power, digits) != 0)
 			return false;
 		digits = 0;

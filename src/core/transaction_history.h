@@ -75,7 +75,10 @@ uuid_history_merge(const UuidHistoryLevel *level)
 	return merged;
 }
 
-/* Add a transaction that finished after all transactions in the history. */
+/*
+ * Add a transaction that finished after all transactions in the history.  If a level is full, merge
+ * its two entries, and add the result to the next level, or keep it on the last level.
+ */
 static inline void
 uuid_history_add(UuidHistory *history, UuidHistoryEntry entry)
 {

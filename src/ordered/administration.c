@@ -80,6 +80,7 @@ uuid9562_uuid_generator_stats(PG_FUNCTION_ARGS)
 		nulls[HELD_BY_PID] = prepared || !is_visible(proc) ||
 			pg_atomic_read_u64(&slot_of(proc)->first) == UUID_NO_TIME;
 		values[HELD_BY_PID] = Int32GetDatum(proc->pid);
+		/* pg_prepared_xacts shows prepared transactions to every role */
 		nulls[HELD_BY_PREPARED] = !prepared || !TransactionIdIsValid(proc->xid);
 		values[HELD_BY_PREPARED] = TransactionIdGetDatum(proc->xid);
 	}

@@ -219,7 +219,7 @@ smallest_in_history(const volatile UuidHistory *history, const FullSnapshot *ful
 /*
  * Return the smallest value of the finished transactions in a slot's history that the snapshot
  * still sees as in progress.  If the changecount is odd or changes, another process is changing
- * the history at the same time, so read the history again (5).
+ * the history at the same time, so read the history again (5).  If it is 0, there is no history.
  */
 static uint64
 smallest_finished(TransactionSlot *slot, const FullSnapshot *full)

@@ -169,7 +169,7 @@ uuid9562_next_ordered(void)
 	now = clock_ticks(UUID_V7);
 	random = random_for(UUID_METHOD_FRACTION);
 
-	/* do not pass the payload's time: after a reset, it can be too late */
+	/* pass now: if a reset came since, the payload's time is too great */
 	while (unlikely(!generate_reserved(now, random, &payload, &extend_at)))
 		uuid9562_extend_reservation(now, false);
 	if (uuid_payload_less(payload, uuid9562_own_values.first))

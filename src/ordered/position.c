@@ -120,7 +120,7 @@ uuid9562_uuidv7_position(PG_FUNCTION_ARGS)
 				 errmsg("UUID %s is greater than uuidv7_horizon()",
 						DatumGetCString(DirectFunctionCall1(uuid_out, PG_GETARG_DATUM(0)))),
 				 errhint("Compute the position in the query that returns the rows, and read only rows below uuidv7_horizon().")));
-	/* stay below the horizon, since a later value can equal the horizon */
+	/* the ID can be the horizon itself, which a later value can equal */
 	uuid_layout_pack(limit, UUID_V7->version, uuid_payload_before(horizon.time));
 	uuid_position_advance(&position, recorded_branch(cached),
 						  memcmp(id, limit, UUID_LEN) > 0 ? limit : id);
@@ -188,7 +188,7 @@ uuid9562_uuid_replay_target(PG_FUNCTION_ARGS)
  *
  * Check whether this server has written or replayed a target.  If so, later statements see all rows
  * that the target's snapshot saw, except rows changed since then.  A primary returns false if its
- * history lacks the target, for example after a failover that lost transactions.
+ * WAL never had the target, for example after a failover that lost transactions.
  */
 Datum
 uuid9562_uuid_has_replayed(PG_FUNCTION_ARGS)

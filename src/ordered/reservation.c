@@ -111,7 +111,7 @@ load_mark(HighWaterMark *mark)
 	if (!uuid9562_shared->loaded && uuid_branches_lower(&mark->branches, mark->reserved_until))
 		uuid9562_write_mark(mark);
 
-	/* skip values reserved before a startup or reset, or by a failed write */
+	/* after startup, a reset or a failed write, start at the mark */
 	if (mark->reserved_until > uuid9562_generator_state().reserved_until)
 		raise_previous(uuid_payload_before(mark->reserved_until));
 	if (!uuid9562_shared->loaded)
@@ -266,7 +266,7 @@ uuid9562_reset_generator(void)
 		/* the older branches end where the new one begins */
 		uuid_branches_lower(&mark.branches, mark.reserved_until);
 
-		/* no value is generated until the reservation is extended */
+		/* the new mark does not cover the old range: stop using it first */
 		set_reserved(0, 0);
 		uuid9562_write_mark(&mark);
 

@@ -97,6 +97,7 @@ uuid9562_ordered_init(void)
 
 /* --- at first use ------------------------------------------------------------ */
 
+/* Callback of GetNamedDSMSegment().  DSM_INIT_ARGS declares "segment". */
 static void
 init_segment(DSM_INIT_ARGS)
 {

@@ -38,7 +38,7 @@ typedef struct CachedHorizon
 typedef struct GeneratorState
 {
 	UuidPayload previous;		/* the next value is greater; zeros at first */
-	uint64		reserved_until; /* values must have earlier times */
+	uint64		reserved_until; /* values must be earlier; 0 means no range */
 	uint64		extend_at;		/* from this time on, extend the reservation */
 	uint64		generated;		/* number of values since startup */
 	uint64		ahead_of_clock; /* of these, values later than the clock */

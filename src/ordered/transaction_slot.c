@@ -99,6 +99,7 @@ finish_aborted_or_prepared(XactEvent event, void *arg)
  * Without a transaction ID it has no rows, and needs no history.  PostgreSQL also calls this
  * function for resource owners that belong to no transaction, for example the one of a WAL sender.
  * If this happens during a transaction, IsTransactionState() is true, and the slot must not change.
+ * At COMMIT, it is already false.
  */
 static void
 finish_committed(ResourceReleasePhase phase, bool is_commit, bool is_top_level, void *arg)

@@ -192,6 +192,7 @@ add_side_comparison(WithinCall *call, bool is_lower, Node *time, bool inclusive)
 	return add_constant_comparison(call, is_lower, bound);
 }
 
+/* Count the nodes down from *nodes_left.  Return true if the expression has more nodes. */
 static bool
 exceeds_size(Node *node, void *nodes_left)
 {

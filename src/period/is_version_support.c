@@ -83,9 +83,9 @@ is_remembered(const RelOptInfo *rel, Oid funcid, List *args)
 /*
  * Several conditions of a table can be equal calls, for example in a query with several periods.
  * Count their effect once: set the selectivity of one condition to the estimate, and the
- * selectivity of the others to 1.  PostgreSQL stores the estimate for the condition that it is
- * estimating, so choose this one.  If the call is only a part of it, choose the first equal
- * condition.
+ * selectivity of the others to 1.  If PostgreSQL is estimating one of these conditions, choose that
+ * one, because PostgreSQL then stores the returned estimate in it.  If the call is only a part of
+ * the estimated condition, choose the first equal condition.
  */
 static void
 count_once(const RelOptInfo *rel, Oid funcid, List *args, double selectivity)
@@ -102,6 +102,7 @@ count_once(const RelOptInfo *rel, Oid funcid, List *args, double selectivity)
 		if (!IsA(call, FuncExpr) || call->funcid != funcid || !equal(call->args, args))
 			continue;
 		same = lappend(same, condition);
+		/* the same list, and not only an equal one, is of the estimated call */
 		if (counted == NULL || call->args == args)
 			counted = condition;
 	}
@@ -157,9 +158,9 @@ version_selectivity(PlannerInfo *root, Oid funcid, List *args, const UuidKind *k
  *
  * PostgreSQL discards a transient plan if TransactionXmin has changed.  So mark the plan as
  * transient if the constraint is too new, so that a later plan can rely on it.  Also mark a plan
- * that relies on it while it is too new for a snapshot of any session, since SET TRANSACTION
- * SNAPSHOT can import that snapshot.  GlobalVisCheckRemovableXid() gets no relation, because for a
- * temporary table it would ignore other sessions.
+ * that relies on the constraint if any session may have a snapshot that is too old for it, since
+ * SET TRANSACTION SNAPSHOT can import that snapshot.  GlobalVisCheckRemovableXid() gets no
+ * relation, because for a temporary table it would ignore other sessions.
  *
  * The relation cache can differ from the row of pg_constraint, so also check convalidated here.
  */
@@ -288,4 +289,5 @@ is_version_support(FunctionCallInfo fcinfo, const UuidKind *kind)
 
 SQL_FUNCTION(uuid9562_uuid_is_v6_support, is_version_support, UUID_V6)
 SQL_FUNCTION(uuid9562_uuid_is_v7_support, is_version_support, UUID_V7)
+/* uuid_is_v8() also accepts IDs of uuidv8(); add_recent_rows() handles them */
 SQL_FUNCTION(uuid9562_uuid_is_v8_support, is_version_support, UUID_V8_NODE)

@@ -157,9 +157,9 @@ SQL_FUNCTION(uuid9562_uuidv8_node_upper_bound_tstzrange, period_bound, UUID_V8_N
  * whose timestamp is the given time or later.  An upper bound is the greatest one whose timestamp
  * is that time or earlier.  If the bound is exclusive, exclude the time itself.
  *
- * If there is no such UUID, return false, and set *bound so that no UUID of the kind meets it.  A
- * lower bound is then greater than every UUID of the kind, and an upper bound is less.  Only UUIDs
- * of other variants (4.1) are.
+ * If there is no such UUID, return false, and set *bound so that no UUID of the kind meets it: a
+ * lower bound greater than every UUID of the kind, or an upper bound less than every one.  Such a
+ * bound has another variant (4.1).
  */
 bool
 uuid9562_side_bound(const UuidKind *kind, bool is_lower, TimestampTz time, bool inclusive,
@@ -172,6 +172,7 @@ uuid9562_side_bound(const UuidKind *kind, bool is_lower, TimestampTz time, bool 
 	bool		found = uuid_clock_span(kind->clock, first, last, &lowest.time, &highest.time);
 
 	*bound = uuid_datum(kind->version, is_lower ? lowest : highest);
+	/* if not found, overwrite the variant and the tail */
 	if (!found)
 		memset(DatumGetUUIDP(*bound)->data + UUID_LEN / 2, is_lower ? 0xff : 0, UUID_LEN / 2);
 	return found;

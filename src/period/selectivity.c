@@ -70,7 +70,7 @@ typedef struct Statistics
 	const UuidKind *kind;		/* its version is "the version" */
 	Boundary   *boundaries;
 	int			count;
-	int			last;			/* index of histogram's last boundary, or 0 */
+	int			last;			/* last boundary of the version; 0 if none */
 	double		bin;			/* share of rows in a bin; 0: no histogram */
 	double		nulls;			/* share of NULLs in all rows */
 	double		newer;			/* bins of the version added since ANALYZE */
@@ -84,7 +84,7 @@ typedef struct Side
 	List	   *comparisons;
 } Side;
 
-/* Return the difference of two UUIDs as 128-bit numbers.  It is 0 only if they are equal. */
+/* Return to - from as 128-bit numbers, if from <= to.  It is 0 only if they are equal. */
 static double
 uuid_distance(const uint8 *from, const uint8 *to)
 {
@@ -104,6 +104,7 @@ uuid_distance(const uint8 *from, const uint8 *to)
 static double
 bins_between(const Statistics *statistics, bool at_end, const uint8 *low, const uint8 *high)
 {
+	/* n boundaries of the version have n - 1 bins between them */
 	int			bins = Min(DENSITY_BINS, statistics->last - 1);
 	const Boundary *from = &statistics->boundaries[at_end ? statistics->last - bins : 1];
 
@@ -169,7 +170,7 @@ add_recent_rows(PlannerInfo *root, Statistics *statistics, double all, double of
 	double		added = 0;		/* bins of rows added since ANALYZE */
 
 	set_now(statistics, statistics->kind);
-	/* a later UUID is from uuidv8(), not uuidv8_node(): use its clock */
+	/* last is later than now only if it is from uuidv8(): use its clock */
 	if (statistics->kind->number == UUID_KIND_V8_NODE &&
 		memcmp(last->uuid, statistics->now, UUID_LEN) > 0)
 		set_now(statistics, UUID_V8);
@@ -253,7 +254,10 @@ share_below(const Statistics *statistics, const uint8 *uuid)
 	return share;
 }
 
-/* Fill in all statistics except the table and the kind, which the caller has set. */
+/*
+ * Fill in all statistics except the table and the kind, which the caller has set.  Their memory is
+ * freed with the memory context of version_selectivity().
+ */
 static void
 load_statistics(PlannerInfo *root, HeapTuple tuple, Statistics *statistics)
 {
@@ -380,7 +384,7 @@ uuid9562_version_share(PlannerInfo *root, const VariableStatData *variable, cons
 	set_side_selectivity(root, &statistics, &lower, &upper, false);
 	low = share_below(&statistics, lower.bound);
 	high = share_below(&statistics, upper.bound);
-	/* without a bound, also count rows that the statistics do not show */
+	/* the version of rows that are not in the statistics is unknown */
 	if (lower.comparisons == NIL && upper.comparisons == NIL)
 		share = high.of_version - low.of_version +
 			(1 - statistics.nulls - (high.all - low.all)) * UNKNOWN_SHARE;

@@ -67,15 +67,13 @@ has_call_supported_by(Node *node, void *support)
 }
 
 /*
- * Return the grouped expressions that the rewrite could affect; see could_change_grouping().
+ * Return the grouped expressions that could_change_grouping() must check.
  *
- * Since PostgreSQL 18, the rewrite does harm only with grouping sets.  The parser replaces each
- * occurrence of a grouped expression in the select list and in HAVING by a Var of the RTE_GROUP.
- * subquery_planner() simplifies the grouped expressions, and then replaces each Var by a copy of
- * its expression.  A copy is simplified again only if HAVING becomes a part of WHERE, where rows
- * are not grouped yet.  So the rewrite removes no occurrence.  It can create a new occurrence.  If
- * there are no grouping sets, this occurrence and the grouped expression have the same value in
- * all rows of a group.
+ * Since PostgreSQL 18, there are none without grouping sets.  The parser replaces each occurrence
+ * of a grouped expression by a Var of the RTE_GROUP, so the rewrite removes no occurrence.  (The
+ * planner replaces the Var by the expression later.  It simplifies that again only in a part of
+ * HAVING that becomes a part of WHERE, where rows are not grouped yet.)  The rewrite can create an
+ * occurrence, but without grouping sets this has the grouped value in all rows of a group.
  */
 static List *
 grouped_expressions(Query *query)
@@ -115,9 +113,9 @@ is_affected_by_rewrite(const Query *query, const Node *expression)
  * neither remove nor create an occurrence.
  *
  * Two kinds of grouped expressions prevent the rewrite.  The first kind has the type of an
- * expression that the rewrite removes or creates.  The second kind contains a call like this one:
- * PostgreSQL could simplify a NOT above its comparisons, or the rewrite could make the trees of two
- * different calls equal.
+ * expression that the rewrite removes or creates.  The second kind contains a call like this one.
+ * An occurrence of it below a NOT could vanish, since PostgreSQL moves a NOT into the comparisons.
+ * Or the rewrite could make the trees of two different calls equal.
  *
  * Up to PostgreSQL 18, root can be that of the parent (see the top of this file).  If the grouping
  * of the parent prevents the rewrite, this does no harm: PostgreSQL simplifies the clause again for

@@ -199,7 +199,7 @@ parse_file(Contents *contents, HTAB *table)
 		Key		   *key;
 
 		CHECK_FOR_INTERRUPTS();
-		/* if a newline is missing, two lines become one with a long name */
+		/* without a newline, the database name would contain the line before */
 		if (found == UUID_KEY_LINE_INVALID || strlen(lines.database) >= NAMEDATALEN)
 			return psprintf("syntax error in line %d", lines.number);
 		if (database == NULL || strcmp(lines.database, database) != 0)
@@ -268,6 +268,7 @@ load_keys(void)
 	HTAB	   *table = new_table(context);
 	const char *reason = NULL;
 
+	/* each worker would read the file again, for each query */
 	if (IsParallelWorker())
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),

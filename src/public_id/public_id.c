@@ -13,6 +13,7 @@
 #include "core/feistel.h"
 #include "public_id/key_file.h"
 
+/* Encrypt a block in place.  uuid_feistel() uses this function for decryption too. */
 static bool
 encrypt_block(void *aes, uint8 *block)
 {
