@@ -111,7 +111,7 @@ load_mark(HighWaterMark *mark)
 	if (!uuid9562_shared->loaded && uuid_branches_lower(&mark->branches, mark->reserved_until))
 		uuid9562_write_mark(mark);
 
-	/* after startup, a reset or a failed write, start at the mark */
+	/* the mark is ahead since startup, a reset or a failed write */
 	if (mark->reserved_until > uuid9562_generator_state().reserved_until)
 		raise_previous(uuid_payload_before(mark->reserved_until));
 	if (!uuid9562_shared->loaded)
@@ -306,6 +306,7 @@ uuid9562_record_branch(uint64 name, uint64 *target)
 			if (target != NULL)
 				*target = ++entry->targets;
 			lsn = uuid9562_write_mark(&mark);
+			/* it is about the current branch, which can be another one */
 			uuid9562_shared->recorded |= name == pg_atomic_read_u64(&uuid9562_shared->branch);
 		}
 	}

@@ -69,8 +69,9 @@ finish_transaction(TransactionSlot *history_slot)
 /*
  * Transaction callback: finish a transaction that aborted or was prepared.
  *
- * PostgreSQL has already removed the transaction from the PGPROC of this process.  New
- * snapshots see a prepared transaction as in progress, and so need its history.
+ * An aborted transaction has no visible rows, and so needs no history.  After PREPARE, the
+ * transaction belongs to another PGPROC, and snapshots see it as in progress.  So its value goes to
+ * the history in the slot of that PGPROC.
  */
 static void
 finish_aborted_or_prepared(XactEvent event, void *arg)

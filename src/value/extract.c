@@ -44,7 +44,10 @@ variant_of(const pg_uuid_t *uuid, bool *isnull)
 	return CStringGetTextDatum(names[uuid_layout_variant(uuid->data)]);
 }
 
-/* Return the timestamp.  With micros, read the 12 bits after v7's milliseconds as a fraction. */
+/*
+ * Return the timestamp.  With micros, which only v7 and v8_node support, read the 12 bits after the
+ * milliseconds as a fraction.
+ */
 static pg_attribute_always_inline Datum
 timestamp_of_kind(const pg_uuid_t *uuid, const UuidKind *kind, bool micros)
 {
