@@ -90,8 +90,8 @@ uuid9562_uuid_generator_stats(PG_FUNCTION_ARGS)
 /*
  * uuid_generator_branches(OUT branch text, OUT until timestamptz) returns setof record
  *
- * Return the branches in the high-water mark, oldest first.  "until" is the floor of the branch (see
- * core/position.h), or NULL if there is no later branch.
+ * Return the branches in the high-water mark, oldest first.  "until" is the floor of the branch
+ * (see core/position.h), or NULL if there is no later branch.
  */
 Datum
 uuid9562_uuid_generator_branches(PG_FUNCTION_ARGS)
