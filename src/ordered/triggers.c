@@ -16,8 +16,8 @@
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
-#include "executor/spi.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "value/value.h"
@@ -46,12 +46,16 @@ wrong_use(const TriggerUse *use, const char *message)
 					 use->timing, use->function)));
 }
 
-/* Return the number of the column that the argument of a trigger function names. */
+/*
+ * Return the number of the column that the argument of a trigger function names.  Look it up in the
+ * catalog, because the relation's descriptor keeps the names of a RENAME COLUMN that a
+ * subtransaction has rolled back during the statement.
+ */
 static int
 find_column(const TriggerData *data, const TriggerUse *use)
 {
 	const char *column = data->tg_trigger->tgargs[0];
-	int			attnum = SPI_fnumber(data->tg_relation->rd_att, column);
+	int			attnum = get_attnum(RelationGetRelid(data->tg_relation), column);
 	const FormData_pg_attribute *attribute;
 
 	if (attnum <= 0)

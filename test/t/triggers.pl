@@ -166,6 +166,24 @@ refuses('an UPDATE that moves a row with an old ID to another partition', 'UPDAT
 accepts('an UPDATE that moves a row and sets a new ID', 'UPDATE parts SET tenant = 2, id = DEFAULT WHERE tenant = 1');
 is(sql('SELECT count(*), count(DISTINCT changed), count(*) FILTER (WHERE changed > id) FROM parts WHERE tenant = 2'), '4|4|4', 'rows that move to another partition get a new stamp');
 
+# A statement exchanges the names of two columns, and rolls back.
+sql(q{CREATE TABLE renamed (id uuid, other uuid, changed uuid, note int);
+	CREATE FUNCTION rename_and_roll_back() RETURNS int LANGUAGE plpgsql AS $$
+	BEGIN
+		ALTER TABLE renamed RENAME id TO old_id;
+		ALTER TABLE renamed RENAME other TO id;
+		ALTER TABLE renamed RENAME changed TO other;
+		ALTER TABLE renamed RENAME old_id TO changed;
+		RAISE division_by_zero;
+	EXCEPTION WHEN division_by_zero THEN
+		RETURN 1;
+	END$$;
+	CREATE TRIGGER guard AFTER INSERT ON renamed FOR EACH ROW EXECUTE FUNCTION public.uuidv7_guard_trigger('id');
+	CREATE TRIGGER stamp BEFORE INSERT ON renamed FOR EACH ROW EXECUTE FUNCTION public.uuidv7_stamp_trigger('changed')});
+refuses('another ID after a rolled-back RENAME COLUMN', 'INSERT INTO renamed SELECT public.uuidv4(), public.uuidv7_ordered(), NULL, rename_and_roll_back()');
+accepts('its own ID after a rolled-back RENAME COLUMN', 'INSERT INTO renamed SELECT public.uuidv7_ordered(), NULL, NULL, rename_and_roll_back()');
+is(sql('SELECT changed > id FROM renamed'), 't', 'the stamp finds its column after a rolled-back RENAME COLUMN');
+
 # --- the stamp ----------------------------------------------------------------
 
 sql(q{INSERT INTO changes (key, note, changed) VALUES (1, 'a', public.uuidv4()), (2, 'b', NULL), (3, 'c', DEFAULT)});
