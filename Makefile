@@ -19,6 +19,7 @@ MODULE_big = uuid9562
 OBJS = \
 	src/settings.o \
 	src/uuid9562.o \
+	src/core/random_buffer.o \
 	src/runtime/runtime.o \
 	src/generate/generate.o \
 	src/generate/name_based.o \
@@ -142,8 +143,8 @@ coretest: $(CORE_TEST_PROGRAMS)
 edittest:
 	CC='$(CC)' PG_CONFIG='$(PG_CONFIG)' prove --verbose $(SOURCE)/test/schedules/edits.pl
 
-$(CORE_PROGRAMS): %: %.c test/core/layout.c test/core/support.h $(call OWN_FILES,src/core/*.h)
-	$(CC) -std=c11 $(CFLAGS) -I$(SOURCE)/src/core -o $@ $< -lcmocka
+$(CORE_PROGRAMS): %: %.c test/core/layout.c test/core/support.h src/core/random_buffer.o $(call OWN_FILES,src/core/*.h)
+	$(CC) -std=c11 $(CFLAGS) -I$(SOURCE)/src/core -o $@ $< src/core/random_buffer.o -lcmocka
 
 # Without optimization, gcc copies structures that are arguments without a call of test/schedules/memory.c.
 SCHEDULE_FLAGS = $(CFLAGS) $(CPPFLAGS) -O2 -fno-lto -fno-builtin -U_FORTIFY_SOURCE -DUUID_HISTORY_LEVELS=2 -DUUID_BRANCH_MAX=3

@@ -16,7 +16,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #define UUID_RANDOM_BUFFER_BYTES	16384
 #define UUID_RANDOM_BUFFER_WORDS	(UUID_RANDOM_BUFFER_BYTES / sizeof(uint64_t))
@@ -32,23 +31,8 @@ typedef struct UuidRandomBuffer
 	uint64_t	words[UUID_RANDOM_BUFFER_WORDS];
 } UuidRandomBuffer;
 
-/*
- * Refill the buffer for process "owner".  If the source fails, erase the words.  They can contain a
- * part of the source's output or, after a fork, bytes that the parent process will return.
- */
-static inline bool
-uuid_random_buffer_refill(UuidRandomBuffer *buffer, int64_t owner, UuidRandomSource source)
-{
-	buffer->left = 0;
-	if (!source(buffer->words, sizeof(buffer->words)))
-	{
-		memset(buffer->words, 0, sizeof(buffer->words));
-		return false;
-	}
-	buffer->owner = owner;
-	buffer->left = UUID_RANDOM_BUFFER_WORDS;
-	return true;
-}
+extern bool uuid_random_buffer_refill(UuidRandomBuffer *buffer, int64_t owner,
+									  UuidRandomSource source);
 
 /*
  * Take 8 random bytes from the buffer for process "owner".  Return false, and leave

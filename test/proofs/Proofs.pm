@@ -78,7 +78,7 @@ sub compile
 	my ($self, $file) = @_;
 
 	run("goto-cc -std=gnu11 -Wall -Wextra -Werror -I$self->{root}/src/core -o $self->{folder}/$file.goto " .
-		"$self->{root}/test/proofs/$file.c");
+		"$self->{root}/test/proofs/$file.c $self->{root}/src/core/random_buffer.c");
 }
 
 # Return the processor time of the programs that have been run.  Unlike the time that elapses, it
