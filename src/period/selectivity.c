@@ -122,7 +122,7 @@ set_now(Statistics *statistics, const UuidKind *kind)
 	UuidPayload now = {0, 0};
 	int64		micros = timestamptz_to_unix_micros(GetCurrentTimestamp());
 
-	/* the field can hold the current time */
+	/* if the clock is out of range, only the estimate is poor */
 	(void) uuid_clock_micros_ticks(kind->clock, micros, &now.time);
 	uuid_layout_pack(statistics->now, kind->version, now);
 }
