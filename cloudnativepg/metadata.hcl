@@ -21,17 +21,17 @@ metadata = {
     bookworm = {
       "18" = {
         // renovate: suite=bookworm-pgdg depName=postgresql-18-uuid9562
-        package = "1.2-1.pgdg12+1"
+        package = "1.0-1.pgdg12+1"
         // renovate: suite=bookworm-pgdg depName=postgresql-18-uuid9562 extractVersion=^(?<version>\d+\.\d+)
-        sql     = "1.2"
+        sql     = "1.0"
       }
     }
     trixie = {
       "18" = {
         // renovate: suite=trixie-pgdg depName=postgresql-18-uuid9562
-        package = "1.2-1.pgdg13+1"
+        package = "1.0-1.pgdg13+1"
         // renovate: suite=trixie-pgdg depName=postgresql-18-uuid9562 extractVersion=^(?<version>\d+\.\d+)
-        sql     = "1.2"
+        sql     = "1.0"
       }
     }
   }

@@ -21,7 +21,7 @@ BEGIN;
 
 CREATE SCHEMA uuid9562;
 GRANT USAGE ON SCHEMA uuid9562 TO PUBLIC;
-COMMENT ON SCHEMA uuid9562 IS 'the part of the extension uuid9562 1.2 that needs no C';
+COMMENT ON SCHEMA uuid9562 IS 'the part of the extension uuid9562 1.0 that needs no C';
 
 SET LOCAL search_path = uuid9562, pg_catalog, pg_temp;
 

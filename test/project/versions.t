@@ -22,7 +22,7 @@ my ($newest) = slurp('CHANGELOG.md') =~ /^## (\S+)/m;
 is($newest, $version, 'the changelog begins with the version');
 like(slurp('debian/changelog'), qr/\Auuid9562 \(\Q$version\E-\d+\) /, 'debian/changelog begins with the version');
 unlike(slurp('Makefile'), qr/\Q$version\E/, 'the Makefile reads the version from the control file');
-unlike(slurp($_), qr/\Q$version\E/, "$_ does not repeat the version")
+unlike(slurp($_) =~ s/CC0-1\.0//r, qr/\Q$version\E/, "$_ does not repeat the version")
   foreach 'scripts/package', 'scripts/lab/sbom', 'Dockerfile', 'debian/rules', 'debian/control.in', 'nix/default.nix';
 
 my ($in_spec) = slurp('rpm/uuid9562.spec') =~ /^Version:\s*(\S+)$/m;

@@ -2,7 +2,6 @@
 # checks, generated columns, partitions, indexes, views, functions, policies.
 #
 #	Shop::create($node, 'shop');
-#	Shop::create($node, 'old_shop', '1.0');	# with an earlier version of the extension
 #	my $answers = Shop::answers($node, 'shop');
 package Shop;
 use strict;
@@ -10,10 +9,10 @@ use warnings;
 
 sub create
 {
-	my ($node, $database, $version) = @_;
+	my ($node, $database) = @_;
 
 	$node->safe_psql('postgres', "CREATE DATABASE $database");
-	$node->safe_psql($database, 'CREATE EXTENSION uuid9562' . ($version ? " VERSION '$version'" : ''));
+	$node->safe_psql($database, 'CREATE EXTENSION uuid9562');
 	$node->safe_psql($database, q{
 	CREATE TABLE customers (
 		id uuid PRIMARY KEY DEFAULT public.uuidv7() CHECK (public.uuid_is_v7(id)),

@@ -1,4 +1,4 @@
-/* uuid9562--1.2.sql */
+/* uuid9562--1.0.sql */
 
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION uuid9562" to load this file. \quit
