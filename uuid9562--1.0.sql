@@ -383,12 +383,12 @@ COMMENT ON FUNCTION uuidv6_timestamp_from_text(text) IS 'timestamp of the greate
 CREATE FUNCTION uuidv7_timestamp_from_text(text) RETURNS timestamptz
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_timestamp_from_text'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv7_timestamp_from_text(text) IS 'timestamp of the greatest version 7 UUID up to a UUID in text form';
+COMMENT ON FUNCTION uuidv7_timestamp_from_text(text) IS 'timestamp of the first 48 bits of a UUID in text form';
 
 CREATE FUNCTION uuidv8_node_timestamp_from_text(text) RETURNS timestamptz
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_timestamp_from_text'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv8_node_timestamp_from_text(text) IS 'timestamp of the greatest uuidv8_node() UUID up to a UUID in text form';
+COMMENT ON FUNCTION uuidv8_node_timestamp_from_text(text) IS 'timestamp of the first 48 bits of a UUID in text form';
 
 -- ------------------------------------------------------------------------
 -- Periods

@@ -28,9 +28,16 @@ FROM unnest('{02:00:5e:10:00:01,""}'::text[]) AS node;
 -- Values for a given time do not affect the generators, which continue at the current time.
 SELECT public.uuidv7_at(t) > public.uuidv7(), public.uuidv6_at(t) > public.uuidv6() FROM (VALUES ('2222-02-22 19:22:22+00'::timestamptz)) AS a (t);
 
--- The functions uuidv*_timestamp_from_text() also accept a UUID of another version, and
--- return the timestamp of the next smaller UUID of their own version.
-SELECT public.uuidv7_timestamp_from_text(id), public.uuidv6_timestamp_from_text(id)
+-- uuidv7_timestamp_from_text() returns the timestamp of the first 48 bits, whatever the version and
+-- the variant are: of a bound that other libraries write with zeros, with the version alone, of
+-- the v7 UUIDs around it, of the greatest bytes of the millisecond, and of the ends of the field.
+SELECT id, public.uuidv7_timestamp_from_text(id) FROM unnest('{019ca6b1-dc00-0000-0000-000000000000,019ca6b1-dc00-7000-0000-000000000000,
+	019ca6b1-dc00-7000-8000-000000000000,019ca6b1-dbff-7fff-bfff-ffffffffffff,019CA6B1DC00FFFFFFFFFFFFFFFFFFFF,
+	00000000-0000-0000-0000-000000000000,ffffffff-ffff-0000-0000-000000000000,ffffffff-ffff-ffff-ffff-ffffffffffff}'::text[]) AS id;
+
+-- uuidv6_timestamp_from_text() also accepts a UUID of another version, and returns the timestamp of
+-- the next smaller UUID of version 6.
+SELECT public.uuidv6_timestamp_from_text(id)
 FROM (VALUES (public.uuidv7_floor('2026-01-01')::text), (public.uuidv6_floor('2026-01-01')::text)) AS ids (id);
 
 -- The operators accept a period as a literal, and domains over uuid and tstzrange.

@@ -195,13 +195,23 @@ uuid9562_uuidv7_ordinal(PG_FUNCTION_ARGS)
 }
 
 /*
- * uuidv7_timestamp_from_text(text) returns timestamptz; the same for v6 and v8_node
+ * uuidv7_timestamp_from_text(text) returns timestamptz; the same for v8_node
  *
- * Return the timestamp of a UUID of the kind.  For any other UUID, return the timestamp
- * of the next smaller UUID of the kind, or of the kind's smallest UUID if there is none.
- * So results never decrease as UUIDs increase.  Partition managers call these functions
- * with the bounds of partitions, which they read as text.
+ * Return the timestamp of the first 48 bits of a UUID in text form, whatever its version and
+ * variant are.  Partition managers call this function with bounds of partitions, which they read as
+ * text.  A bound can have zeros as version or variant, if another library computed it as the
+ * smallest of all UUIDs that begin with a timestamp.
  */
+static Datum
+timestamp_from_text(FunctionCallInfo fcinfo, const UuidKind *kind)
+{
+	char	   *string = text_to_cstring(PG_GETARG_TEXT_PP(0));
+
+	return timestamp_of_kind(DatumGetUUIDP(DirectFunctionCall1(uuid_in, CStringGetDatum(string))),
+							 kind, false);
+}
+
+/* uuidv6_timestamp_from_text(text): the timestamp of the greatest v6 UUID up to the given one */
 static Datum
 kind_timestamp_from_text(FunctionCallInfo fcinfo, const UuidKind *kind)
 {
@@ -213,8 +223,8 @@ kind_timestamp_from_text(FunctionCallInfo fcinfo, const UuidKind *kind)
 }
 
 SQL_FUNCTION(uuid9562_uuidv6_timestamp_from_text, kind_timestamp_from_text, UUID_V6)
-SQL_FUNCTION(uuid9562_uuidv7_timestamp_from_text, kind_timestamp_from_text, UUID_V7)
-SQL_FUNCTION(uuid9562_uuidv8_node_timestamp_from_text, kind_timestamp_from_text, UUID_V8_NODE)
+SQL_FUNCTION(uuid9562_uuidv7_timestamp_from_text, timestamp_from_text, UUID_V7)
+SQL_FUNCTION(uuid9562_uuidv8_node_timestamp_from_text, timestamp_from_text, UUID_V8_NODE)
 
 /*
  * uuid_inspect(uuid) returns (variant text, version smallint,
