@@ -66,16 +66,6 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuidv7'
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv7_next() IS 'generate UUID version 7; same as uuidv7(), for column defaults';
 
-CREATE FUNCTION uuidv7_batch_support(internal) RETURNS internal
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_batch_support'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv7_batch_support(internal) IS 'planner support for uuidv7_batch';
-
-CREATE FUNCTION uuidv7_batch(n bigint) RETURNS SETOF uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_batch'
-LANGUAGE C VOLATILE STRICT PARALLEL SAFE SUPPORT uuidv7_batch_support;
-COMMENT ON FUNCTION uuidv7_batch(bigint) IS 'generate several UUIDs of version 7, in ascending order';
-
 CREATE FUNCTION uuidv8() RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv8'
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE;

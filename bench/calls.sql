@@ -89,9 +89,3 @@ FROM (VALUES ('EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF) SELECT %s FROM numbers
 	('read', 'PostgreSQL''s uuid_extract_timestamp(v7)', 'pg_catalog.uuid_extract_timestamp(v7)', NULL),
 	('read', 'pg_uuidv7: uuid_v7_to_timestamptz(v7)', 'uuidv7.uuid_v7_to_timestamptz(v7)', NULL)
 	) AS b (measure, side, call, setting);
-
--- Measure the nanoseconds per ID, in statements that generate 100,000 IDs.
-INSERT INTO sides (measure, side, statement, scale)
-SELECT 'ns an ID, in bulk', side, 'EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF) ' || statement, 10
-FROM (VALUES ('uuidv7() of each row of generate_series(1, n)', 'SELECT public.uuidv7() FROM generate_series(1, 100000)'),
-			 ('uuidv7_batch(n)', 'SELECT public.uuidv7_batch(100000)')) AS a (side, statement);

@@ -8,11 +8,6 @@
  */
 #include "value/value.h"
 
-#include "funcapi.h"
-#include "nodes/nodeFuncs.h"
-#include "nodes/pathnodes.h"
-#include "nodes/supportnodes.h"
-#include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 
 #include "runtime/runtime.h"
@@ -20,8 +15,6 @@
 
 PG_FUNCTION_INFO_V1(uuid9562_uuidv4);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv7_shift);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv7_batch);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv7_batch_support);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv8_custom_fields);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv8_custom_bytes);
 
@@ -128,112 +121,6 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 							 &payload.time))
 		uuid9562_timestamp_out_of_range(UUID_V7, shifted);
 	return uuid_datum(7, payload);
-}
-
-/* --- batches ------------------------------------------------------------------- */
-
-/*
- * Maximum number of values that a batch generates for each reading of the clock.  A greater maximum
- * would have no effect with method fraction, whose counter is full after at most 16 values.
- */
-#define VALUES_PER_READING	16
-
-/*
- * Generate the next v7 payload at the time of the previous payload, without reading the
- * clock.  Return false if the counter is full.
- */
-static inline bool
-next_payload_of_tick(UuidMethod method, UuidPayload *payload)
-{
-	*payload = previous[UUID_KIND_V7];
-	if (uuid_generator_next(payload, payload->time, random_for(method), method) !=
-		UUID_NEXT_STEPPED)
-		return false;
-	previous[UUID_KIND_V7] = *payload;
-	return true;
-}
-
-/*
- * uuidv7_batch(n bigint) returns setof uuid
- *
- * Generate n values as uuidv7() does, or none if n is not positive.  Generate each value only when
- * the executor requests it, so that this function stores no values and can be canceled.  Read the
- * clock for the first value, and again when the counter is full or after 16 values.
- */
-Datum
-uuid9562_uuidv7_batch(PG_FUNCTION_ARGS)
-{
-	FuncCallContext *batch;
-	int		   *left;			/* values left before the clock is read */
-	UuidPayload payload;
-
-	if (SRF_IS_FIRSTCALL())
-	{
-		batch = SRF_FIRSTCALL_INIT();
-		batch->max_calls = Max(PG_GETARG_INT64(0), 0);
-		batch->user_fctx = MemoryContextAllocZero(batch->multi_call_memory_ctx, sizeof(int));
-	}
-
-	batch = SRF_PERCALL_SETUP();
-	if (batch->call_cntr >= batch->max_calls)
-		SRF_RETURN_DONE(batch);
-	left = (int *) batch->user_fctx;
-	if (*left > 0 && next_payload_of_tick(uuid9562_v7_method, &payload))
-		*left -= 1;
-	else
-	{
-		payload = next_payload(UUID_V7, uuid9562_v7_method);
-		*left = VALUES_PER_READING - 1;
-	}
-	SRF_RETURN_NEXT(batch, uuid_datum(7, payload));
-}
-
-/*
- * Prevent the planner from repeating the values of uuidv7_batch() for several rows.  If an item of
- * FROM refers to columns of other items, PostgreSQL can put a Memoize node above it.  For rows
- * with equal values in these columns, the node returns the same rows again, even if the item calls
- * a volatile function.  PostgreSQL uses no Memoize node if a lateral reference of the item is
- * volatile, so add the call to these references.  The item can be the call itself, or a subquery
- * at any level above it, so change all items that have lateral references.
- */
-static void
-prevent_memoize(PlannerInfo *root, Node *call)
-{
-	for (; root != NULL; root = root->parent_root)
-	{
-		for (int i = 1; i < root->simple_rel_array_size; i++)
-		{
-			RelOptInfo *item = root->simple_rel_array[i];
-
-			if (item != NULL && item->lateral_vars != NIL)
-				item->lateral_vars = list_append_unique_ptr(item->lateral_vars, call);
-		}
-	}
-}
-
-/*
- * uuidv7_batch_support(internal) returns internal
- *
- * Estimate n rows, if n is known.  Also prevent the planner from returning the same values again
- * for another row.
- */
-Datum
-uuid9562_uuidv7_batch_support(PG_FUNCTION_ARGS)
-{
-	SupportRequestRows *request = (SupportRequestRows *) PG_GETARG_POINTER(0);
-	Const	   *n;
-
-	if (!IsA(request, SupportRequestRows))
-		PG_RETURN_POINTER(NULL);
-	prevent_memoize(request->root, request->node);
-	if (!is_funcclause(request->node))
-		PG_RETURN_POINTER(NULL);
-	n = (Const *) estimate_expression_value(request->root,
-											linitial(((FuncExpr *) request->node)->args));
-	if (!IsA(n, Const))
-		PG_RETURN_POINTER(NULL);
-	request->rows = n->constisnull ? 0 : (double) Max(DatumGetInt64(n->constvalue), 0);
-	PG_RETURN_POINTER(request);
 }
 
 /* --- for a given timestamp --------------------------------------------------- */

@@ -53,10 +53,10 @@ step(order.id.version == 7, "insert returns the ID", order.id)
 
 # insert many rows
 with connection.cursor() as cursor:
-    cursor.execute("SELECT uuidv7_batch(%s)", [len(items)])
+    cursor.execute("SELECT uuidv7_next() FROM generate_series(1, %s)", [len(items)])
     bulk = [id for (id,) in cursor]
 Order.objects.bulk_create([Order(id=id, item=item) for id, item in zip(bulk, items)])
-step(len(bulk) == 100 and ascending(bulk), "bulk insert keeps the IDs of uuidv7_batch", bulk)
+step(len(bulk) == 100 and ascending(bulk), "bulk insert keeps the fetched IDs", bulk)
 
 # select the rows of a period
 with connection.cursor() as cursor:

@@ -43,7 +43,7 @@ SELECT set_eq(
 SELECT set_eq(
 	$$SELECT proname::text, prosupport::regproc::text FROM members WHERE prosupport <> 0$$,
 	$$VALUES ('uuid_is_v6', 'uuid_is_v6_support'), ('uuid_is_v7', 'uuid_is_v7_support'),
-			 ('uuid_is_v8', 'uuid_is_v8_support'), ('uuidv7_batch', 'uuidv7_batch_support'),
+			 ('uuid_is_v8', 'uuid_is_v8_support'),
 			 ('uuidv6_within', 'uuidv6_within_support'), ('uuidv7_within', 'uuidv7_within_support'),
 			 ('uuidv8_node_within', 'uuidv8_node_within_support'),
 			 ('uuidv7_contained_by_period', 'uuidv7_within_support'),

@@ -64,7 +64,6 @@ foreach my $call (@calls)
 	is($values[0][0], $time_of{$call}, "$call: the first value has the clock's time");
 	ok(steps_by_one($time_of{$call}, @values), "$call: the counter increases by one, and after a full counter the next tick is used");
 }
-ok(steps_by_one($v7, values_of($now => 'SELECT public.uuidv7_batch(40)')), 'uuidv7_batch(): the same as uuidv7()');
 
 my @values = values_of(normal => 'SET uuid9562.v7_method = random', $now => 'SELECT public.uuidv7() FROM generate_series(1, 100)');
 is(scalar(grep { $_->[0] != $v7 } @values), 0, 'uuidv7(), method random: all values have the time of the clock');
@@ -86,19 +85,6 @@ foreach (split /\n/, $out)
 cmp_ok(scalar(keys %seeds), '>', 190, 'uuidv7(), method counter: 200 milliseconds have more than 190 different seeds');
 is(scalar(grep { $_ > 32767 } keys %seeds), 0, 'uuidv7(), method counter: no seed has more than 15 bits');
 cmp_ok($copies, '<', 3, 'uuidv7(), method counter: a seed is not a copy of the random bits after it');
-
-# A batch uses one reading of the clock for at most 16 values.
-foreach my $method (qw(fraction counter random))
-{
-	my @seconds = map { int($_->[0] / 4096 / 1000) } values_of(
-		normal => "SET uuid9562.v7_method = $method; BEGIN; DECLARE ids CURSOR FOR SELECT public.uuidv7_batch(1000)",
-		'1767225600 0' => 'FETCH 1 FROM ids',
-		'1767225700 0' => 'FETCH 20 FROM ids');
-	my $stale = grep { $_ == 1767225600 } @seconds;
-
-	ok($stale >= 8 && $stale <= 16 && $seconds[-1] == 1767225700,
-		"uuidv7_batch(), method $method: the clock is read once for at most 16 values") or diag("@seconds");
-}
 
 # If the clock goes back from 2037, only the generator that was used in 2037 continues from
 # its last time.

@@ -141,8 +141,8 @@ is(sql('hostile', $path, 'SET enable_seqscan = off', q{SELECT count(*) FROM publ
 	'24', 'a hostile search path: a period that is not constant finds its rows');
 is(sql('hostile', $path, q{SELECT count(*) FROM public.ids WHERE public.uuidv7_within(id, '[2026-01-10,2026-01-11)')}), '24', 'a hostile search path: uuidv7_within() finds the same rows');
 is(sql('hostile', $path, q{SELECT public.uuidv1_to_v6('c232ab00-9414-11ec-b3c8-9f6bdeced846'), public.uuidv7('1 day') IS NULL, public.uuidv5(public.uuid_namespace('dns'), 'www.example.com'),
-		(public.uuid_inspect('c232ab00-9414-11ec-b3c8-9f6bdeced846')).version, (SELECT pg_catalog.count(*) FROM public.uuidv7_batch(3))}),
-	'1ec9414c-232a-6b00-b3c8-9f6bdeced846|f|2ed6657d-e927-568b-95e1-2665a8aea6a2|1|3', 'a hostile search path: other functions return the right values');
+		(public.uuid_inspect('c232ab00-9414-11ec-b3c8-9f6bdeced846')).version}),
+	'1ec9414c-232a-6b00-b3c8-9f6bdeced846|f|2ed6657d-e927-568b-95e1-2665a8aea6a2|1', 'a hostile search path: other functions return the right values');
 my ($status, $out, $err) = $node->psql('hostile', "$path; SELECT count(*) FROM public.ids WHERE id = public.uuidv7()");
 like($err, qr/sprung/, 'an unqualified operator in a query is that of the hostile schema');
 

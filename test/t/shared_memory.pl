@@ -40,7 +40,7 @@ state_of();
 my $before = state_of();
 my $all = q{SELECT count(public.uuidv1()), count(public.uuidv4()), count(public.uuidv6()), count(public.uuidv7()), count(public.uuidv7_next()), count(public.uuidv7('1 day')),
 	count(public.uuidv8()), count(public.uuidv8_node()), count(public.uuidv8_node(3)), count(public.uuidv7_at(now())) FROM generate_series(1, 1000)};
-is(sql('BEGIN', $all, 'SELECT count(*) FROM public.uuidv7_batch(100)', 'SAVEPOINT s', $all, 'ROLLBACK TO s', 'COMMIT'), join('|', (1000) x 10) . "\n100\n" . join('|', (1000) x 10),
+is(sql('BEGIN', $all, 'SAVEPOINT s', $all, 'ROLLBACK TO s', 'COMMIT'), join('|', (1000) x 10) . "\n" . join('|', (1000) x 10),
 	'session generators return values');
 ok(!-e $mark, 'session generators create no file');
 is(state_of(), $before, 'session generators create no shared memory and write no WAL');
