@@ -1,4 +1,6 @@
-# Each SQL function of the install script is named by a test.
+# The reference doc/uuid9562.md has an entry for each function, aggregate, operator and view of the
+# install script, and for nothing else.  The section of an entry has the words of the object's comment in
+# the catalog.  A test names each function.
 use strict;
 use warnings;
 
@@ -7,11 +9,76 @@ use lib $FindBin::Bin;
 use Project;
 use Test::More;
 
-# functions that PostgreSQL has from some version on have the prefix uuid9562_ at first
-my %functions = map { $_ => 1 } slurp('uuid9562--1.0.sql') =~ /^CREATE FUNCTION (?:uuid9562_)?(\w+)/mg;
-my $tests = join "\n", map { slurp($_) } glob 'sql/*.sql test/pgtap/*.sql test/t/*.pl';
+my ($version) = slurp('uuid9562.control') =~ /^default_version = '(.*)'$/m;
+my $script = slurp("uuid9562--$version.sql");
+my $reference = slurp('doc/uuid9562.md') =~ s/^```.*?^```$//msgr;
+my $parentheses = qr/(?<in>\((?:[^()]++|(?&in))*+\))/;
 
-cmp_ok(scalar(keys %functions), '>', 50, 'the install script creates functions');
-ok($tests =~ /\b$_\b/, "a test names $_()") foreach sort keys %functions;
+# Return a signature without output columns and without the result: "f(a uuid, b text DEFAULT 'x')".
+sub signature
+{
+	my ($name, $arguments) = @_;
+	my @in = grep { !/^OUT / } split /, /, substr($arguments, 1, -1) =~ s/\s+/ /gr;
+
+	return "$name(" . join(', ', @in) . ')';
+}
+
+# Read the entries, each with its section.  An entry is an indented line, or one of the signatures that
+# begin an item of a list and end with a colon.  The entry of a view is "view NAME".
+my %entries;
+foreach my $section (split /^(?=#)/m, $reference)
+{
+	my @signatures = map { /`([^`]*\))[^`]*`/g } $section =~ /^- ((?:`[^`]*`,\s+)*`[^`]*`):/mg;
+
+	foreach my $line ($section =~ /^ {4}(\S.*)$/mg, @signatures)
+	{
+		foreach my $either ($line =~ /\btext or bytea\b/ ? ($line =~ s/ or bytea//r, $line =~ s/text or //r) : $line)
+		{
+			my $entry = $either =~ /^(\w+)$parentheses/ ? signature($1, $+{in}) : $either =~ s/ returns .*//r;
+
+			ok(!exists $entries{$entry}, "the reference has one entry for $entry");
+			$entries{$entry} = $section;
+		}
+	}
+}
+
+my %comments;
+while ($script =~ /^COMMENT ON (?:FUNCTION|AGGREGATE) (?:uuid9562_)?(\w+\(.*?\)) IS '((?:[^']|'')*)';/mg)
+{
+	$comments{$1} = $2;
+}
+
+# functions that PostgreSQL has from some version on have the prefix uuid9562_ at first
+my (@objects, %names);
+while ($script =~ /^CREATE (FUNCTION|AGGREGATE) (?:uuid9562_)?(\w+)$parentheses/mg)
+{
+	my ($kind, $name, $arguments) = ($1, $2, $+{in});
+	my $object = signature($name, $arguments);
+
+	push @objects, $object;
+	$names{$name} = 1 if $kind eq 'FUNCTION';
+
+	# words that the manual can write in another form or omit
+	my %other = map { $_ => 1 } qw(convert decrypt does extract for from generate generated with);
+	my ($types) = map { join ', ', map { s/ DEFAULT .*//r =~ s/^\w+ (?=\w)//r } split /, / } $object =~ /\((.*)\)/;
+	my $section = ($entries{$object} // '') =~ s/\s+/ /gr =~ s/\bv(?=\d\b)/version /gr;
+	my @words = grep { !$other{$_} } ($comments{"$name($types)"} // 'no comment') =~ /\w{3,}|\d+/g;
+	is_deeply([ grep { $section !~ /\b\Q$_\E/i } @words, $arguments =~ /\bOUT "?(\w+)/g ], [], "the section of $object has the words of its comment");
+}
+while ($script =~ /^CREATE OPERATOR (\S+) \((.*?)^\);/msg)
+{
+	my ($name, $definition) = ($1, $2);
+	my ($left, $right) = $definition =~ /LEFTARG = (\w+).*RIGHTARG = (\w+)/s;
+
+	# the domain over tstzrange is a detail of the operators
+	push @objects, join ' ', map { s/^uuidv7_period$/tstzrange/r } $left, $name, $right;
+}
+push @objects, map { "view $_" } $script =~ /^CREATE VIEW (\w+)/mg;
+
+cmp_ok(scalar(@objects), '>', 50, 'the install script creates objects');
+is_deeply([ sort keys %entries ], [ sort @objects ], 'the reference has an entry for each object of the install script, and no other entry');
+
+my $tests = join "\n", map { slurp($_) } glob 'sql/*.sql test/pgtap/*.sql test/t/*.pl';
+ok($tests =~ /\b$_\b/, "a test names $_()") foreach sort keys %names;
 
 done_testing();
