@@ -325,9 +325,10 @@ CREATE FUNCTION uuid_encode(id uuid, format text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $body$
 DECLARE
-	alphabet text := CASE lower(left(format, 7) COLLATE "C")
+	alphabet text := CASE lower(left(format, 13) COLLATE "C")
 					 WHEN 'ulid' THEN '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-					 WHEN 'base58' THEN '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz' END;
+					 WHEN 'base58' THEN '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+					 WHEN 'base58flickr' THEN '123456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ' END;
 	hex text := translate(id::text, '-', '');
 	number numeric := 0;
 	result text := '';
@@ -339,7 +340,7 @@ BEGIN
 		END LOOP;
 		RAISE invalid_parameter_value USING
 			MESSAGE = 'unrecognized UUID format: "' || shown || '"',
-			HINT = 'Valid formats are "ulid" and "base58". Others require the C extension.';
+			HINT = 'Valid formats are "ulid", "base58", and "base58flickr". Others require the C extension.';
 	END IF;
 	FOR word IN 0 .. 3 LOOP
 		number := number * 4294967296 + ('x' || substr(hex, word * 8 + 1, 8))::bit(32)::bigint;
@@ -356,10 +357,11 @@ CREATE FUNCTION uuid_decode(encoded text, format text) RETURNS uuid
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $body$
 DECLARE
-	form text := lower(left(format, 7) COLLATE "C");
+	form text := lower(left(format, 13) COLLATE "C");
 	given text COLLATE "C" := left(encoded, 27);
 	shown text := left(encoded, 100);
 	alphabet text;
+	flickr text := '123456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ';
 	digits text COLLATE "C";
 	is_valid boolean;
 	reason text;
@@ -371,12 +373,15 @@ BEGIN
 		digits := translate(upper(given), 'ILO', '110');
 		is_valid := length(given) = 26 AND digits < '8';
 		reason := 'A ULID consists of 26 digits or ASCII letters other than "U"; the greatest is "7ZZZZZZZZZZZZZZZZZZZZZZZZZ".';
-	ELSIF form = 'base58' THEN
+	ELSIF form IN ('base58', 'base58flickr') THEN
 		alphabet := '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 		digits := lpad(given, 22, '1');
+		IF form = 'base58flickr' THEN
+			digits := translate(digits, flickr, alphabet);
+		END IF;
 		is_valid := length(given) BETWEEN 1 AND 22 AND digits <= 'YcVfxkQb6JRzqk5kF2tNLv';
-		reason := 'A UUID in base58 consists of at most 22 digits or ASCII letters other than "0", "I", "O", and "l"; '
-				  'the greatest is "YcVfxkQb6JRzqk5kF2tNLv".';
+		reason := 'A UUID in ' || form || ' consists of at most 22 digits or ASCII letters other than "0", "I", "O", and "l"; '
+				  'the greatest is "' || CASE form WHEN 'base58' THEN 'YcVfxkQb6JRzqk5kF2tNLv' ELSE 'xBuEXKpA6iqZQK5Kf2TnkV' END || '".';
 	ELSE
 		shown := left(format, 100);
 	END IF;
@@ -396,7 +401,7 @@ BEGIN
 	IF alphabet IS NULL THEN
 		RAISE invalid_parameter_value USING
 			MESSAGE = 'unrecognized UUID format: "' || shown || '"',
-			HINT = 'Valid formats are "ulid" and "base58". Others require the C extension.';
+			HINT = 'Valid formats are "ulid", "base58", and "base58flickr". Others require the C extension.';
 	END IF;
 	RAISE invalid_text_representation USING
 		MESSAGE = 'invalid input syntax for ' || form || '-encoded UUID: "' || shown || '"',

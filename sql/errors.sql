@@ -38,12 +38,17 @@ SELECT call, error_of('SELECT public.' || call) FROM unnest(ARRAY[
 	$$uuid_decode('01FWHE4YDGFK1SHH6W1G60EECU', 'ulid')$$, $$uuid_decode('', 'ulid')$$,
 	$$uuid_decode('YcVfxkQb6JRzqk5kF2tNLw', 'base58')$$, $$uuid_decode('11ChHh89KnUdBuAbxwb2MLg', 'base58')$$,
 	$$uuid_decode('0ChHh89KnUdBuAbxwb2MLg', 'base58')$$, $$uuid_decode(' ChHh89KnUdBuAbxwb2MLg', 'base58')$$, $$uuid_decode('', 'base58')$$,
+	$$uuid_decode('xBuEXKpA6iqZQK5Kf2TnkW', 'base58flickr')$$, $$uuid_decode('0bHGAXWWp4nyyPjqh9idcZ', 'base58flickr')$$, $$uuid_decode('', 'base58flickr')$$,
 	$$uuid_decode('7n42DGM5Tflk9n8mt7Fhc8', 'base62')$$, $$uuid_decode('02p5oQZo-Tv0zeY5yG21K3', 'base62')$$, $$uuid_decode('', 'base62')$$,
 	$$uuid_decode('-B1Prn3sEdCnZQCgyR5r9h', 'base64url')$$, $$uuid_decode('+B1Prn3sEdCnZQCgyR5r9g', 'base64url')$$, $$uuid_decode('', 'base64url')$$,
 	-- a long text, of which a message shows 100 bytes
 	$$uuid_decode(repeat('1234567890', 20), 'base58')$$,
 	-- formats that do not exist
 	$$uuid_encode(public.nil_uuid(), 'base64')$$, $$uuid_encode(public.nil_uuid(), '')$$, $$uuid_decode('1', 'base588')$$, $$uuid_decode('1', repeat('base58', 20))$$,
+	-- TypeIDs of any prefix: an invalid prefix, no "_", upper case, an invalid suffix
+	$$uuid_decode('Order_01fwhe4ydgfk1shh6w1g60eecf', 'typeid')$$, $$uuid_decode('order_81fwhe4ydgfk1shh6w1g60eecf', 'typeid')$$,
+	$$uuid_decode('order01fwhe4ydgfk1shh6w1g60eecf', 'typeid')$$, $$uuid_decode('_01fwhe4ydgfk1shh6w1g60eecf', 'typeid')$$,
+	$$uuid_decode('01FWHE4YDGFK1SHH6W1G60EECF', 'typeid')$$, $$uuid_decode('', 'typeid')$$,
 	-- TypeIDs: prefixes that are not valid, another prefix, and text in no valid form
 	$$uuid_to_typeid(public.nil_uuid(), '_')$$, $$uuid_to_typeid(public.nil_uuid(), 'order_')$$, $$uuid_to_typeid(public.nil_uuid(), '_order')$$,
 	$$uuid_to_typeid(public.nil_uuid(), 'Order')$$, $$uuid_to_typeid(public.nil_uuid(), 'order1')$$, $$uuid_to_typeid(public.nil_uuid(), repeat('z', 64))$$,

@@ -130,7 +130,9 @@ SELECT different('{uuidv6_to_v1(id)}', '(SELECT id FROM ids WHERE public.uuid_ex
 SELECT different(ARRAY['uuid_encode(id, $$ulid$$)', 'uuid_decode(public.uuid_encode(id, $$ULID$$), $$ULID$$)',
 	'uuid_decode(translate(lower(public.uuid_encode(id, $$ulid$$)), $$10$$, $$lo$$), $$Ulid$$)',
 	'uuid_encode(id, $$base58$$)', 'uuid_decode(public.uuid_encode(id, $$base58$$), $$base58$$)',
-	'uuid_decode(ltrim(public.uuid_encode(id, $$base58$$), $$1$$), $$base58$$)'], '(SELECT id FROM ids LIMIT 10000)');
+	'uuid_decode(ltrim(public.uuid_encode(id, $$base58$$), $$1$$), $$base58$$)',
+	'uuid_encode(id, $$base58flickr$$)', 'uuid_decode(public.uuid_encode(id, $$base58flickr$$), $$Base58Flickr$$)',
+	'uuid_decode(ltrim(public.uuid_encode(id, $$base58flickr$$), $$1$$), $$base58flickr$$)'], '(SELECT id FROM ids LIMIT 10000)');
 SELECT count(*) > 5000 AS many_ordinals FROM ids WHERE public.uuid_is_v7(id) AND id < '80000000-0000-0000-0000-000000000000';
 SELECT public.uuid_extract_version(id) AS version, count(*) > 5000 AS many FROM ids WHERE public.uuid_extract_version(id) IN (1, 6) GROUP BY 1 ORDER BY 1;
 SELECT uuid9562.min(id) = public.min(id) AS min, uuid9562.max(id) = public.max(id) AS max FROM ids;
@@ -189,15 +191,17 @@ FROM unnest(ARRAY[
 	$$uuidv1_to_v6('919108f7-52d1-4320-9bac-f847db4148a8')$$, $$uuidv6_to_v1('00000000-0000-0000-0000-000000000000')$$,
 	$$uuid_decode('YcVfxkQb6JRzqk5kF2tNLw', 'base58')$$, $$uuid_decode('zzzzzzzzzzzzzzzzzzzzzz', 'BASE58')$$, $$uuid_decode('0ChHh89KnUdBuAbxwb2MLg', 'base58')$$,
 	$$uuid_decode('11ChHh89KnUdBuAbxwb2MLg', 'base58')$$, $$uuid_decode(' 2', 'base58')$$, $$uuid_decode('', 'base58')$$,
+	$$uuid_decode('xBuEXKpA6iqZQK5Kf2TnkW', 'base58flickr')$$, $$uuid_decode('0bHGAXWWp4nyyPjqh9idcZ', 'base58flickr')$$,
+	$$uuid_decode(' 2', 'base58flickr')$$, $$uuid_decode('', 'base58flickr')$$, $$uuid_decode('ZZZZZZZZZZZZZZZZZZZZZZ', 'base58flickr')$$,
 	$$uuid_decode('8ZZZZZZZZZZZZZZZZZZZZZZZZZ', 'ulid')$$, $$uuid_decode('01FWHE4YDGFK1SHH6W1G60EEC', 'ulid')$$, $$uuid_decode('01FWHE4YDGFK1SHH6W1G60EECF0', 'ulid')$$,
 	$$uuid_decode('01FWHE4YDGFK1SHH6W1G60EECU', 'ulid')$$, $$uuid_decode('01FWHE4YDG-FK1SHH6W1G60EEC', 'ulid')$$, $$uuid_decode('', 'ulid')$$,
 	$$uuid_decode(repeat('a' || chr(8364), 100), 'ulid')$$, $$uuid_decode(repeat(chr(233), 26), 'ulid')$$, $$uuid_decode(repeat(chr(8364), 22), 'base58')$$]) AS call
 WHERE error_of('SELECT uuid9562.' || call) <> error_of('SELECT public.' || call) OR error_of('SELECT public.' || call) = 'none';
 -- an unknown format has the same message, but other valid formats in its hint
 SELECT call, error_of('SELECT uuid9562.' || call)
-FROM unnest(ARRAY[$$uuid_encode(public.nil_uuid(), 'base64')$$, $$uuid_decode('1', '')$$, $$uuid_decode('1', 'base588')$$, $$uuid_encode(public.nil_uuid(), repeat(chr(8364), 50))$$]) AS call
+FROM unnest(ARRAY[$$uuid_encode(public.nil_uuid(), 'base64')$$, $$uuid_decode('1', '')$$, $$uuid_decode('1', 'base588')$$, $$uuid_decode('1', 'base58flickr2')$$, $$uuid_encode(public.nil_uuid(), repeat(chr(8364), 50))$$]) AS call
 WHERE split_part(error_of('SELECT uuid9562.' || call), ' | ', 2) <> split_part(error_of('SELECT public.' || call), ' | ', 2)
-	  OR error_of('SELECT uuid9562.' || call) !~ '^22023 .* Valid formats are "ulid" and "base58"';
+	  OR error_of('SELECT uuid9562.' || call) !~ '^22023 .* Valid formats are "ulid", "base58", and "base58flickr"';
 DROP FUNCTION error_of(text);
 
 -- Plans of period conditions: with a constant, now(), parameters and a join.

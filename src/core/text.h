@@ -2,13 +2,14 @@
  * text.h
  *		Text forms of a UUID: URN, base32hex, ULID, base58, base62, base64url and TypeID.
  *
- * A text consists of digits in some base, the most significant first.  In base58 and base62,
- * the UUID is written as one number.  In the other forms, each digit stands for a few bits, and
- * bits in excess of 128 are zero.  In ULID and TypeID these zeros precede the UUID, so that the
- * text is a number too.  In base32hex and base64url the zeros follow the UUID.
+ * A text consists of digits in some base, the most significant first.  In base58, base58flickr and
+ * base62, the UUID is written as one number.  In the other forms, each digit stands for a few
+ * bits, and bits in excess of 128 are zero.  In ULID and TypeID these zeros precede the UUID, so
+ * that the text is a number too.  In base32hex and base64url the zeros follow the UUID.
  *
  * All texts that are written in one form have the same length.  So they sort as the UUIDs do if
- * the alphabet is in ASCII order.  Only the alphabet of base64url is not in this order.
+ * the alphabet is in ASCII order.  Only the alphabets of base58flickr and base64url are not in
+ * this order.
  */
 #ifndef UUID9562_CORE_TEXT_H
 #define UUID9562_CORE_TEXT_H
@@ -58,6 +59,13 @@ static const uint8_t uuid_values_base58[256] = {
 	['a'] = 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44,
 	['m'] = 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58
 };
+/* Flickr's alphabet has the lower-case letters before the others. */
+static const uint8_t uuid_values_base58flickr[256] = {
+	['1'] = 1, 2, 3, 4, 5, 6, 7, 8, 9,['a'] = 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
+	['m'] = 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34,
+	['A'] = 35, 36, 37, 38, 39, 40, 41, 42,['J'] = 43, 44, 45, 46, 47,
+	['P'] = 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58
+};
 static const uint8_t uuid_values_base62[256] = {
 	UUID_DIGITS(1), UUID_LETTERS('A', 11), UUID_LETTERS('a', 37)
 };
@@ -90,6 +98,13 @@ static const UuidTextForm uuid_text_forms[] = {
 		"the greatest is \"YcVfxkQb6JRzqk5kF2tNLv\"."
 	},
 	{
+		.name = "base58flickr",
+		.alphabet = "123456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ",
+		.values = uuid_values_base58flickr,.length = 22,.base = 58,
+		.expected = "A UUID in base58flickr consists of at most 22 digits or ASCII letters other than \"0\", \"I\", \"O\", and \"l\"; "
+		"the greatest is \"xBuEXKpA6iqZQK5Kf2TnkV\"."
+	},
+	{
 		.name = "base62",
 		.alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
 		.values = uuid_values_base62,.length = 22,.base = 62,
@@ -103,12 +118,19 @@ static const UuidTextForm uuid_text_forms[] = {
 		.expected = "A UUID in base64url consists of 22 digits, ASCII letters, \"-\", or \"_\", "
 		"the last of which is \"A\", \"Q\", \"g\", or \"w\"."
 	},
+	/* the suffix of a TypeID; uuid_typeid_read() also reads a prefix */
+	{
+		.name = "typeid",.alphabet = "0123456789abcdefghjkmnpqrstvwxyz",
+		.values = uuid_values_typeid,
+		.length = UUID_TYPEID_SUFFIX_LENGTH,.base = 32,.bits = 5,.zeros_before = 2,
+		.expected = "A TypeID looks like \"order_01fwhe4ydgfk1shh6w1g60eecf\", in lower case, with any prefix or none; "
+		"the greatest suffix is \"7zzzzzzzzzzzzzzzzzzzzzzzzz\"."
+	},
 };
 
-static const UuidTextForm uuid_typeid_suffix = {
-	.name = "typeid",.alphabet = "0123456789abcdefghjkmnpqrstvwxyz",.values = uuid_values_typeid,
-	.length = UUID_TYPEID_SUFFIX_LENGTH,.base = 32,.bits = 5,.zeros_before = 2
-};
+#define UUID_TEXT_FORMS	(sizeof(uuid_text_forms) / sizeof(uuid_text_forms[0]))
+
+static const UuidTextForm *const uuid_typeid_suffix = &uuid_text_forms[UUID_TEXT_FORMS - 1];
 
 static inline char
 uuid_text_lower(char c)
@@ -120,7 +142,7 @@ uuid_text_lower(char c)
 static inline const UuidTextForm *
 uuid_text_form_find(const char *name, size_t length)
 {
-	for (size_t i = 0; i < sizeof(uuid_text_forms) / sizeof(uuid_text_forms[0]); i++)
+	for (size_t i = 0; i < UUID_TEXT_FORMS; i++)
 	{
 		const char *known = uuid_text_forms[i].name;
 		size_t		j = 0;
@@ -220,8 +242,8 @@ uuid_text_form_write(const UuidTextForm *form, const uint8_t *bytes, char *strin
 }
 
 /*
- * Convert a text to 16 bytes.  Return false if the text is not valid.  In base58 and base62,
- * leading zeros can be missing.  The text of every form is read as a number.  To save
+ * Convert a text to 16 bytes.  Return false if the text is not valid.  In base58, base58flickr and
+ * base62, leading zeros can be missing.  The text of every form is read as a number.  To save
  * multiplications, the loop collects several digits in 32 bits.  It then multiplies the number by
  * "power", which is the base raised to the number of these digits, and adds them.  The last digit
  * has a smaller base if zeros follow the UUID.
@@ -298,7 +320,7 @@ uuid_typeid_read(const char *string, size_t length, size_t *prefix_length, uint8
 		return false;
 	*prefix_length = length > 0 ? length - 1 : 0;
 	return uuid_typeid_prefix_is_valid(string, *prefix_length) &&
-		uuid_text_form_read(&uuid_typeid_suffix, string + length, UUID_TYPEID_SUFFIX_LENGTH, bytes);
+		uuid_text_form_read(uuid_typeid_suffix, string + length, UUID_TYPEID_SUFFIX_LENGTH, bytes);
 }
 
 /*

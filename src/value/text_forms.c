@@ -49,7 +49,7 @@ get_form(FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unrecognized UUID format: \"%.*s\"", SHOWN(name)),
-				 errhint("Valid formats are \"urn\", \"base32hex\", \"ulid\", \"base58\", \"base62\", and \"base64url\". For TypeIDs, use uuid_to_typeid() and uuid_from_typeid().")));
+				 errhint("Valid formats are \"urn\", \"base32hex\", \"ulid\", \"base58\", \"base58flickr\", \"base62\", \"base64url\", and \"typeid\".")));
 	return form;
 }
 
@@ -86,7 +86,7 @@ uuid9562_uuid_encode(PG_FUNCTION_ARGS)
 /*
  * uuid_decode(text, format text) returns uuid
  *
- * Convert text in a format to a UUID.
+ * Convert text in a format to a UUID.  A TypeID can have any prefix, or none.
  */
 Datum
 uuid9562_uuid_decode(PG_FUNCTION_ARGS)
@@ -94,8 +94,11 @@ uuid9562_uuid_decode(PG_FUNCTION_ARGS)
 	const UuidTextForm *form = get_form(fcinfo);
 	text	   *given = get_text(fcinfo, 0);
 	pg_uuid_t  *uuid = new_uuid();
+	size_t		prefix_length;
 
-	if (unlikely(!uuid_text_form_read(form, BYTES(given), uuid->data)))
+	if (unlikely(!(form == uuid_typeid_suffix ?
+				   uuid_typeid_read(BYTES(given), &prefix_length, uuid->data) :
+				   uuid_text_form_read(form, BYTES(given), uuid->data))))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for %s-encoded UUID: \"%.*s\"", form->name, SHOWN(given)),
@@ -120,7 +123,7 @@ uuid9562_uuid_to_typeid(PG_FUNCTION_ARGS)
 	memcpy(VARDATA(result), VARDATA_ANY(prefix), length);
 	if (length > 0)
 		VARDATA(result)[length] = '_';
-	uuid_text_form_write(&uuid_typeid_suffix, PG_GETARG_UUID_P(0)->data, VARDATA(result) + before);
+	uuid_text_form_write(uuid_typeid_suffix, PG_GETARG_UUID_P(0)->data, VARDATA(result) + before);
 	PG_RETURN_TEXT_P(result);
 }
 

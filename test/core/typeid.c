@@ -58,7 +58,7 @@ reads_and_writes_the_valid_examples(void **state)
 			fail_msg("did not read \"%s\"", given);
 		assert_uuid_equal(bytes, valid[i].uuid);
 		assert_int_equal(prefix_length, strlen(valid[i].prefix));
-		uuid_text_form_write(&uuid_typeid_suffix, bytes, suffix);
+		uuid_text_form_write(uuid_typeid_suffix, bytes, suffix);
 		assert_string_equal(suffix, given + length - UUID_TYPEID_SUFFIX_LENGTH);
 	}
 }
@@ -87,13 +87,13 @@ the_suffix_is_strict(void **state)
 		for (int c = 0; c < 256; c++)
 		{
 			char		string[] = "user_00000000000000000000000000";
-			const char *digit = c == '\0' ? NULL : strchr(uuid_typeid_suffix.alphabet, c);
+			const char *digit = c == '\0' ? NULL : strchr(uuid_typeid_suffix->alphabet, c);
 			size_t		prefix_length;
 			uint8_t		bytes[UUID_BYTES];
 
 			string[5 + i] = (char) c;
 			assert_int_equal(uuid_typeid_read(string, sizeof(string) - 1, &prefix_length, bytes),
-							 digit != NULL && (i > 0 || digit - uuid_typeid_suffix.alphabet < 8));
+							 digit != NULL && (i > 0 || digit - uuid_typeid_suffix->alphabet < 8));
 		}
 	}
 }

@@ -25,7 +25,7 @@ is_same_in_any_case(const char *a, const char *b, size_t length)
 static void
 check_form(const UuidTextForm *form, const char *string, size_t length)
 {
-	const bool	any_case = form->base <= 32;
+	const bool	any_case = form->base <= 32 && form != uuid_typeid_suffix;
 	uint8_t		bytes[UUID_BYTES];
 	uint8_t		back[UUID_BYTES];
 	char		written[64];
@@ -71,7 +71,7 @@ check_typeid(const char *prefix, size_t prefix_length, const char *string, size_
 	assert(read_length + (read_length > 0) + UUID_TYPEID_SUFFIX_LENGTH == length);
 	assert(uuid_typeid_prefix_is_valid(string, read_length));
 	assert(valid || read_length != prefix_length || memcmp(string, prefix, read_length) != 0);
-	uuid_text_form_write(&uuid_typeid_suffix, bytes, written);
+	uuid_text_form_write(uuid_typeid_suffix, bytes, written);
 	assert(memcmp(written, string + length - sizeof(written), sizeof(written)) == 0);
 }
 

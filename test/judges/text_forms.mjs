@@ -9,10 +9,11 @@ import short from "short-uuid";
 import { TypeID } from "typeid-js";
 import { ulidToUUID, uuidToULID } from "ulid";
 
-const formats = ["ulid", "base58", "base62", "base64url", "typeid"];
+const formats = ["ulid", "base58", "base58flickr", "base62", "base64url", "typeid"];
 const alphabet58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 const alphabet62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const base62 = baseX(alphabet62);
+const shortDefault = short();
 const short58 = short(alphabet58);
 const short62 = short(alphabet62);
 const bytes = (uuid) => Buffer.from(uuid.replaceAll("-", ""), "hex");
@@ -29,6 +30,7 @@ const judges = [
 	["ulid", "ulid", uuidToULID, same, (text) => ulidToUUID(text).toLowerCase()],
 	["bs58", "base58", (id) => bs58.encode(bytes(id)), (text) => padded(text, "1"), (text) => last16(bs58.decode(text))],
 	["short-uuid", "base58", short58.fromUUID, same, short58.toUUID],
+	["short-uuid", "base58flickr", shortDefault.fromUUID, same, shortDefault.toUUID],
 	["base-x", "base62", (id) => base62.encode(bytes(id)), (text) => padded(text, "0"), (text) => last16(base62.decode(text))],
 	["short-uuid", "base62", short62.fromUUID, same, short62.toUUID],
 	["Node", "base64url", (id) => bytes(id).toString("base64url"), same, (text) => uuidOf(Buffer.from(text, "base64url"))],

@@ -11,8 +11,10 @@ enum
 	BASE32HEX,
 	ULID,
 	BASE58,
+	BASE58FLICKR,
 	BASE62,
 	BASE64URL,
+	TYPEID,
 	LONGEST = 45
 };
 
@@ -64,7 +66,7 @@ base64url_is_read_back(void)
 void
 suffixes_of_typeid_are_read_back(void)
 {
-	is_read_back(&uuid_typeid_suffix);
+	is_read_back(uuid_typeid_suffix);
 }
 
 /* Check that if a text is read, the text written for the result has the same digits. */
@@ -118,7 +120,7 @@ what_is_read_from_base64url_is_written_back(void)
 void
 what_is_read_from_a_suffix_of_typeid_is_written_back(void)
 {
-	is_written_back(&uuid_typeid_suffix);
+	is_written_back(uuid_typeid_suffix);
 }
 
 /* Check whether a character is the given one, in any case. */
@@ -228,8 +230,8 @@ only_texts_in_base64url_have_their_digits(void)
 void
 only_suffixes_of_typeid_have_their_digits(void)
 {
-	assert(uuid_typeid_suffix.padding == 0);
-	only_digits_are_read(&uuid_typeid_suffix);
+	assert(uuid_typeid_suffix->padding == 0);
+	only_digits_are_read(uuid_typeid_suffix);
 }
 
 /* Check that texts sort as their UUIDs do. */
@@ -273,7 +275,7 @@ ulids_sort_as_their_uuids(void)
 void
 suffixes_of_typeid_sort_as_their_uuids(void)
 {
-	sorts(&uuid_typeid_suffix);
+	sorts(uuid_typeid_suffix);
 }
 
 /* --- alphabets ------------------------------------------------------------------- */
@@ -294,23 +296,26 @@ capital_letters_have_a_lower_case(void)
 void
 digits_have_their_values(void)
 {
-	int			i = any_from(0, 6);
-	const UuidTextForm *form = i == 6 ? &uuid_typeid_suffix : &uuid_text_forms[i];
+	int			i = any_from(URN, TYPEID);
+	const UuidTextForm *form = &uuid_text_forms[i];
 	int			digit = any_from(0, form->base - 1);
 
 	assert(strlen(form->alphabet) == form->base);
 	assert(form->values[(uint8_t) form->alphabet[digit]] == digit + 1);
 }
 
-/* So texts in base58 and base62 sort as their numbers, as do those of the other forms. */
+/*
+ * So texts in base58 and base62 sort as their numbers, as do those of the other forms, except
+ * base58flickr and base64url.
+ */
 void
-alphabets_except_that_of_base64url_are_in_ascii_order(void)
+alphabets_except_two_are_in_ascii_order(void)
 {
-	int			i = any_from(0, 6);
-	const UuidTextForm *form = i == 6 ? &uuid_typeid_suffix : &uuid_text_forms[i];
+	int			i = any_from(URN, TYPEID);
+	const UuidTextForm *form = &uuid_text_forms[i];
 	int			digit = any_from(1, form->base - 1);
 
-	assume(i != BASE64URL);
+	assume(i != BASE58FLICKR && i != BASE64URL);
 	assert(form->alphabet[digit - 1] < form->alphabet[digit]);
 }
 
@@ -318,8 +323,8 @@ alphabets_except_that_of_base64url_are_in_ascii_order(void)
 void
 other_bytes_have_no_values(void)
 {
-	int			i = any_from(0, 6);
-	const UuidTextForm *form = i == 6 ? &uuid_typeid_suffix : &uuid_text_forms[i];
+	int			i = any_from(URN, TYPEID);
+	const UuidTextForm *form = &uuid_text_forms[i];
 	char		byte = nondet_char();
 	int			value = form->values[(uint8_t) byte];
 	bool		any_case = i == URN || i == BASE32HEX || i == ULID;
@@ -497,7 +502,7 @@ a_number_is_multiplied_by_62_to_the_5(void)
 void
 a_number_has_at_most_22_digits(void)
 {
-	const UuidTextForm *form = &uuid_text_forms[nondet_bool() ? BASE58 : BASE62];
+	const UuidTextForm *form = &uuid_text_forms[any_from(BASE58, BASE62)];
 	Exact		power = 1;
 
 	for (int i = 0; i < form->length; i++)
@@ -570,6 +575,13 @@ void
 text_in_base58_has_the_digits_of_the_remainders(void)
 {
 	text_has_the_digits_of_the_remainders(&uuid_text_forms[BASE58], 58);
+}
+
+/* [--unwind 24 --z3 --replace uuid_text_divide:any_quotient] */
+void
+text_in_base58flickr_has_the_digits_of_the_remainders(void)
+{
+	text_has_the_digits_of_the_remainders(&uuid_text_forms[BASE58FLICKR], 58);
 }
 
 /* [--unwind 24 --z3 --replace uuid_text_divide:any_quotient] */
@@ -647,6 +659,13 @@ sums_of_the_digits_of_base58_are_passed_on(void)
 
 /* [--unwind 24 --z3 --wraps --object-bits 10 --replace uuid_text_multiply_add:any_product] */
 void
+sums_of_the_digits_of_base58flickr_are_passed_on(void)
+{
+	sums_of_digits_are_passed_on(&uuid_text_forms[BASE58FLICKR], 58);
+}
+
+/* [--unwind 24 --z3 --wraps --object-bits 10 --replace uuid_text_multiply_add:any_product] */
+void
 sums_of_the_digits_of_base62_are_passed_on(void)
 {
 	sums_of_digits_are_passed_on(&uuid_text_forms[BASE62], 62);
@@ -656,12 +675,12 @@ sums_of_the_digits_of_base62_are_passed_on(void)
 void
 texts_have_the_length_of_their_form(void)
 {
-	int			i = any_from(0, 6);
-	const UuidTextForm *form = i == 6 ? &uuid_typeid_suffix : &uuid_text_forms[i];
+	int			i = any_from(URN, TYPEID);
+	const UuidTextForm *form = &uuid_text_forms[i];
 	size_t		length = nondet_size();
 	uint8_t		bytes[UUID_BYTES];
 
-	if (i == BASE58 || i == BASE62)
+	if (i >= BASE58 && i <= BASE62)
 		assume(length == 0 || length > 22);
 	else
 		assume(length != form->length && length != (size_t) form->length + form->padding);
@@ -670,20 +689,20 @@ texts_have_the_length_of_their_form(void)
 
 /* --- names of forms ----------------------------------------------------------------- */
 
-/* The longest name has nine characters, so the function reads at most the tenth. [--unwind 12] */
+/* The longest name has twelve characters, so the function reads at most the 13th. [--unwind 15] */
 void
 names_of_forms_are_found_in_any_case(void)
 {
-	char		name[10];
+	char		name[13];
 	size_t		length = nondet_size();
-	int			i = any_from(0, 5);
+	int			i = any_from(URN, TYPEID);
 	const char *known = uuid_text_forms[i].name;
 	const UuidTextForm *form;
 	bool		same = length == strlen(known);
 
-	any_chars(name, 10);
+	any_chars(name, 13);
 	form = uuid_text_form_find(name, length);
-	assert(form == NULL || (form >= &uuid_text_forms[0] && form <= &uuid_text_forms[5]));
+	assert(form == NULL || (form >= &uuid_text_forms[0] && form <= &uuid_text_forms[TYPEID]));
 	for (size_t j = 0; j < strlen(known); j++)
 		same = same && is_letter(name[j], known[j]);
 	assert((form == &uuid_text_forms[i]) == same);
@@ -696,9 +715,11 @@ forms_have_their_names(void)
 	assert(strcmp(uuid_text_forms[BASE32HEX].name, "base32hex") == 0);
 	assert(strcmp(uuid_text_forms[ULID].name, "ulid") == 0);
 	assert(strcmp(uuid_text_forms[BASE58].name, "base58") == 0);
+	assert(strcmp(uuid_text_forms[BASE58FLICKR].name, "base58flickr") == 0);
 	assert(strcmp(uuid_text_forms[BASE62].name, "base62") == 0);
 	assert(strcmp(uuid_text_forms[BASE64URL].name, "base64url") == 0);
-	assert(sizeof(uuid_text_forms) == 6 * sizeof(uuid_text_forms[0]));
+	assert(strcmp(uuid_text_forms[TYPEID].name, "typeid") == 0 && uuid_typeid_suffix == &uuid_text_forms[TYPEID]);
+	assert(UUID_TEXT_FORMS == TYPEID + 1);
 }
 
 /* --- TypeID ------------------------------------------------------------------------ */
@@ -744,7 +765,7 @@ check_prefix(const char *prefix, size_t length)
 bool
 check_suffix(const UuidTextForm *form, const char *string, size_t length, uint8_t *bytes)
 {
-	assert(form == &uuid_typeid_suffix && length == 26 && bytes == target);
+	assert(form == uuid_typeid_suffix && length == 26 && bytes == target);
 	assert(string == typeid + prefix_length + (prefix_length > 0));
 	return valid_suffix;
 }
