@@ -325,6 +325,11 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_at'
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv7_at(timestamptz) IS 'generate UUID version 7 for a timestamp';
 
+CREATE FUNCTION uuidv7_from(timestamptz, bits bytea) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_from'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_from(timestamptz, bytea) IS 'build UUID version 7 from a timestamp and up to 72 bits';
+
 CREATE FUNCTION uuidv8_node_at(timestamptz) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_at'
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE;

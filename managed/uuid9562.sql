@@ -154,30 +154,34 @@ $format$, given, wanted, layout);
 	END LOOP;
 END$do$;
 
--- UUIDs for a timestamp: a UUID with random bits, the smallest UUID, and the greatest UUID
+-- UUIDs for a timestamp: a UUID with random bits, one with given bits, the smallest UUID, and the
+-- greatest UUID
 
 DO $do$
 DECLARE
 	name text;
 	volatility text;
+	more text;
 	rest text;
 	comment text;
 BEGIN
-	FOR name, volatility, rest, comment IN VALUES
-		('at', 'VOLATILE', $$lpad(to_hex(mod(micros, 1000) * 4096 / 1000), 3, '0') || right(translate(gen_random_uuid()::text, '-', ''), 16)$$,
+	FOR name, volatility, more, rest, comment IN VALUES
+		('at', 'VOLATILE', '', $$lpad(to_hex(mod(micros, 1000) * 4096 / 1000), 3, '0') || right(translate(gen_random_uuid()::text, '-', ''), 16)$$,
 		 'generate UUID version 7 for a timestamp'),
-		('floor', 'IMMUTABLE', $$'0008000000000000000'$$,
+		('from', 'IMMUTABLE', ', bits bytea', $$lpad(to_hex(substring(number FROM 7 FOR 12)::int), 3, '0')
+		|| to_hex((B'10' || substring(number FROM 19))::bit(64)::bigint)$$,
+		 'build UUID version 7 from a timestamp and up to 72 bits'),
+		('floor', 'IMMUTABLE', '', $$'0008000000000000000'$$,
 		 'smallest UUID version 7 of the timestamp''s millisecond'),
-		('ceil', 'IMMUTABLE', $$'fffbfffffffffffffff'$$,
+		('ceil', 'IMMUTABLE', '', $$'fffbfffffffffffffff'$$,
 		 'greatest UUID version 7 of the timestamp''s millisecond')
 	LOOP
 		EXECUTE pg_catalog.format($format$
-CREATE FUNCTION uuidv7_%1$s(timestamptz) RETURNS uuid
+CREATE FUNCTION uuidv7_%1$s(timestamptz%5$s) RETURNS uuid
 LANGUAGE plpgsql %2$s STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $body$
 DECLARE
-	micros bigint;
-BEGIN
+	micros bigint;%6$s
 	IF $1 < '1970-01-01 00:00+00' OR $1 > '10889-08-02 05:31:50.655999+00' THEN
 		RAISE datetime_field_overflow USING
 			MESSAGE = 'timestamp out of range for UUID version 7: "' || $1 || '"',
@@ -186,8 +190,17 @@ BEGIN
 	micros := extract(epoch FROM $1) * 1000000;
 	RETURN (lpad(to_hex(micros / 1000), 12, '0') || '7' || %3$s)::uuid;
 END$body$;
-COMMENT ON FUNCTION uuidv7_%1$s(timestamptz) IS %4$L
-$format$, name, volatility, rest, comment);
+COMMENT ON FUNCTION uuidv7_%1$s(timestamptz%5$s) IS %4$L
+$format$, name, volatility, rest, comment, more, CASE more WHEN '' THEN '
+BEGIN' ELSE $$
+	number bit(80);
+BEGIN
+	IF octet_length(bits) > 9 THEN
+		RAISE invalid_parameter_value USING
+			MESSAGE = 'bytea value too long for UUID: ' || octet_length(bits) || ' bytes',
+			DETAIL = 'uuidv7_from() accepts at most 9 bytes.';
+	END IF;
+	number := ('x' || lpad(encode(bits, 'hex'), 20, '0'))::bit(80);$$ END);
 	END LOOP;
 END$do$;
 

@@ -63,7 +63,10 @@ SELECT call, error_of('SELECT public.' || call) FROM unnest(ARRAY[
 	$$uuidv7_encrypt('017f22e2-79b0-7cc3-08c4-dc0c0c07398f', 'orders')$$, $$uuidv7_encrypt('ffffffff-ffff-ffff-ffff-ffffffffffff', 'orders')$$,
 	$$uuidv7_decrypt('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 'orders')$$, $$uuidv7_decrypt('919108f7-52d1-4320-0bac-f847db4148a8', 'orders')$$,
 	$$uuidv7_decrypt('00000000-0000-0000-0000-000000000000', 'orders')$$,
+	-- too many bits, which is checked before the timestamp
+	$$uuidv7_from('2026-01-01', '\x00000000000000000000')$$, $$uuidv7_from('infinity', repeat('x', 100)::bytea)$$,
 	-- timestamps out of range
+	$$uuidv7_from('1969-12-31 23:59:59.999999+00', '')$$, $$uuidv7_from('10889-08-02 05:31:50.656+00', '')$$, $$uuidv7_from('infinity', '')$$,
 	$$uuidv7('300000 years')$$,
 	$$uuidv7_at('1969-12-31 23:59:59.999999+00')$$, $$uuidv7_at('10889-08-02 05:31:50.656+00')$$, $$uuidv7_at('infinity')$$, $$uuidv7_at('-infinity')$$,
 	$$uuidv6_at('1582-10-14 23:59:59.999999+00')$$, $$uuidv6_at('5236-03-31 21:21:00.684698+00')$$,

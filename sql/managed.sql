@@ -62,7 +62,7 @@ PREPARE every_function (uuid, uuid, timestamptz, tstzrange) AS
 SELECT uuid9562.uuidv7_timestamp_micros($1) AS micros, uuid9562.uuidv7_ordinal($1) AS ordinal, uuid9562.uuid_extract_timestamp($1) AS "timestamp",
 	   uuid9562.uuid_extract_variant($1) AS variant, uuid9562.uuid_extract_clock_seq($2) AS clock_seq, uuid9562.uuid_extract_node($2) AS node,
 	   uuid9562.uuidv6_to_v1($2) AS v1, uuid9562.uuidv1_to_v6(uuid9562.uuidv6_to_v1($2)) AS v6,
-	   uuid9562.uuidv7_floor($3) AS floor, uuid9562.uuidv7_ceil($3) AS ceil, uuid9562.uuidv7_timestamp_micros(uuid9562.uuidv7_at($3)) AS at,
+	   uuid9562.uuidv7_from($3, '\x0123456789abcdef01') AS "from", uuid9562.uuidv7_floor($3) AS floor, uuid9562.uuidv7_ceil($3) AS ceil, uuid9562.uuidv7_timestamp_micros(uuid9562.uuidv7_at($3)) AS at,
 	   uuid9562.uuidv7_lower_bound($4) AS lowest, uuid9562.uuidv7_upper_bound($4) AS highest, uuid9562.uuidv7_within($1, $4) AS within,
 	   $1 OPERATOR(uuid9562.<@) $4 AS contained, $4 OPERATOR(uuid9562.@>) $1 AS contains,
 	   uuid9562.uuid_decode(uuid9562.uuid_encode($1, 'ulid'), 'ulid') AS ulid, uuid9562.uuid_decode(uuid9562.uuid_encode($1, 'base58'), 'base58') AS base58,
@@ -160,7 +160,7 @@ SELECT count(*) FILTER (WHERE uuid9562.uuidv7_within(id, period) IS DISTINCT FRO
 	   count(*) FILTER (WHERE public.uuidv7_within(id, period)) > 20000 AS many
 FROM (SELECT CASE WHEN n % 101 > 0 THEN id END AS id, n FROM ids) AS ids JOIN periods USING (n);
 DELETE FROM times WHERE at < '1970-01-01' OR at >= '10889-08-02 05:31:50.656';
-SELECT different('{uuidv7_floor(at),uuidv7_ceil(at)}', 'times');
+SELECT different(ARRAY['uuidv7_floor(at)', 'uuidv7_ceil(at)', 'uuidv7_from(at, substr(sha256(n::text::bytea), 1, n % 10))'], 'times');
 SELECT at FROM times WHERE uuid9562.uuidv7_timestamp_micros(uuid9562.uuidv7_at(at)) <> at OR NOT public.uuid_is_v7(uuid9562.uuidv7_at(at));
 SELECT count(*) > 50000 AS many FROM times;
 DROP TABLE ids, times, periods;
@@ -185,6 +185,7 @@ EXCEPTION WHEN OTHERS THEN
 END$$;
 SELECT call, error_of('SELECT uuid9562.' || call)
 FROM unnest(ARRAY[
+	$$uuidv7_from('2026-01-01', '\x00000000000000000000')$$, $$uuidv7_from('infinity', repeat('x', 100)::bytea)$$, $$uuidv7_from('infinity', '')$$,
 	$$uuidv7_floor('1969-12-31 23:59:59.999999+00')$$, $$uuidv7_ceil('10889-08-02 05:31:50.656+00')$$, $$uuidv7_at('infinity')$$, $$uuidv7_floor('-infinity')$$,
 	$$uuidv7_ordinal('1ec9414c-232a-6b00-b3c8-9f6bdeced846')$$, $$uuidv7_ordinal('017f22e2-79b0-7cc3-d8c4-dc0c0c07398f')$$,
 	$$uuidv7_ordinal('80000000-0000-7000-8000-000000000000')$$, $$uuidv7_ordinal(public.max_uuid())$$,

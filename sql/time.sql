@@ -18,6 +18,28 @@ FROM unnest('{1970-01-01 00:00:00+00,2022-02-22 19:22:22.123456+00,10889-08-02 0
 SELECT t, public.uuidv6_timestamp(id), public.uuid_extract_version(id), public.uuid_extract_variant(id)
 FROM unnest('{1582-10-15 00:00:00+00,2022-02-22 19:22:22.123456+00,5236-03-31 21:21:00.684697+00}'::timestamptz[]) AS t, LATERAL public.uuidv6_at(t) AS id;
 
+-- uuidv7_from() has the millisecond of its timestamp and the given bits at the end, also for the
+-- first and last millisecond: no bits, one, the bits at both sides of the variant and of rand_a, all
+-- 72, and a long text as bytes.
+SELECT t, bits, public.uuidv7_from(t, bits)
+FROM unnest('{1970-01-01 00:00:00+00,2022-02-22 19:22:22.123999+00,10889-08-02 05:31:50.655999+00}'::timestamptz[]) AS t,
+	 unnest(ARRAY['', '\x01', '\x3fffffffffffffff', '\x4000000000000000', '\x8000000000000000', '\x010000000000000000', '\x800000000000000000',
+				  '\xffffffffffffffffff', '123456789']::bytea[]) AS bits;
+
+-- The bits can be read back, the timestamp is that of the millisecond, and UUIDs with bits of the
+-- same length sort by the millisecond and then by the bits.
+CREATE TEMP TABLE given AS
+SELECT t, bits, public.uuidv7_from(t, bits) AS id
+FROM (SELECT '2026-03-01'::timestamptz + n / 20 * interval '333 microseconds' AS t, substr(sha256(n::text::bytea), 1, 9) AS bits
+	  FROM generate_series(1, 20000) AS n) AS rows;
+SELECT count(*), count(DISTINCT id), bool_and(public.uuid_is_v7(id)) AS v7, bool_and(public.uuidv7_timestamp(id) = date_trunc('milliseconds', t)) AS same_time,
+	   bool_and(right((B'00' || bits_of.a || bits_of.b)::text, 72) = right(bits_of.given::text, 72)) AS same_bits
+FROM given, LATERAL (SELECT substring(all_bits FROM 53 FOR 12) AS a, substring(all_bits FROM 67) AS b, ('x' || encode(bits, 'hex'))::bit(72) AS given
+					 FROM (SELECT ('x' || encode(uuid_send(id), 'hex'))::bit(128) AS all_bits) AS u) AS bits_of;
+SELECT count(*) FROM (SELECT row_number() OVER (ORDER BY id) AS by_id,
+							 row_number() OVER (ORDER BY date_trunc('milliseconds', t), bits) AS by_time FROM given) AS numbered WHERE by_id <> by_time;
+DROP TABLE given;
+
 -- v6 has the MAC address of the setting, or a random node with the multicast bit; v7 has
 -- no MAC address
 SELECT set_config('uuid9562.mac_address', node, false), public.uuid_extract_node(public.uuidv6_at(now())) = '02:00:5e:10:00:01' AS set,

@@ -15,6 +15,7 @@
 
 PG_FUNCTION_INFO_V1(uuid9562_uuidv4);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv7_shift);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv7_from);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv8_custom_fields);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv8_custom_bytes);
 
@@ -149,6 +150,41 @@ SQL_FUNCTION(uuid9562_uuidv6_at, uuid_at, UUID_V6, uuid9562_node)
 SQL_FUNCTION(uuid9562_uuidv7_at, uuid_at, UUID_V7, uuid_no_node)
 SQL_FUNCTION(uuid9562_uuidv8_node_at, uuid_at, UUID_V8_NODE, uuid9562_own_node_id())
 SQL_FUNCTION(uuid9562_uuidv8_node_at_arg, uuid_at, UUID_V8_NODE, given_node_id(PG_GETARG_INT32(1)))
+
+/* Maximum number of bytes whose bits all fit into the 74 bits after the milliseconds */
+#define UUIDV7_FROM_BYTES	9
+
+/*
+ * uuidv7_from(timestamptz, bits bytea) returns uuid
+ *
+ * Return the v7 UUID with the timestamp's millisecond and the given bits, which are a number, most
+ * significant byte first.  The number fills the 74 bits after the milliseconds from their least
+ * significant end, and missing bits are zero.  So with the same number of bytes, different arguments
+ * have different UUIDs, which sort by the millisecond and then by the bits.
+ */
+Datum
+uuid9562_uuidv7_from(PG_FUNCTION_ARGS)
+{
+	bytea	   *bits = PG_GETARG_BYTEA_PP(1);
+	size_t		count = VARSIZE_ANY_EXHDR(bits);
+	uint8		number[UUID_LEN] = {0};
+	uint64		high;
+	uint64		low;
+	UuidPayload payload;
+
+	if (count > UUIDV7_FROM_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("bytea value too long for UUID: %zu bytes", count),
+				 errdetail("uuidv7_from() accepts at most %d bytes.", UUIDV7_FROM_BYTES)));
+	memcpy(number + UUID_LEN - count, VARDATA_ANY(bits), count);
+	high = uuid_layout_load64(number);
+	low = uuid_layout_load64(number + 8);
+	payload.time = uuid9562_timestamp_ticks(UUID_V7, PG_GETARG_TIMESTAMPTZ(0)) & ~UUID_SUBTIME_MAX;
+	payload.time |= high << (64 - UUID_TAIL_BITS) | low >> UUID_TAIL_BITS;
+	payload.tail = low & UUID_TAIL_MAX;
+	return uuid_datum(7, payload);
+}
 
 /* --- custom fields of version 8 ------------------------------------------------ */
 
