@@ -159,8 +159,8 @@ SQL_FUNCTION(uuid9562_uuidv8_node_at_arg, uuid_at, UUID_V8_NODE, given_node_id(P
  *
  * Return the v7 UUID with the timestamp's millisecond and the given bits, which are a number, most
  * significant byte first.  The number fills the 74 bits after the milliseconds from their least
- * significant end, and missing bits are zero.  So with the same number of bytes, different arguments
- * have different UUIDs, which sort by the millisecond and then by the bits.
+ * significant end, and missing bits are zero.  So with the same number of bytes, different
+ * arguments have different UUIDs, which sort by the millisecond and then by the bits.
  */
 Datum
 uuid9562_uuidv7_from(PG_FUNCTION_ARGS)

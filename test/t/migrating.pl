@@ -1,0 +1,227 @@
+# What doc/migrating.md says about IDs of other generators, and about functions of other extensions.
+#
+# The functions of the page convert 100,000 IDs of each kind to the UUIDs that this test computes,
+# twice, with the extension, and 2,000 with managed/uuid9562.sql.  Each function that the page names as a
+# replacement returns what the replaced function returns, and its condition uses the index.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+use constant ROWS => 100000;
+
+my $page = slurp_file("$FindBin::Bin/doc/migrating.md");
+my $node = PostgreSQL::Test::Cluster->new('migrating');
+$node->init;
+$node->append_conf('postgresql.conf', "timezone = 'Asia/Kolkata'\nfsync = off");
+$node->start;
+
+my $seed = time;
+srand $seed;
+note("seed: $seed");
+
+# --- IDs of other generators --------------------------------------------------------
+
+sub random_hex { return join '', map { sprintf '%02x', int rand 256 } 1 .. $_[0] }
+
+# Return the v7 UUID with milliseconds and up to 18 hexadecimal digits.
+sub v7
+{
+	my ($ms, $hex) = @_;
+	my $bits = '00' . unpack 'B72', pack 'H18', substr('0' x 18 . $hex, -18);
+	my $digits = sprintf('%012x7', $ms) . substr(unpack('H4', pack 'B16', '0000' . substr $bits, 0, 12), 1) . unpack 'H16', pack 'B64', '10' . substr $bits, 12;
+
+	return $digits =~ s/^(.{8})(.{4})(.{4})(.{4})/$1-$2-$3-$4-/r;
+}
+
+# Return hexadecimal digits as a number in base 32, with zero bits before or after it.
+sub base32
+{
+	my ($hex, $alphabet, $before, $after) = @_;
+	my $bits = '0' x $before . unpack('B*', pack 'H*', $hex) . '0' x $after;
+
+	return join '', map { substr $alphabet, oct "0b$_", 1 } $bits =~ /.{5}/g;
+}
+
+# Return the fields of a row: for each kind of ID, the ID and its UUID.
+my @kinds = qw(twitter discord instagram mastodon sonyflake objectid xid ulid dotnet java mysql plain);
+my @bytes = qw(dotnet java mysql plain);
+sub row
+{
+	my $ms = 1420070400000 + int rand 5e11;
+	my @snowflakes = map { my ($shift, $epoch) = @$_; ($ms - $epoch) << $shift | int rand 1 << $shift }
+	  [ 22, 1288834974657 ], [ 22, 1420070400000 ], [ 23, 1314220021721 ], [ 16, 0 ];
+	my $sonyflake = (int($ms / 10) - 140952960000) << 24 | int rand 1 << 24;
+	my ($seconds, $rest, $random, $uuid) = (sprintf('%08x', $ms / 1000), random_hex(8), random_hex(10), random_hex(16));
+	my @byte = $uuid =~ /../g;
+	my $as_uuid = $uuid =~ s/^(.{8})(.{4})(.{4})(.{4})/$1-$2-$3-$4-/r;
+
+	return ((map { ($_, v7($ms, sprintf '%016x', $_)) } @snowflakes),
+		$sonyflake, v7(int($ms / 10) * 10, sprintf '%016x', $sonyflake),
+		"$seconds$rest", v7(hex($seconds) * 1000, $rest),
+		base32("$seconds$rest", '0123456789abcdefghijklmnopqrstuv', 0, 4), v7(hex($seconds) * 1000, $rest),
+		base32(sprintf('%012x', $ms) . $random, '0123456789ABCDEFGHJKMNPQRSTVWXYZ', 2, 0), v7($ms, substr $random, 2),
+		map { ('\\\\x' . join('', @byte[@$_]), $as_uuid) } [ 3, 2, 1, 0, 5, 4, 7, 6, 8 .. 15 ], [ reverse(0 .. 7), reverse(8 .. 15) ],
+		[ 6, 7, 4, 5, 0 .. 3, 8 .. 15 ], [ 0 .. 15 ]);
+}
+
+# The calls of the page: the functions of its blocks, and those of its table
+my @functions = $page =~ /^(CREATE FUNCTION (?:uuid_from|ulid)_.*?;)$/msg;
+is(scalar(@functions), 8, 'the page has functions for other IDs');
+my %in_table = $page =~ /^\| ([^|]*?) \| ((?:[^|\\]|\\.)*?) \|$/mg;
+sub code { my ($name) = @_; my ($code) = $in_table{$name} =~ /`([^`]*\(.*)`/; return $code =~ s/\\\|/|/gr }
+sub snowflake
+{
+	my ($name) = @_;
+	my ($shift) = $in_table{$name} =~ /`(id >> \d+)` instead of `id >> 22`/;
+	my ($epoch) = $in_table{$name} =~ /`epoch` (\d+)/;
+	my ($function) = grep { /uuid_from_snowflake/ } @functions;
+	my ($call) = $function =~ /RETURN (.*);/;
+
+	$call =~ s/id >> 22/$shift/ or die if $shift;
+	return $call =~ s/\bepoch\b/$epoch/r;
+}
+my %call = (
+	(map { (lc, snowflake($_)) } qw(Twitter Discord Instagram Mastodon)),
+	sonyflake => code('Sonyflake from 2014-09-01 on'), xid => code('XID'), objectid => 'uuid_from_objectid(id)', ulid => 'uuid_from_ulid(id)',
+	(map { ($_, "uuid_from_$_(id)") } qw(dotnet java mysql)), plain => $page =~ /`(encode\(bytes, 'hex'\)::uuid)`/ ? $1 =~ s/bytes/id/r : die);
+
+my @rows = map { join "\t", row() } 1 .. ROWS;
+foreach my $database ('extension', 'managed')
+{
+	my $rows = $database eq 'extension' ? ROWS : 2000;
+	my $copied = join "\n", @rows[ 0 .. $rows - 1 ];
+	$node->safe_psql('postgres', "CREATE DATABASE $database");
+	$node->safe_psql($database, $database eq 'extension' ? 'CREATE EXTENSION uuid9562' :
+		  "ALTER DATABASE managed SET search_path = public, uuid9562; \\i $FindBin::Bin/managed/uuid9562.sql");
+	$node->safe_psql($database, join "\n", @functions);
+	$node->safe_psql($database, 'CREATE TABLE other (' . join(', ', map { my $kind = $_; my $type = (grep { $_ eq $kind } @bytes) ? 'bytea' :
+		/id$/ ? 'text' : 'bigint'; ("$kind " . ($kind eq 'ulid' ? 'text' : $type), "${kind}_uuid uuid") } @kinds) . ");\nCOPY other FROM STDIN;\n$copied\n\\.\n");
+	foreach my $kind (@kinds)
+	{
+		# managed/uuid9562.sql has no base32hex
+		next if $kind eq 'xid' && $database eq 'managed';
+		my $call = $call{$kind} =~ s/\bid\b/$kind/gr;
+		$node->safe_psql($database, "CREATE TABLE first AS SELECT $kind AS id, $call AS made FROM other; CREATE TABLE second AS SELECT $kind AS id, $call AS made FROM other");
+		is($node->safe_psql($database, "SELECT count(*) FROM other JOIN first ON made = ${kind}_uuid AND first.id = other.$kind"), $rows,
+			"$database: each $kind becomes the expected UUID");
+		is($node->safe_psql($database, 'SELECT count(*) FROM (TABLE first EXCEPT TABLE second) AS changed'), '0', "$database: each $kind becomes the same UUID again");
+		$node->safe_psql($database, 'DROP TABLE first, second');
+	}
+}
+
+# Values that a library could not have written raise an error, or are NULL for an ObjectId.
+sub refusal { my ($status, $out, $err) = $node->psql('extension', "SELECT $_[0]"); return $err =~ /^(?:psql.*?)?ERROR:  (.*)/m ? $1 : $out }
+is(refusal("uuid_from_objectid('507f191e810c19729de860ea00') IS NULL AND uuid_from_objectid('507f191e') IS NULL"), 't', 'an ObjectId of another length is NULL');
+like(refusal("uuid_from_objectid('507f191e810c19729de860eg')"), qr/invalid hexadecimal digit/, 'an ObjectId with another letter is refused');
+like(refusal("uuid_from_ulid('01ARZ3NDEKTSV4RRFFQ69G5FA')"), qr/invalid input syntax for ulid-encoded UUID/, 'a ULID of another length is refused');
+like(refusal(code('XID') =~ s/\bid\b/'9m4e2mr0ui3e8a215n4'/r), qr/invalid input syntax for base32hex-encoded UUID/, 'an XID of another length is refused');
+foreach my $order (qw(dotnet java mysql))
+{
+	like(refusal("uuid_from_$order('\\x33221100554477668899aabbccddee$_')"), qr/invalid input syntax for type uuid/, "$order: other than 16 bytes are refused")
+	  foreach '', 'ff00', 'ff' . '00' x 16;
+}
+
+# IDs that are published with their time
+is($node->safe_psql('extension', "SELECT uuidv7_timestamp(u) AT TIME ZONE 'UTC' FROM (VALUES (1, " . join('), (2, ', $call{discord} =~ s/\bid\b/175928847299117063/gr)
+	  . "), (2, " . ($call{xid} =~ s/\bid\b/'9m4e2mr0ui3e8a215n4g'/r) . ")) AS ids (n, u) ORDER BY n"),
+	"2016-04-30 11:18:25.796\n2011-03-22 17:50:19", 'a Snowflake of Discord and an XID have their published times');
+
+# --- functions of other extensions ----------------------------------------------------
+
+# The functions of pg_uuidv7 and uuidv7-sql, as their documentation describes them
+$node->safe_psql('extension', q{
+	CREATE TABLE event (id uuid PRIMARY KEY);
+	INSERT INTO event SELECT uuidv7_at('2026-03-01 00:00+00'::timestamptz + n * interval '1 minute') FROM generate_series(0, 20000) AS n;
+	VACUUM ANALYZE event;
+	CREATE FUNCTION uuid_timestamptz_to_v7(timestamptz, zero bool = false) RETURNS uuid STABLE STRICT PARALLEL SAFE LANGUAGE plpgsql AS $$
+	BEGIN
+		RETURN lpad(to_hex(floor(extract(epoch FROM $1) * 1000)::bigint), 12, '0')
+			|| CASE WHEN zero THEN '70008000000000000000' ELSE '7' || right(translate(overlay(gen_random_uuid()::text PLACING '8' FROM 20), '-', ''), 19) END;
+	END$$;
+	CREATE FUNCTION uuid_timestamp_to_v7(timestamp, zero bool = false) RETURNS uuid STABLE STRICT PARALLEL SAFE
+	RETURN uuid_timestamptz_to_v7($1 AT TIME ZONE 'UTC', zero);
+	CREATE FUNCTION uuid_v7_to_timestamptz(uuid) RETURNS timestamptz STABLE STRICT PARALLEL SAFE
+	RETURN to_timestamp(('x' || left(translate($1::text, '-', ''), 12))::bit(48)::bigint / 1000.0);
+	CREATE FUNCTION uuid_v7_to_timestamp(uuid) RETURNS timestamp STABLE STRICT PARALLEL SAFE RETURN uuid_v7_to_timestamptz($1) AT TIME ZONE 'UTC';
+	CREATE FUNCTION uuidv7_extract_timestamp(uuid) RETURNS timestamptz STABLE STRICT PARALLEL SAFE RETURN uuid_v7_to_timestamptz($1);
+	CREATE FUNCTION uuidv7_boundary(timestamptz) RETURNS uuid STABLE STRICT PARALLEL SAFE RETURN uuid_timestamptz_to_v7($1, true)});
+
+# Return what the page writes instead of a call: "- `CALL`... by `NEW`".
+my $sentences = ($page =~ s/\s+/ /gr);
+sub replacement
+{
+	my ($call, $before) = @_;
+	my ($new) = $sentences =~ /- ${\($before \/\/ '')}`\Q$call\E`.*? by `([^`]+)`/;
+
+	ok(defined $new, "the page replaces $call");
+	return $new;
+}
+
+my $time = "timestamptz '2026-03-05 12:34:56.789+00'";
+my $local = "timestamp '2026-03-05 12:34:56.789'";
+foreach my $call ('uuid_v7_to_timestamptz(id)', 'uuid_v7_to_timestamp(id)', 'uuidv7_extract_timestamp(id)')
+{
+	my $new = replacement($call);
+	is($node->safe_psql('extension', "SELECT count(*) FILTER (WHERE $call = $new), pg_typeof(min($call)) = pg_typeof(min($new)) FROM event"), '20001|t', "$new returns the same as $call");
+}
+foreach my $call ('uuid_timestamptz_to_v7(time, true)', 'uuidv7_boundary(time)')
+{
+	my ($new, $old) = map { s/\btime\b/$time/r } replacement($call), $call;
+	is($node->safe_psql('extension', "SELECT $old = $new"), 't', "$new returns the same as $call");
+}
+my ($in_time_zone) = $sentences =~ /`uuid_timestamp_to_v7\(time\)`, also with `true`, in the same way, with `([^`]+)`/;
+my $from_local = $in_time_zone =~ s/\btime\b/$local/r;
+is($node->safe_psql('extension', "SELECT uuid_timestamp_to_v7($local, true) = uuidv7_floor($from_local)"), 't', 'a timestamp without time zone is read as UTC');
+
+sub plan_of { return $node->safe_psql('extension', "SET enable_seqscan = off; EXPLAIN (COSTS OFF) SELECT id FROM event $_[0]") }
+my $condition = replacement('uuid_timestamptz_to_v7(time)', 'in a condition, ');
+my $elsewhere = replacement('uuid_timestamptz_to_v7(time)', 'elsewhere, ');
+foreach my $given ($time, $from_local)
+{
+	my $new = $condition =~ s/\btime\b/$given/r;
+	like(plan_of("WHERE id >= $new"), qr/Index Cond: \(id >= /, "a condition with $new uses the index");
+	is($node->safe_psql('extension', "SELECT count(*) FROM event WHERE id >= $new"),
+		$node->safe_psql('extension', "SELECT count(*) FROM event WHERE uuid_v7_to_timestamptz(id) >= $given"), "a condition with $new finds the rows from that time on");
+}
+unlike(plan_of('WHERE id >= ' . $elsewhere =~ s/\btime\b/$time/r), qr/Index Cond/, 'a condition with uuidv7_at() uses no index');
+is($node->safe_psql('extension', 'SELECT uuidv7_timestamp(' . $elsewhere =~ s/\btime\b/$time/r . ") = $time"), 't', 'uuidv7_at() has the given time');
+
+# The replacements of created_at
+my ($between) = $sentences =~ /`created_at >= a AND created_at < b` by `([^`]+)`/;
+$between =~ s/\ba\b/$time/;
+$between =~ s/\bb\b/$time + interval '1 hour'/;
+like(plan_of("WHERE $between"), qr/Index Cond: \(\(id >= .*\) AND \(id <= /, 'a period of created_at becomes an index condition');
+is($node->safe_psql('extension', "SELECT count(*) FROM event WHERE $between"), '60', 'and finds the rows of the period');
+like($sentences, qr/replace `ORDER BY created_at` by `ORDER BY id`/, 'the page replaces ORDER BY');
+unlike(plan_of('ORDER BY id LIMIT 10'), qr/Sort/, 'ORDER BY id uses the index');
+
+# The functions of uuid-ossp
+SKIP:
+{
+	skip 'uuid-ossp is not installed', 9
+	  unless $node->safe_psql('extension', q{SELECT count(*) FROM pg_available_extensions WHERE name = 'uuid-ossp'});
+	$node->safe_psql('extension', 'CREATE SCHEMA ossp; CREATE EXTENSION "uuid-ossp" SCHEMA ossp');
+	foreach my $call ('uuid_nil()')
+	{
+		my $new = replacement($call);
+		is($node->safe_psql('extension', "SELECT ossp.$call = $new"), 't', "$new returns the same as $call");
+	}
+	foreach my $namespace (qw(dns url oid x500))
+	{
+		is($node->safe_psql('extension', "SELECT ossp.uuid_ns_$namespace() = uuid_namespace('$namespace')"), 't', "the namespace $namespace is the same");
+	}
+	foreach my $version (3, 5)
+	{
+		is($node->safe_psql('extension', "SELECT bool_and(ossp.uuid_generate_v$version(ossp.uuid_ns_dns(), n::text) = uuidv$version(uuid_namespace('dns'), n::text)) FROM generate_series(1, 1000) AS n"),
+			't', "uuidv$version() returns the same as uuid_generate_v$version()");
+	}
+	like($sentences, qr/`uuid_generate_v3\(\.\.\.\)` by `uuidv3\(\.\.\.\)`, and `uuid_generate_v5\(\.\.\.\)` by `uuidv5\(\.\.\.\)`/, 'the page replaces the functions of names');
+	like($sentences, qr/`uuid_ns_dns\(\)`, `_url\(\)`, `_oid\(\)`, `_x500\(\)` by `uuid_namespace\('dns'\)`/, 'the page replaces the functions of namespaces');
+}
+$node->stop;
+done_testing();
