@@ -11,10 +11,7 @@
 #include "nodes/pathnodes.h"
 #include "utils/lsyscache.h"
 #include "utils/rangetypes.h"
-#include "utils/selfuncs.h"
 #include "utils/typcache.h"
-
-#define UNKNOWN_SHARE	0.5		/* assumed share of rows that have a version */
 
 /* The smallest and the greatest UUID in a period. */
 typedef struct UuidBounds
@@ -51,8 +48,9 @@ extern bool uuid9562_is_small(Node *expression);
 extern bool uuid9562_make_comparisons(WithinCall *call);
 
 /* selectivity.c */
-extern double uuid9562_version_share(PlannerInfo *root, const VariableStatData *variable,
-									 const Node *id, const UuidKind *kind);
+struct SupportRequestSelectivity;
+extern void uuid9562_estimate_version(struct SupportRequestSelectivity *request,
+									  const UuidKind *kind);
 
 /* Return the btree operator family of uuid. */
 static inline Oid

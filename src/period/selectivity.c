@@ -17,8 +17,9 @@
  * get_relation_stats_hook replaces the statistics for all conditions, and convert_to_scalar() does
  * not support uuid.  But the planner caches the selectivity of each condition in norm_selec of its
  * RestrictInfo.  It estimates uuid_is_v7 first, since within_support.c puts that before the
- * comparisons.  So the support function of uuid_is_v7 sets norm_selec of the comparisons, unless
- * PostgreSQL has already set it.  Then clauselist_selectivity() combines both sides of the period.
+ * comparisons.  So the support function of uuid_is_v7 sets norm_selec of all comparisons of the ID,
+ * and of all other calls of uuid_is_v7, in the table's conditions and inside their ORs, unless
+ * PostgreSQL has already set it.  Then clauselist_selectivity() combines both sides of a period.
  */
 #include "period/period.h"
 
@@ -30,11 +31,15 @@
 #include "catalog/pg_statistic.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "utils/fmgroids.h"
+#include "utils/memutils.h"
+#include "utils/selfuncs.h"
 #include "utils/syscache.h"
 
+#define UNKNOWN_SHARE	0.5		/* assumed share of rows that have a version */
 #define SAMPLED_ROW		(1.0 / 300) /* in bins; a bin is 300 sampled rows */
 #define DENSITY_BINS	4		/* bins averaged at an end of the histogram */
 
@@ -43,12 +48,19 @@ static const uint8 max_uuid[UUID_LEN] = {
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff
 };
 
-/* A number of rows: in bins of the histogram, or as a share of all rows */
-typedef struct Rows
+/* A number of rows, in bins of the histogram */
+typedef struct BinCount
 {
 	double		all;
 	double		of_version;
-} Rows;
+} BinCount;
+
+/* A number of rows, as a share of all rows of the table */
+typedef struct Share
+{
+	double		all;
+	double		of_version;
+} Share;
 
 /*
  * A UUID, and the number of rows below it, measured in bins.  The boundaries are the nil UUID, the
@@ -58,12 +70,13 @@ typedef struct Rows
 typedef struct Boundary
 {
 	const uint8 *uuid;
-	Rows		below;
+	BinCount	below;
 } Boundary;
 
 /* The statistics of a column of UUIDs */
 typedef struct Statistics
 {
+	SupportRequestSelectivity *request;
 	RelOptInfo *rel;
 	AttStatsSlot histogram;
 	AttStatsSlot common;		/* most common values */
@@ -129,9 +142,10 @@ set_now(Statistics *statistics, const UuidKind *kind)
 
 /* Return the growth of a table since VACUUM or ANALYZE: new pages per old page. */
 static double
-table_growth(PlannerInfo *root, const RelOptInfo *rel)
+table_growth(const Statistics *statistics)
 {
-	Oid			table = planner_rt_fetch(rel->relid, root)->relid;
+	Oid			table = planner_rt_fetch(statistics->rel->relid,
+										 statistics->request->root)->relid;
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
 	double		pages = 0;
 
@@ -140,7 +154,7 @@ table_growth(PlannerInfo *root, const RelOptInfo *rel)
 		pages = ((Form_pg_class) GETSTRUCT(tuple))->relpages;
 		ReleaseSysCache(tuple);
 	}
-	return pages > 0 && rel->pages > pages ? rel->pages / pages - 1 : 0;
+	return pages > 0 && statistics->rel->pages > pages ? statistics->rel->pages / pages - 1 : 0;
 }
 
 static void
@@ -163,7 +177,7 @@ add_boundary(Statistics *statistics, const uint8 *uuid, double all, double of_ve
  * count one bin at most.
  */
 static void
-add_recent_rows(PlannerInfo *root, Statistics *statistics, double all, double of_version)
+add_recent_rows(Statistics *statistics, double all, double of_version)
 {
 	Boundary   *last = &statistics->boundaries[statistics->last];
 	double		after_last = 0;
@@ -176,7 +190,7 @@ add_recent_rows(PlannerInfo *root, Statistics *statistics, double all, double of
 		set_now(statistics, UUID_V8);
 	if (statistics->last > 0 && memcmp(last->uuid, statistics->now, UUID_LEN) < 0)
 	{
-		added = table_growth(root, statistics->rel) * (statistics->histogram.nvalues - 1);
+		added = table_growth(statistics) * (statistics->histogram.nvalues - 1);
 		after_last = statistics->newer = added * of_version / Max(all, 1);
 		if (all > last->below.all)	/* a boundary of another version follows */
 			after_last += Min(bins_between(statistics, true, last->uuid, statistics->now), 1);
@@ -192,7 +206,7 @@ add_recent_rows(PlannerInfo *root, Statistics *statistics, double all, double of
  * counts as one bin of other rows.
  */
 static void
-split_histogram(PlannerInfo *root, Statistics *statistics)
+split_histogram(Statistics *statistics)
 {
 	double		of_version = 0;
 	double		others = 0;
@@ -213,31 +227,18 @@ split_histogram(PlannerInfo *root, Statistics *statistics)
 			statistics->last = statistics->count - 1;
 		}
 	}
-	add_recent_rows(root, statistics, of_version + others, of_version);
+	add_recent_rows(statistics, of_version + others, of_version);
 }
 
-/* Return the rows below a UUID, as shares of all rows. */
-static Rows
-share_below(const Statistics *statistics, const uint8 *uuid)
+/* Return the rows of the histogram below a UUID. */
+static BinCount
+bins_below(const Statistics *statistics, const uint8 *uuid)
 {
 	const Boundary *low = statistics->boundaries;
-	const Boundary *high;
-	Rows		share = {0, 0};
+	const Boundary *high = low + statistics->count - 1;
+	BinCount	bins;
 	double		part;
 
-	for (int i = 0; i < Min(statistics->common.nvalues, statistics->common.nnumbers); i++)
-	{
-		const uint8 *value = DatumGetUUIDP(statistics->common.values[i])->data;
-
-		if (memcmp(value, uuid, UUID_LEN) >= 0)
-			continue;
-		share.all += statistics->common.numbers[i];
-		if (uuid_layout_version(value) == statistics->kind->version)
-			share.of_version += statistics->common.numbers[i];
-	}
-	if (statistics->count == 0)
-		return share;
-	high = low + statistics->count - 1;
 	while (high - low > 1)
 	{
 		const Boundary *middle = low + (high - low) / 2;
@@ -248,18 +249,41 @@ share_below(const Statistics *statistics, const uint8 *uuid)
 			high = middle;
 	}
 	part = uuid_distance(low->uuid, uuid) / uuid_distance(low->uuid, high->uuid);
-	share.all += statistics->bin * (low->below.all + part * (high->below.all - low->below.all));
-	share.of_version += statistics->bin *
-		(low->below.of_version + part * (high->below.of_version - low->below.of_version));
+	bins.all = low->below.all + part * (high->below.all - low->below.all);
+	bins.of_version = low->below.of_version +
+		part * (high->below.of_version - low->below.of_version);
+	return bins;
+}
+
+/* Return the rows below a UUID. */
+static Share
+share_below(const Statistics *statistics, const uint8 *uuid)
+{
+	BinCount	bins = {0, 0};
+	Share		share;
+
+	if (statistics->bin > 0)
+		bins = bins_below(statistics, uuid);
+	share.all = statistics->bin * bins.all;
+	share.of_version = statistics->bin * bins.of_version;
+	for (int i = 0; i < Min(statistics->common.nvalues, statistics->common.nnumbers); i++)
+	{
+		const uint8 *value = DatumGetUUIDP(statistics->common.values[i])->data;
+
+		if (memcmp(value, uuid, UUID_LEN) >= 0)
+			continue;
+		share.all += statistics->common.numbers[i];
+		if (uuid_layout_version(value) == statistics->kind->version)
+			share.of_version += statistics->common.numbers[i];
+	}
 	return share;
 }
 
 /*
- * Fill in all statistics except the table and the kind, which the caller has set.  Their memory is
- * freed with the memory context of version_selectivity().
+ * Fill in all statistics except the request, the table and the kind, which the caller has set.
  */
 static void
-load_statistics(PlannerInfo *root, HeapTuple tuple, Statistics *statistics)
+load_statistics(Statistics *statistics, HeapTuple tuple)
 {
 	statistics->nulls = ((Form_pg_statistic) GETSTRUCT(tuple))->stanullfrac;
 	get_attstatsslot(&statistics->common, tuple, STATISTIC_KIND_MCV,
@@ -268,7 +292,7 @@ load_statistics(PlannerInfo *root, HeapTuple tuple, Statistics *statistics)
 	if (get_attstatsslot(&statistics->histogram, tuple, STATISTIC_KIND_HISTOGRAM,
 						 uuid9562_operator(BTLessStrategyNumber), ATTSTATSSLOT_VALUES))
 	{
-		split_histogram(root, statistics);
+		split_histogram(statistics);
 		/* while bin is 0, share_below() counts only the common values */
 		statistics->bin = (1 - statistics->nulls - share_below(statistics, max_uuid).all) /
 			Max(statistics->boundaries[statistics->count - 1].below.all, 1);
@@ -304,8 +328,7 @@ extrapolated_share(const Statistics *statistics, const Side *lower, const Side *
  * the smallest or the greatest entry of an index.
  */
 static void
-set_side_selectivity(PlannerInfo *root, const Statistics *statistics, const Side *lower,
-					 const Side *upper, bool above)
+set_side_selectivity(const Statistics *statistics, const Side *lower, const Side *upper, bool above)
 {
 	const Side *side = above ? lower : upper;
 	double		selectivity;
@@ -321,75 +344,187 @@ set_side_selectivity(PlannerInfo *root, const Statistics *statistics, const Side
 		Expr	   *comparison = linitial_node(RestrictInfo, side->comparisons)->clause;
 
 		selectivity = Min(extrapolated_share(statistics, lower, upper, above),
-						  clause_selectivity(root, (Node *) comparison, 0, JOIN_INNER, NULL));
+						  clause_selectivity(statistics->request->root, (Node *) comparison, 0,
+											 JOIN_INNER, NULL));
 	}
 	foreach(cell, side->comparisons)
-	{
-		if (lfirst_node(RestrictInfo, cell)->norm_selec < 0)
-			lfirst_node(RestrictInfo, cell)->norm_selec = selectivity;
-	}
-}
-
-/* Add a comparison to its side of the period, if the compared value is known. */
-static void
-add_to_side(PlannerInfo *root, RestrictInfo *condition, Side *lower, Side *upper)
-{
-	OpExpr	   *comparison = (OpExpr *) condition->clause;
-	int			strategy = get_op_opfamily_strategy(comparison->opno, uuid9562_btree_family());
-	bool		is_lower = strategy > BTEqualStrategyNumber;
-	Side	   *side = is_lower ? lower : upper;
-	Const	   *bound;
-
-	if (strategy == InvalidStrategy || strategy == BTEqualStrategyNumber)
-		return;
-	bound = (Const *) estimate_expression_value(root, lsecond(comparison->args));
-	/* a superuser can add operators with other types to the family */
-	if (!IsA(bound, Const) || bound->constisnull || bound->consttype != UUIDOID)
-		return;
-	side->comparisons = lappend(side->comparisons, condition);
-	if ((memcmp(DatumGetUUIDP(bound->constvalue), side->bound, UUID_LEN) > 0) == is_lower)
-		side->bound = DatumGetUUIDP(bound->constvalue)->data;
+		lfirst_node(RestrictInfo, cell)->norm_selec = selectivity;
 }
 
 /*
- * Set the selectivity of all conditions that compare the ID with a value known to the planner.  Of
- * the rows that satisfy these conditions, return the share that has the version.
+ * Add a condition to its side of the period if it compares the ID with a known value.  Ignore it if
+ * its selectivity is set, so that the bound is evaluated only once.
  */
-double
-uuid9562_version_share(PlannerInfo *root, const VariableStatData *variable, const Node *id,
-					   const UuidKind *kind)
+static void
+add_to_side(const Statistics *statistics, RestrictInfo *condition, Side *lower, Side *upper)
 {
-	Statistics	statistics = {.rel = variable->rel,.kind = kind};
-	Side		lower = {nil_uuid, NIL};
-	Side		upper = {max_uuid, NIL};
-	Rows		low;
-	Rows		high;
-	double		share = 1;
-	ListCell   *cell;
+	OpExpr	   *comparison = (OpExpr *) condition->clause;
+	int			strategy;
+	Side	   *side;
+	Const	   *bound;
 
-	if (!HeapTupleIsValid(variable->statsTuple) ||
-		!statistic_proc_security_check((VariableStatData *) variable, F_UUID_LT))
-		return UNKNOWN_SHARE;
-	load_statistics(root, variable->statsTuple, &statistics);
-	foreach(cell, variable->rel->baserestrictinfo)
+	CHECK_FOR_INTERRUPTS();
+	if (condition->norm_selec >= 0 || !is_opclause(comparison) ||
+		!equal(linitial(comparison->args), linitial(statistics->request->args)))
+		return;
+	strategy = get_op_opfamily_strategy(comparison->opno, uuid9562_btree_family());
+	if (strategy == InvalidStrategy || strategy == BTEqualStrategyNumber)
+		return;
+	bound = (Const *) estimate_expression_value(statistics->request->root,
+												lsecond(comparison->args));
+	/* a superuser can add operators with other types to the family */
+	if (!IsA(bound, Const) || bound->constisnull || bound->consttype != UUIDOID)
+		return;
+	side = strategy > BTEqualStrategyNumber ? lower : upper;
+	side->comparisons = lappend(side->comparisons, condition);
+	if ((memcmp(DatumGetUUIDP(bound->constvalue), side->bound, UUID_LEN) > 0) == (side == lower))
+		side->bound = DatumGetUUIDP(bound->constvalue)->data;
+}
+
+/* Return the rows between two bounds. */
+static Share
+rows_between(const Statistics *statistics, const Side *lower, const Side *upper)
+{
+	Share		low = share_below(statistics, lower->bound);
+	Share		rows = share_below(statistics, upper->bound);
+
+	rows.all = Max(rows.all - low.all, 0);
+	rows.of_version = Max(rows.of_version - low.of_version, 0);
+	/* without a bound, add the rows that are not in the statistics */
+	if (lower->bound == nil_uuid && upper->bound == max_uuid)
+	{
+		rows.of_version += (1 - statistics->nulls - rows.all) * UNKNOWN_SHARE;
+		rows.all = 1;
+	}
+	return rows;
+}
+
+/* Return the share of the version in some rows. */
+static double
+version_share(Share rows)
+{
+	return rows.all > 0 ? Min(rows.of_version / rows.all, 1) : 1;
+}
+
+/* Check whether a condition is a call that is equal to the one that PostgreSQL is estimating. */
+static bool
+is_version_condition(const Statistics *statistics, const RestrictInfo *condition)
+{
+	const FuncExpr *call = (const FuncExpr *) condition->clause;
+
+	return IsA(call, FuncExpr) && call->funcid == statistics->request->funcid &&
+		equal(call->args, statistics->request->args);
+}
+
+/*
+ * Set the selectivity of conditions that are combined by AND, as far as they compare the ID with
+ * values known to the planner, or check its version.  If they are inside an OR, lower and upper are
+ * the bounds that the conditions outside it give.  Return the rows between all bounds.
+ *
+ * PostgreSQL moves what the arguments of an OR have in common out of it, so the bounds that belong
+ * to a call can be inside an OR beside it.  A query with several periods can also repeat the call:
+ * count its effect once, and set the selectivity of the repetitions to 1.
+ */
+static Share
+estimate_conditions(const Statistics *statistics, List *conditions, Side lower, Side upper)
+{
+	Share		rows;
+	double		selectivity;
+	ListCell   *cell;
+	ListCell   *argument;
+
+	lower.comparisons = upper.comparisons = NIL;
+	foreach(cell, conditions)
+		add_to_side(statistics, lfirst_node(RestrictInfo, cell), &lower, &upper);
+	set_side_selectivity(statistics, &lower, &upper, true);
+	set_side_selectivity(statistics, &lower, &upper, false);
+	rows = rows_between(statistics, &lower, &upper);
+
+	foreach(cell, conditions)
+	{
+		BoolExpr   *or = (BoolExpr *) lfirst_node(RestrictInfo, cell)->orclause;
+		Share		sum = {0, 0};
+
+		if (or == NULL)
+			continue;
+		foreach(argument, or->args)
+		{
+			List	   *anded = is_andclause(lfirst(argument)) ?
+				((BoolExpr *) lfirst(argument))->args : list_make1(lfirst(argument));
+			Share		more = estimate_conditions(statistics, anded, lower, upper);
+
+			sum.all += more.all;
+			sum.of_version += more.of_version;
+		}
+		if (sum.all < rows.all)
+			rows = sum;
+	}
+
+	selectivity = version_share(rows);
+	foreach(cell, conditions)
 	{
 		RestrictInfo *condition = lfirst_node(RestrictInfo, cell);
 
-		CHECK_FOR_INTERRUPTS();
-		if (is_opclause(condition->clause) &&
-			equal(linitial(((OpExpr *) condition->clause)->args), id))
-			add_to_side(root, condition, &lower, &upper);
+		if (condition->norm_selec >= 0 || !is_version_condition(statistics, condition))
+			continue;
+		condition->norm_selec = selectivity;
+		/* a list of equal arguments could be that of another call */
+		if (((FuncExpr *) condition->clause)->args == statistics->request->args)
+			statistics->request->selectivity = selectivity;
+		selectivity = 1;
 	}
-	set_side_selectivity(root, &statistics, &lower, &upper, true);
-	set_side_selectivity(root, &statistics, &lower, &upper, false);
-	low = share_below(&statistics, lower.bound);
-	high = share_below(&statistics, upper.bound);
-	/* the version of rows that are not in the statistics is unknown */
-	if (lower.comparisons == NIL && upper.comparisons == NIL)
-		share = high.of_version - low.of_version +
-			(1 - statistics.nulls - (high.all - low.all)) * UNKNOWN_SHARE;
-	else if (high.all > low.all)
-		share = (high.of_version - low.of_version) / (high.all - low.all);
-	CLAMP_PROBABILITY(share);
-	return share;
+	return rows;
+}
+
+/*
+ * Estimate a call of uuid_is_v7.  At the first call, also set the selectivity of all conditions of
+ * the table on the same ID.  PostgreSQL then estimates only calls that are no conditions of their
+ * own, such as the predicate of an index.
+ */
+static void
+estimate_call(SupportRequestSelectivity *request, const VariableStatData *variable,
+			  const UuidKind *kind)
+{
+	Statistics	statistics = {.request = request,.rel = variable->rel,.kind = kind};
+	const Side	lower = {nil_uuid, NIL};
+	const Side	upper = {max_uuid, NIL};
+	Share		rows;
+	ListCell   *cell;
+
+	foreach(cell, variable->rel->baserestrictinfo)
+	{
+		const RestrictInfo *condition = lfirst_node(RestrictInfo, cell);
+
+		request->selectivity = condition->norm_selec;
+		if (condition->norm_selec >= 0 && is_version_condition(&statistics, condition))
+			return;
+	}
+	load_statistics(&statistics, variable->statsTuple);
+	request->selectivity = -1;
+	rows = estimate_conditions(&statistics, variable->rel->baserestrictinfo, lower, upper);
+	if (request->selectivity < 0)
+		request->selectivity = version_share(rows);
+}
+
+/*
+ * Set the selectivity of a call of uuid_is_v7.  Use a temporary memory context, since the planner
+ * frees its own memory only at the end, and a table can have many partitions and conditions.
+ */
+void
+uuid9562_estimate_version(SupportRequestSelectivity *request, const UuidKind *kind)
+{
+	MemoryContext temporary = AllocSetContextCreate(CurrentMemoryContext, "uuid9562 row estimate",
+													ALLOCSET_SMALL_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(temporary);
+	VariableStatData variable;
+
+	examine_variable(request->root, linitial(request->args), 0, &variable);
+	request->selectivity = UNKNOWN_SHARE;
+	if (variable.rel != NULL && IS_SIMPLE_REL(variable.rel) &&
+		HeapTupleIsValid(variable.statsTuple) &&
+		statistic_proc_security_check(&variable, F_UUID_LT))
+		estimate_call(request, &variable, kind);
+	ReleaseVariableStats(variable);
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(temporary);
 }

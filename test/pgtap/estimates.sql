@@ -6,7 +6,7 @@
 -- PGOPTIONS='-c test.seed=0.25'.
 
 BEGIN;
-SELECT plan(123);
+SELECT plan(172);
 SET LOCAL TimeZone = 'UTC';
 SET LOCAL default_statistics_target = 100;
 SET LOCAL max_parallel_workers_per_gather = 0;
@@ -242,6 +242,27 @@ SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '50 days', NULL) AN
 SELECT estimates('mixed', format('public.uuid_is_v7(id) AND (id < %L OR id > %L)', public.uuidv7_floor(now() - interval '60 days'), 'f0000000-0000-4000-8000-000000000000'::uuid));
 SELECT estimates('customers', format('id <@ %L::tstzrange AND id = %L', '(,)', (SELECT id FROM customers ORDER BY id LIMIT 1)));
 
+-- Estimate two, five and twenty days joined by OR, each at twelve places.  A day is a ninetieth of
+-- "steady", and most days begin and end inside a bin.
+CREATE FUNCTION days(condition text, count int, place int) RETURNS text
+RETURN (SELECT string_agg(format(condition, tstzrange(day, day + interval '1 day')), ' OR ')
+		FROM generate_series(1, count) AS n, LATERAL (SELECT date_trunc('day', now()) - (1 + (place * 7 + n * 4) % 88) * interval '1 day' AS day) AS days);
+SELECT estimates('steady', days('id <@ %L', count, place)) FROM unnest(ARRAY[2, 5, 20]) AS count, generate_series(1, 12) AS place;
+
+-- estimate periods inside OR at every depth, beside other conditions, in columns of
+-- several versions and with NULL, in partitions, with now(), and with periods that may be NULL
+SELECT estimates(from_table, days('id <@ %L', 3, 5)) FROM unnest(ARRAY['mixed', 'gappy', 'parted', 'daily', 'one_then_other']) AS from_table;
+SELECT estimates('steady', format('id IS NOT NULL AND (id = public.nil_uuid() OR id IS NOT NULL AND (%s))', days('(id <@ %L AND id IS NOT NULL)', 3, 5)));
+SELECT estimates('steady', $$id <@ tstzrange(now() - interval '2 hours', NULL) OR id <@ tstzrange(now() - interval '50 days 3 hours', now() - interval '50 days')$$);
+SELECT estimates('steady', days('id <@ coalesce(%L, three_hours())', 3, 5) || ' OR id <@ three_hours()');
+SELECT estimates('mixed', $$id IS NOT NULL AND (id <@ tstzrange(now() - interval '80 days', now() - interval '70 days') OR NOT public.uuid_is_v7(id))$$);
+SELECT estimates('mixed', format($$id <@ '(,)' AND (%s)$$, days('id <@ %L', 3, 5)));
+-- the rows of an OR are also estimated below IS TRUE and for a partial index
+SELECT estimates('mixed', format('(%s) IS TRUE OR %s', days('id <@ %L', 3, 5), days('id <@ %L', 3, 6)));
+CREATE INDEX mixed_v7 ON mixed (id) WHERE public.uuid_is_v7(id);
+SELECT estimates('mixed', days('id <@ %L', 3, 5));
+DROP INDEX mixed_v7;
+
 -- Estimate new rows after the last bin of a histogram, and new rows before the first bin.
 -- The new rows are fewer than half of a bin.  ANALYZE samples 3,000 rows for ten bins.  The bins
 -- at the other end of the histogram are ten times as long, or a tenth as long.
@@ -310,7 +331,7 @@ BEGIN
 END$$;
 SELECT cmp_ok(evaluations_of(condition, 200), '<=', 8 * 200::bigint, '200 times ' || condition || ': planning evaluates a bound a few times')
 FROM unnest(ARRAY['id <@ tstzrange(since(%s), NULL)', 'NOT id <@ tstzrange(since(%s), now())', 'id <@ period_since(%s)',
-				  '(id <@ tstzrange(since(%s), NULL) OR now() IS NULL)', '(id <@ tstzrange(since(%1$s), NULL)) IS NOT FALSE AND id <@ tstzrange(since(%1$s), NULL)']) AS condition;
+				  '(id <@ tstzrange(since(%s), NULL) OR now() IS NULL)', '(now() IS NULL OR id <@ tstzrange(since(%s), now()) OR id <@ tstzrange(now(), since(%1$s)))', '(id <@ tstzrange(since(%1$s), NULL)) IS NOT FALSE AND id <@ tstzrange(since(%1$s), NULL)']) AS condition;
 
 -- planning many conditions needs at most three times as much memory as their bounds do
 CREATE FUNCTION memory_of(condition text) RETURNS numeric LANGUAGE plpgsql AS $$
