@@ -4,6 +4,8 @@
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 server=	# temporary folder of this script, from make_folder
 job=	# process group that this script waits for, from as_job
+processors=$(getconf _NPROCESSORS_ONLN)
+heartbeat=	# process that prints the elapsed time, from start_heartbeat
 
 # Treat warnings as errors.  Do not warn about unused parameters, since the C function of
 # an SQL function has the parameter fcinfo even if the SQL function has no arguments.
@@ -29,8 +31,9 @@ exit_on_signals() {
 }
 
 # Run a command in the background, in a process group of its own, and wait for it.  Bash
-# handles a signal during "wait", but not while a foreground command runs.  If a signal
-# ends this script, stop_server ends the process group.
+# handles a signal during "wait", but not while a foreground command runs.  Then end the
+# processes that the command has left.  If a signal ends this script, stop_server ends the
+# process group.
 as_job() {
 	local status=0
 
@@ -39,24 +42,85 @@ as_job() {
 	job=$!
 	set +m
 	wait "$job" || status=$?
-	job=
+	end_job
 	return "$status"
 }
 
 end_job() {
-	[ -n "$job" ] && kill -- "-$job" 2>/dev/null || return 0
+	local group=$job
+
+	job=
+	[ -n "$group" ] && kill -- "-$group" 2>/dev/null || return 0
 	for _ in $(seq 50); do
-		kill -0 -- "-$job" 2>/dev/null || return 0
+		kill -0 -- "-$group" 2>/dev/null || return 0
 		sleep 0.1
 	done
-	kill -KILL -- "-$job" 2>/dev/null || true
+	kill -KILL -- "-$group" 2>/dev/null || true
+}
+
+# start_heartbeat FILE: print the elapsed time whenever FILE has not grown for 20 seconds, until
+# this script calls end_heartbeat or ends.
+start_heartbeat() {
+	end_heartbeat
+	(
+		trap 'kill $!; exit' TERM
+		quiet=0 size=0
+		while kill -0 $$ 2>/dev/null; do
+			sleep 5 >/dev/null 2>&1 &
+			wait $!
+			now=$(wc -c <"$1")
+			if [ "$now" -gt "$size" ]; then quiet=0; else quiet=$((quiet + 5)); fi
+			size=$now
+			[ $((quiet % 20)) -ne 0 ] || [ "$quiet" -eq 0 ] || echo "    ... $SECONDS seconds"
+		done
+	) &
+	heartbeat=$!
+}
+
+end_heartbeat() {
+	[ -n "$heartbeat" ] || return 0
+	kill "$heartbeat" 2>/dev/null || true
+	wait "$heartbeat" 2>/dev/null || true
+	heartbeat=
 }
 
 # --- packages ---------------------------------------------------------------
 
 has_apt() { command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }
 
-installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+# Check whether a package is installed.  While another program installs packages, a package can be
+# unconfigured for a moment, so wait for at most a minute until it is configured.
+installed() {
+	local status
+
+	for _ in $(seq 60); do
+		status=$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) || return 1
+		case $status in
+		installed | triggers-awaited | triggers-pending) return 0 ;;
+		unpacked | half-configured | half-installed) sleep 1 ;;
+		*) return 1 ;;
+		esac
+	done
+	return 1
+}
+
+# apt_get COMMAND...: run apt-get as root.  Wait for at most ten minutes while another program holds a
+# lock of apt or dpkg.  Print the output of apt-get if it fails.
+apt_get() {
+	local log status
+
+	log=$(mktemp /tmp/uuid9562.XXXXXX)
+	for _ in $(seq 120); do
+		status=0
+		# sudo does not pass DEBIAN_FRONTEND to apt
+		as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 apt-get -q -y -o DPkg::Lock::Timeout=60 "$@" >"$log" 2>&1 || status=$?
+		[ "$status" -ne 0 ] && grep -Eq '^E: (Could not get lock|Unable to (lock|acquire))' "$log" || break
+		sleep 5
+	done
+	[ "$status" -eq 0 ] || cat "$log" >&2
+	rm -f "$log"
+	return "$status"
+}
 
 # Set $major, and PG_CONFIG if it is not set.  If PG_CONFIG is not set, choose the newest installed
 # server on Debian or, if none is installed, the version of Debian's package "postgresql".  On
@@ -66,7 +130,7 @@ choose_postgres() {
 		major=$(printf '%s\n' /usr/lib/postgresql/*/bin/postgres |
 			sed -nE 's|^/usr/lib/postgresql/([0-9]+)/bin/postgres$|\1|p' | sort -n | tail -n 1)
 		if [ -z "$major" ]; then
-			[ -n "$(apt-cache show postgresql 2>/dev/null)" ] || ! may_be_root || as_root apt-get -q update
+			[ -n "$(apt-cache show postgresql 2>/dev/null)" ] || ! may_be_root || apt_get update
 			major=$(apt-cache show postgresql 2>/dev/null | sed -nE 's/^Depends:.*\<postgresql-([0-9]+)\>.*/\1/p' | head -n 1)
 		fi
 		[ -n "$major" ] || die "found neither PostgreSQL nor a package postgresql: try \"apt-get update\" as root"
@@ -87,8 +151,7 @@ choose_postgres() {
 # Install the named Debian packages that are missing.  Prevent them from creating a
 # cluster or starting a service.
 install_packages() {
-	local missing=() package made=()
-	local quiet=/etc/postgresql-common/createcluster.d/uuid9562-scripts.conf policy=/usr/sbin/policy-rc.d
+	local missing=() package
 
 	for package in "$@"; do
 		installed "$package" || missing+=("$package")
@@ -97,23 +160,25 @@ install_packages() {
 	may_be_root || die "these packages are missing, and installing them requires root or sudo: ${missing[*]}"
 
 	say "installing: ${missing[*]}"
-	as_root apt-get -q update
-	# sudo does not pass DEBIAN_FRONTEND to apt
-	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install postgresql-common >/dev/null
-	as_root mkdir -p "${quiet%/*}"
+	(install_missing "${missing[@]}") || die "could not install: ${missing[*]}"
+}
+
+# Call this in a subshell, whose end removes the files that it creates.
+install_missing() {
+	local made quiet=/etc/postgresql-common/createcluster.d/uuid9562-scripts.conf policy=/usr/sbin/policy-rc.d
+
+	apt_get update && apt_get --no-install-recommends install postgresql-common && as_root mkdir -p "${quiet%/*}" || exit
 	made=("$quiet")
 	# keep an existing policy-rc.d, unless a killed script of this folder left it behind
 	if [ ! -e "$policy" ] || grep -q '^# uuid9562:' "$policy"; then made+=("$policy"); fi
 	trap "as_root rm -f ${made[*]}" EXIT
+	exit_on_signals
 	echo 'create_main_cluster = false' | as_root tee "$quiet" >/dev/null
 	if [ ${#made[@]} -gt 1 ]; then
 		printf '%s\n' '#!/bin/sh' '# uuid9562: no service starts while scripts install packages' 'exit 101' | as_root tee "$policy" >/dev/null
 		as_root chmod +x "$policy"
 	fi
-	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install "${missing[@]}" >/dev/null ||
-		die "could not install: ${missing[*]}"
-	as_root rm -f "${made[@]}"
-	trap - EXIT
+	apt_get --no-install-recommends install "$@"
 }
 
 has_pgtap() { [ -x "$PG_CONFIG" ] && [ -f "$("$PG_CONFIG" --sharedir)/extension/pgtap.control" ]; }
@@ -192,9 +257,9 @@ make_folder() {
 	if [ "$(id -u)" -eq 0 ] && ! id postgres >/dev/null 2>&1; then
 		die "user postgres does not exist; create it or run this script as another user than root"
 	fi
-	server=$(mktemp -d /tmp/uuid9562.XXXXXX)
 	trap stop_server EXIT
 	exit_on_signals
+	server=$(mktemp -d /tmp/uuid9562.XXXXXX)
 	[ "$(id -u)" -ne 0 ] || chown postgres: "$server"
 	printf '#!/bin/sh\n' >"$server/program"
 	chmod +x "$server/program"
@@ -267,7 +332,7 @@ build_into() {
 	say "building for $("$PG_CONFIG" --version)"
 	copy_checkout "$1/uuid9562"
 	private_copy "$1/postgresql"
-	make -s -C "$1/uuid9562" ${CC:+"CC=$CC"} COPT="${2:-}" all
+	make -s -j"$processors" -C "$1/uuid9562" ${CC:+"CC=$CC"} COPT="${2:-}" all
 	make -s -C "$1/uuid9562" COPT="${2:-}" install >/dev/null
 }
 
@@ -315,6 +380,8 @@ stop_server() {
 	trap '' INT TERM HUP
 	trap - EXIT
 	end_job
+	end_heartbeat
+	[ -n "$server" ] || exit "$status"
 	# stop the servers of interrupted tests too
 	find "$server" -name postmaster.pid 2>/dev/null | while read -r pid; do
 		as_server_user pg_ctl -D "${pid%/*}" -m immediate stop >/dev/null 2>&1 || true
@@ -323,20 +390,28 @@ stop_server() {
 	exit "$status"
 }
 
+# copy_tests FOLDER: copy the tests of a folder that start their own servers, unless they are copied.
+# The server's user may not have access to the checkout.
+copy_tests() {
+	local folder="$server/${1##*/}"
+
+	[ ! -e "$folder" ] || return 0
+	cp -R "$root/$1" "$folder"
+	cp -R "$root/README.md" "$root/doc" "$root/examples" "$root/managed" "$folder"
+	chmod -R a+rX "$folder"
+	mkdir -p "$folder/cluster" "$folder/tmp"
+	[ "$(id -u)" -ne 0 ] || chown postgres: "$folder" "$folder/cluster" "$folder/tmp"
+}
+
 # cluster_tests FOLDER [TEST...]: run tests that start their own servers, by default all
-# tests of the folder.  Run a copy of the tests, since the server's user may not have
-# access to the checkout.
+# tests of the folder.
 cluster_tests() {
 	local perl5lib pgxs tests folder="$server/${1##*/}"
 
 	pgxs=$(dirname "$(dirname "$("$PG_CONFIG" --pgxs)")")
 	perl5lib=$pgxs/test/perl
 	[ -f "$perl5lib/PostgreSQL/Test/Cluster.pm" ] || { echo "could not find PostgreSQL::Test::Cluster in $perl5lib"; return 1; }
-	cp -R "$root/$1" "$folder"
-	cp -R "$root/README.md" "$root/doc" "$root/examples" "$root/managed" "$folder"
-	chmod -R a+rX "$folder"
-	mkdir -p "$folder/cluster" "$folder/tmp"
-	[ "$(id -u)" -ne 0 ] || chown postgres: "$folder" "$folder/cluster" "$folder/tmp"
+	copy_tests "$1"
 	shift
 	tests=("${@/#/$folder/}")
 	[ $# -gt 0 ] || tests=("$folder"/*.pl)

@@ -43,8 +43,8 @@ function print_messages(path,    command, log_file, line, lines, i)
 	for (i = lines < 6 ? 0 : lines - 6; i < lines; i++) print "    " message[i]
 }
 
-# prove prints the name of a program before its tests
-$2 ~ /^\.\.+$/ { file = $1; shown = most; before = 0; next }
+# prove prints the path of a program before its tests; a test can print dots too
+$1 ~ /^[^#]*\// && $2 ~ /^\.\.+$/ && (NF == 2 || $3 == "skipped:") { file = $1; shown = most; before = 0; next }
 
 # pg_regress prints no name of a program, and "not ok" only since PostgreSQL 16
 /^test .*\.\.\. FAILED/ { print_differences($2) }

@@ -84,6 +84,8 @@ make_tree() {
 		{
 			apt-config dump | grep '^Acquire::'
 			echo 'Acquire::Check-Valid-Until "false";'
+			# two programs can install packages in a tree at the same time
+			echo 'DPkg::Lock::Timeout "600";'
 			# sudo does not pass http_proxy to apt
 			[ -z "${http_proxy:-}" ] || echo "Acquire::http::Proxy \"$http_proxy\";"
 		} >"$tree/etc/apt/apt.conf.d/99uuid9562"

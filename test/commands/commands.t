@@ -36,6 +36,20 @@ sub files
 	return \%files;
 }
 
+# Return the processes that have a variable of this test in their environment.
+$ENV{UUID9562_COMMANDS_TEST} = $$;
+sub marked
+{
+	my @marked;
+
+	foreach my $process (map { m{(\d+)$} } glob '/proc/[0-9]*')
+	{
+		open my $file, '<', "/proc/$process/environ" or next;
+		push @marked, $process if (<$file> // '') =~ /UUID9562_COMMANDS_TEST=$$\0/;
+	}
+	return @marked;
+}
+
 local $ENV{PATH} = "$programs:$ENV{PATH}";
 chomp(my @folders = map { `$ENV{PG_CONFIG} --$_` } qw(bindir pkglibdir sharedir));
 my $before = files(@folders, getcwd());
@@ -43,7 +57,7 @@ cmp_ok(scalar(keys %$before), '>', 500, 'the checkout and PostgreSQL have files'
 
 program('prove', 'echo "ok 1 - one"; echo "1..1"');
 program('pg_prove', q{echo "test/pgtap/one.sql .. "; echo "ok 1 - one"; echo "ok 2 # SKIP not here"; echo "ok 3 - three # skip nor here"
-echo "not ok 4 - four"; echo "# have: 4"; echo "ok 5 - five"; echo "# not of a failure"; echo "1..5"
+echo "# .. and dots"; echo "not ok 4 - four"; echo "# have: 4"; echo "ok 5 - five"; echo "# not of a failure"; echo "1..5"
 echo "test/pgtap/two.sql .. "; echo "this is why"; echo "Dubious, test returned 3"
 echo "test/pgtap/one.sql (Wstat: 0 Tests: 5 Failed: 1)"; echo "test/pgtap/two.sql (Wstat: 768 (exited 3) Tests: 0 Failed: 0)"; exit 1});
 my $printed = `scripts/test 2>&1 </dev/null`;
@@ -69,12 +83,13 @@ ok($kept && -s "$kept/server.log" && `cat $kept/output` =~ /^# not of a failure$
 system('rm', '-r', $kept) if $kept;
 is_deeply(files(@folders, getcwd()), $before, "scripts/test does not change the checkout or PG_CONFIG's PostgreSQL");
 
-program($_, qq{echo "$_ runs \$*"; echo "ok 1 - one"}) foreach 'prove', 'pg_prove';
-$printed = `scripts/test test/pgtap/order.sql ./test/project/versions.t sql/vectors.sql test/t/settings.pl project 2>&1 </dev/null`;
+program($_, qq{sleep 100000 >/dev/null 2>&1 & echo "$_ runs \$*"; echo "ok 1 - one"}) foreach 'prove', 'pg_prove';
+$printed = `JOBS=1 scripts/test test/pgtap/order.sql ./test/project/versions.t sql/vectors.sql test/t/settings.pl project 2>&1 </dev/null`;
 is($?, 0, 'scripts/test runs chosen suites and files') or diag($printed);
 my @runs = map { s{/tmp/\S+/(?=t/)|\./}{}gr } $printed =~ /^(?:\w+ runs .*|.*ok\b.* vectors\b|test vectors .* ok)/mg;
 is_deeply([ map { [ grep { m{/} || $_ eq 'vectors' } split ' ' ] } @runs ],
 	[ ['vectors'], ['test/pgtap/order.sql'], ['t/settings.pl'], [ sort glob 'test/project/*.t' ] ], 'scripts/test runs nothing else');
+is_deeply([ marked() ], [], 'scripts/test ends the programs that tests have left');
 $printed = `scripts/test order 2>&1 </dev/null`;
 is($? >> 8, 1, 'scripts/test refuses an unknown name');
 like($printed, qr{^pgtap: (?:.*\n)*?.*test/pgtap/order\.sql (?:.*\n)*test: no such test: order; }m, 'the error lists the suites and their files');
@@ -118,7 +133,7 @@ is_deeply(files(@folders, getcwd()), $before, "scripts/demo does not change the 
 # Replace prove by a program that prints its folder and process ID, and ends one second after
 # SIGTERM, so that a second SIGTERM finds scripts/test removing its server.
 program('prove', "trap 'sleep 1; exit' TERM\necho begun `pwd` \$\$\nsleep 100000 & wait");
-my $pid = open my $output, '-|', 'exec scripts/test 2>&1 </dev/null' or die $!;
+my $pid = open my $output, '-|', 'exec env JOBS=1 scripts/test 2>&1 </dev/null' or die $!;
 my ($folder, $suite);
 while (<$output>)
 {
@@ -135,6 +150,27 @@ alarm 0;
 is($? >> 8, 143, 'SIGTERM ends scripts/test while a suite runs');
 ok(!kill(0, $suite), 'SIGTERM ends the suite');
 ok(!-e $folder, 'two SIGTERMs remove the server with its temporary folder');
+
+# each package is missing, and apt-get fails
+program('dpkg-query', 'exit 1');
+program($_, 'echo "$0: no packages here" >&2; exit 100') foreach 'apt-get', 'sudo';
+program('apt-cache', 'exit 0');
+$printed = `scripts/test 2>&1 </dev/null`;
+is($? >> 8, 1, 'scripts/test ends if packages cannot be installed');
+like($printed, qr/^test: (?:could not install|these packages are missing).*: gcc libc6-dev /m, 'the error names the packages');
+is_deeply([ marked() ], [], 'scripts/test leaves no process if it ends early');
+my $packages = "PATH=$programs:\$PATH bash -c 'set -euo pipefail; . scripts/lib/common.sh; installed postgresql && echo yes || echo no' 2>&1";
+program('dpkg-query', "if [ -e $programs/configured ]; then echo installed; else touch $programs/configured; echo half-configured; fi");
+is(`$packages`, "yes\n", 'a package that another program configures is installed when it is configured');
+program('dpkg-query', "echo $_->[0]"), is(`$packages`, "$_->[1]\n", "a package with the status $_->[0] is " . ($_->[1] eq 'yes' ? 'installed' : 'missing'))
+  foreach [ 'triggers-pending', 'yes' ], [ 'config-files', 'no' ];
+
+# apt-get finds its lock in use at the first time
+program('sleep', '');
+program('apt-get', "[ -e $programs/free ] || { touch $programs/free; echo 'E: Could not get lock /var/lib/apt/lists/lock. It is held by process 1 (apt-get)'; exit 100; }; echo done >$programs/free");
+is(`PATH=$programs:\$PATH bash -c 'set -euo pipefail; . scripts/lib/common.sh; as_root() { "\$@"; }; apt_get update; cat $programs/free' 2>&1`, "done\n",
+	'while another program has the lock of apt, installing packages waits');
+unlink "$programs/$_" foreach qw(sleep apt-get apt-cache dpkg-query sudo);
 
 # Without a pg_config program, the copy of PostgreSQL would be one of the whole file system.
 like(`PG_CONFIG=true bash -c 'set -euo pipefail; . scripts/lib/common.sh; cp() { echo copies; }; private_copy $folder' 2>&1`,
