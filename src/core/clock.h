@@ -66,6 +66,7 @@ uuid_clock_ticks(UuidClock clock, int64_t sec, uint32_t nsec, uint64_t *ticks)
 	uint64_t	since_epoch = (uint64_t) sec + (uint64_t) unit->epoch_sec;
 	uint64_t	max_sec = clock == UUID_CLOCK_V8 ? INT64_MAX : UUID_TIME_MAX / unit->per_sec;
 
+	UUID_ASSERT(nsec < 1000000000);
 	/* a time before the epoch is greater than max_sec as uint64_t */
 	if (since_epoch > max_sec)
 		return false;
@@ -175,6 +176,7 @@ uuid_clock_span(UuidClock clock, int64_t first, int64_t last,
 	uint64_t	first_reading = 0;	/* counted from the epoch */
 	uint64_t	last_reading;
 
+	UUID_ASSERT(clock != UUID_CLOCK_V8);
 	if (last < epoch)
 		return false;
 	/* subtract as uint64_t, since the difference can exceed INT64_MAX */

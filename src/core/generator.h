@@ -157,6 +157,8 @@ uuid_generator_next(UuidPayload *previous, uint64_t now, UuidRandom random, Uuid
 	const uint64_t fresh = random.tail & UUID_FRESH_TAIL_MAX;
 	uint64_t	stepped;
 
+	UUID_ASSERT(now <= UUID_TIME_MAX);
+	UUID_ASSERT(previous->time <= UUID_TIME_MAX && previous->tail <= UUID_TAIL_MAX);
 	if (method == UUID_METHOD_COUNTER)
 		return uuid_generator_next_counter(previous, now, random);
 

@@ -39,12 +39,12 @@ uuid_key_lines_begin(UuidKeyLines *lines, char *bytes, size_t length)
 	lines->number = 0;
 	lines->database = lines->name = NULL;
 	if (length == 0)
-		return "it is empty";
+		return "The file is empty.";
 	if (bytes[length - 1] != '\n')
-		return "it does not end with a newline";
+		return "The file does not end with a newline.";
 	/* the mark would become part of a name, whose key would not be found */
 	if (strncmp(bytes, "\xef\xbb\xbf", 3) == 0)
-		return "it begins with a byte order mark";
+		return "The file begins with a byte order mark.";
 	return NULL;
 }
 
@@ -77,7 +77,7 @@ uuid_key_lines_next(UuidKeyLines *lines, uint8_t *key)
 		char	   *line = lines->next;
 		char	   *newline = memchr(line, '\n', (size_t) (lines->end - line));
 
-		/* not NULL, since the file ends with a newline */
+		UUID_ASSERT(newline != NULL);	/* the file ends with a newline */
 		lines->next = newline + 1;
 		lines->number++;
 		*newline = '\0';

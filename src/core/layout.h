@@ -25,6 +25,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Check what a comment demands of a caller: by PostgreSQL's Assert() in the extension, and by
+ * assert() in programs without PostgreSQL.
+ */
+#ifdef Assert
+#define UUID_ASSERT(condition)	Assert(condition)
+#else
+#include <assert.h>
+#define UUID_ASSERT(condition)	assert(condition)
+#endif
+
 #define UUID_BYTES			16
 #define UUID_NODE_BYTES	6
 
@@ -173,6 +184,8 @@ uuid_layout_gather_time(int version, uint64_t word)
 static inline void
 uuid_layout_pack(uint8_t *bytes, int version, UuidPayload payload)
 {
+	UUID_ASSERT(version >= 1 && version <= 8);
+	UUID_ASSERT(payload.time <= UUID_TIME_MAX && payload.tail <= UUID_TAIL_MAX);
 	uuid_layout_store64(bytes, uuid_layout_spread_time(version, payload.time) |
 						(uint64_t) version << UUID_VERSION_SHIFT);
 	uuid_layout_store64(bytes + 8, UUID_VARIANT_RFC << UUID_VARIANT_SHIFT | payload.tail);
@@ -203,6 +216,7 @@ uuid_layout_last_time(const uint8_t *bytes, int version)
 	uint64_t	time = uuid_layout_unpack(bytes, version).time;
 	int			found = bytes[6] >> 4;
 
+	UUID_ASSERT(version != 1);
 	/* the version is above the low 12 bits of the time, so compare it first */
 	if (found > version)
 		return time | UUID_SUBTIME_MAX;
@@ -244,6 +258,7 @@ uuid_layout_node_bits(const uint8_t *bytes)
 static inline UuidNodeBits
 uuid_layout_node_id_bits(uint32_t node_id)
 {
+	UUID_ASSERT(node_id <= UUID_NODE_ID_MAX);
 	return (UuidNodeBits)
 	{
 		UUID_NODE_ID_MAX << UUID_NODE_ID_SHIFT, (uint64_t) node_id << UUID_NODE_ID_SHIFT
@@ -259,6 +274,7 @@ uuid_layout_node_id(UuidPayload payload)
 static inline UuidPayload
 uuid_layout_with_node(UuidPayload payload, UuidNodeBits node)
 {
+	UUID_ASSERT((node.bits & ~node.mask) == 0);
 	payload.tail = (payload.tail & ~node.mask) | node.bits;
 	return payload;
 }

@@ -59,6 +59,7 @@ static const uint8_t uuid_values_base58[256] = {
 	['a'] = 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44,
 	['m'] = 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58
 };
+
 /* Flickr's alphabet has the lower-case letters before the others. */
 static const uint8_t uuid_values_base58flickr[256] = {
 	['1'] = 1, 2, 3, 4, 5, 6, 7, 8, 9,['a'] = 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,

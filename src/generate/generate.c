@@ -35,6 +35,7 @@ next_payload(const UuidKind *kind, UuidMethod method)
 	UuidRandom	random = random_for(method);
 	UuidPayload payload = previous[kind->number];
 
+	Assert(kind == UUID_V7 || method == UUID_METHOD_FRACTION);
 	if (unlikely(uuid_generator_next(&payload, now, random, method) == UUID_NEXT_EXHAUSTED))
 		uuid9562_time_exhausted(kind,
 								"Check the system clock of the server, then start a new session.");
@@ -74,6 +75,8 @@ generated_uuid(FunctionCallInfo fcinfo, const UuidKind *kind, UuidNodeBits node)
 	const UuidMethod method =
 		kind == UUID_V7 ? (UuidMethod) uuid9562_v7_method : UUID_METHOD_FRACTION;
 
+	/* the bits above UUID_RANDOM_MAX determine the order */
+	Assert((node.mask & ~UUID_RANDOM_MAX) == 0);
 	return uuid_datum(kind->version, uuid_layout_with_node(next_payload(kind, method), node));
 }
 

@@ -78,6 +78,13 @@ is_private(int fd)
 #endif
 }
 
+/* Return errno as the reason why a key file cannot be used. */
+static const char *
+system_error(void)
+{
+	return psprintf("The operating system reports: %s.", strerror(errno));
+}
+
 /* Read an open key file.  Return NULL, or the reason why it cannot be used. */
 static const char *
 read_contents(int fd, Contents *contents)
@@ -85,14 +92,14 @@ read_contents(int fd, Contents *contents)
 	ssize_t		count;
 
 	if (!is_private(fd))
-		return "it is not a regular file that only the database user or root can access";
+		return "The file is not a regular file that only the database user or root can access.";
 	while ((count = read(fd, contents->bytes + contents->length,
 						 sizeof(contents->bytes) - contents->length)) > 0)
 		contents->length += count;
 	if (count < 0)
-		return "it cannot be read";
+		return system_error();
 	if (contents->length > MAX_BYTES)
-		return "it is larger than 1 MB";
+		return "The file is larger than 1 MB.";
 	return NULL;
 }
 
@@ -109,19 +116,19 @@ read_file(Contents *contents)
 	int			fd;
 
 	if (!is_absolute_path(uuid9562_key_file))
-		return "the path is not absolute";
+		return "The path is not absolute.";
 	/* resolve symbolic links before comparing the paths */
 	if (realpath(uuid9562_key_file, path) == NULL || realpath(DataDir, data_directory) == NULL)
-		return strerror(errno);
+		return system_error();
 	canonicalize_path(path);
 	canonicalize_path(data_directory);
 	if (path_is_prefix_of_path(data_directory, path))
-		return "it is inside the data directory";
+		return "The file is inside the data directory.";
 
 	/* O_NONBLOCK: do not wait for a writer if the file is a FIFO */
 	fd = OpenTransientFile(path, O_RDONLY | O_NONBLOCK | PG_BINARY);
 	if (fd < 0)
-		return strerror(errno);
+		return system_error();
 	reason = read_contents(fd, contents);
 	CloseTransientFile(fd);
 	return reason;
@@ -201,14 +208,14 @@ parse_file(Contents *contents, HTAB *table)
 		CHECK_FOR_INTERRUPTS();
 		/* without a newline, the database name would contain the line before */
 		if (found == UUID_KEY_LINE_INVALID || strlen(lines.database) >= NAMEDATALEN)
-			return psprintf("syntax error in line %d", lines.number);
+			return psprintf("Line %d has a syntax error.", lines.number);
 		if (database == NULL || strcmp(lines.database, database) != 0)
 			continue;
 		name.bytes = pstrdup(lines.name);
 		name.length = strlen(lines.name);
 		key = hash_search(table, &name, HASH_ENTER, &duplicate);
 		if (duplicate)
-			return psprintf("duplicate key name in line %d", lines.number);
+			return psprintf("Line %d repeats a key name of the same database.", lines.number);
 		key->aes = new_aes(contents->key);
 	}
 	return NULL;
@@ -242,14 +249,18 @@ add_keys(HTAB *table)
 
 /* --- keeping -------------------------------------------------------------------- */
 
-/* Report why the key file cannot be used: in the log, or as an error. */
+/*
+ * Report why the key file cannot be used: in the log if the session keeps its keys, or else as an
+ * error.
+ */
 static void
-report_failure(int level, const char *reason)
+report_failure(bool keeps_keys, const char *reason)
 {
-	ereport(level,
+	ereport(keeps_keys ? LOG : ERROR,
 			(errcode(ERRCODE_CONFIG_FILE_ERROR),
-			 errmsg("could not load key file \"%s\": %s", uuid9562_key_file, reason),
-			 level == LOG ? errdetail("This session continues to use the keys that it loaded before.") : 0,
+			 keeps_keys ? errmsg("could not reload key file \"%s\"; this session keeps its keys", uuid9562_key_file) :
+			 errmsg("could not load key file \"%s\"", uuid9562_key_file),
+			 errdetail("%s", reason),
 			 errhint("Write each key as \"database key_name = \", 64 hexadecimal digits and a newline, with single spaces and without quotes.  "
 					 "The file must have permissions u=rw (0600) or less if owned by the database user, "
 					 "or permissions u=rw,g=r (0640) or less if owned by root and a group of the database user.  "
@@ -288,7 +299,7 @@ load_keys(void)
 		keys = table;
 	}
 	else
-		report_failure(keys == NULL || hash_get_num_entries(keys) == 0 ? ERROR : LOG, reason);
+		report_failure(keys != NULL && hash_get_num_entries(keys) > 0, reason);
 	keys_reload_time = PgReloadTime;
 }
 
@@ -301,6 +312,7 @@ uuid9562_find_key(const text *name)
 
 	if (unlikely(keys_context == NULL || keys_reload_time != PgReloadTime))
 		load_keys();
+	Assert(keys_context != NULL && keys != NULL);
 	key = hash_search(keys, &wanted, HASH_FIND, NULL);
 	if (unlikely(key == NULL))
 		ereport(ERROR,

@@ -55,6 +55,7 @@ timestamp_of_kind(const pg_uuid_t *uuid, const UuidKind *kind, bool micros)
 	int64		unix_micros = micros ? uuid_clock_v7_unix_micros(ticks) :
 		uuid_clock_unix_micros(kind->clock, ticks);
 
+	Assert(!micros || kind->clock == UUID_CLOCK_V7);
 	return TimestampTzGetDatum(unix_micros_to_timestamptz(unix_micros));
 }
 

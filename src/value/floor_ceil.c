@@ -16,10 +16,11 @@ uuid9562_timestamp_out_of_range(const UuidKind *kind, TimestampTz timestamp)
 			 errmsg("timestamp out of range for UUID version %d: \"%s\"", kind->version,
 					DatumGetCString(DirectFunctionCall1(timestamptz_out,
 														TimestampTzGetDatum(timestamp)))),
-			 errdetail("UUID version %d%s supports timestamps from %s.", kind->version,
-					   kind->version == 8 ? " with a node ID" : "",
-					   kind->clock == UUID_CLOCK_V7 ? "1970-01-01 to approximately year 10889" :
-					   "1582-10-15 to approximately year 5236")));
+			 kind->number == UUID_KIND_V6 ?
+			 errdetail("UUID version 6 supports timestamps from 1582-10-15 to approximately year 5236.") :
+			 kind->number == UUID_KIND_V7 ?
+			 errdetail("UUID version 7 supports timestamps from 1970-01-01 to approximately year 10889.") :
+			 errdetail("UUID version 8 with a node ID supports timestamps from 1970-01-01 to approximately year 10889.")));
 }
 
 /* Convert a timestamp to the time field of a kind.  Raise an error if the field cannot hold it. */
@@ -42,21 +43,23 @@ uuid9562_timestamp_ticks(const UuidKind *kind, TimestampTz timestamp)
  * support 1970-01-01 to 10889 (RFC 9562, 6.1).
  */
 static pg_attribute_always_inline Datum
-uuid_of_timestamp(FunctionCallInfo fcinfo, const UuidKind *kind, bool smallest)
+floor_or_ceil(FunctionCallInfo fcinfo, const UuidKind *kind, bool floor)
 {
 	uint64		ticks = uuid9562_timestamp_ticks(kind, PG_GETARG_TIMESTAMPTZ(0));
-	int64		micros = uuid_clock_unix_micros(kind->clock, ticks);
-	UuidPayload first = {ticks, 0};
-	UuidPayload last = {ticks, UUID_TAIL_MAX};
+	int64		rounded = uuid_clock_unix_micros(kind->clock, ticks);
+	UuidPayload smallest = {0, 0};
+	UuidPayload greatest = {0, UUID_TAIL_MAX};
+	bool		found PG_USED_FOR_ASSERTS_ONLY;
 
-	/* extend to all ticks that have the same timestamp */
-	(void) uuid_clock_span(kind->clock, micros, micros, &first.time, &last.time);
-	return uuid_datum(kind->version, smallest ? first : last);
+	/* these are all ticks of the microsecond or millisecond */
+	found = uuid_clock_span(kind->clock, rounded, rounded, &smallest.time, &greatest.time);
+	Assert(found);
+	return uuid_datum(kind->version, floor ? smallest : greatest);
 }
 
-SQL_FUNCTION(uuid9562_uuidv6_floor, uuid_of_timestamp, UUID_V6, true)
-SQL_FUNCTION(uuid9562_uuidv6_ceil, uuid_of_timestamp, UUID_V6, false)
-SQL_FUNCTION(uuid9562_uuidv7_floor, uuid_of_timestamp, UUID_V7, true)
-SQL_FUNCTION(uuid9562_uuidv7_ceil, uuid_of_timestamp, UUID_V7, false)
-SQL_FUNCTION(uuid9562_uuidv8_node_floor, uuid_of_timestamp, UUID_V8_NODE, true)
-SQL_FUNCTION(uuid9562_uuidv8_node_ceil, uuid_of_timestamp, UUID_V8_NODE, false)
+SQL_FUNCTION(uuid9562_uuidv6_floor, floor_or_ceil, UUID_V6, true)
+SQL_FUNCTION(uuid9562_uuidv6_ceil, floor_or_ceil, UUID_V6, false)
+SQL_FUNCTION(uuid9562_uuidv7_floor, floor_or_ceil, UUID_V7, true)
+SQL_FUNCTION(uuid9562_uuidv7_ceil, floor_or_ceil, UUID_V7, false)
+SQL_FUNCTION(uuid9562_uuidv8_node_floor, floor_or_ceil, UUID_V8_NODE, true)
+SQL_FUNCTION(uuid9562_uuidv8_node_ceil, floor_or_ceil, UUID_V8_NODE, false)

@@ -26,7 +26,10 @@ StaticAssertDecl(UUID_BYTES == UUID_LEN, "PostgreSQL and the core agree on the s
 static inline TimestampTz
 unix_micros_to_timestamptz(int64 unix_micros)
 {
-	return unix_micros - UNIX_EPOCH_OFFSET_USECS;
+	TimestampTz timestamp = unix_micros - UNIX_EPOCH_OFFSET_USECS;
+
+	Assert(IS_VALID_TIMESTAMP(timestamp));
+	return timestamp;
 }
 
 /*

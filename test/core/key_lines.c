@@ -54,8 +54,8 @@ refuses_a_file_without_a_newline_at_its_end(void **state)
 
 	(void) state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		assert_string_equal(begin(&lines, file, files[i]), "it does not end with a newline");
-	assert_string_equal(begin(&lines, file, ""), "it is empty");
+		assert_string_equal(begin(&lines, file, files[i]), "The file does not end with a newline.");
+	assert_string_equal(begin(&lines, file, ""), "The file is empty.");
 	assert_null(begin(&lines, file, "\n"));
 }
 
@@ -66,8 +66,8 @@ refuses_a_byte_order_mark_at_the_start(void **state)
 	char		file[100];
 
 	(void) state;
-	assert_string_equal(begin(&lines, file, "\xef\xbb\xbf\n"), "it begins with a byte order mark");
-	assert_string_equal(begin(&lines, file, "\xef\xbb\xbf" "a b = " DIGITS "\n"), "it begins with a byte order mark");
+	assert_string_equal(begin(&lines, file, "\xef\xbb\xbf\n"), "The file begins with a byte order mark.");
+	assert_string_equal(begin(&lines, file, "\xef\xbb\xbf" "a b = " DIGITS "\n"), "The file begins with a byte order mark.");
 	assert_null(begin(&lines, file, "\xef\xbb\n"));
 	assert_null(begin(&lines, file, "a\xef\xbb\xbf\n"));
 }

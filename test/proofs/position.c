@@ -378,9 +378,12 @@ allow(uint64_t floor)
 
 	uuid_layout_store64(id, sealed.words[3 * entries + 1]);
 	uuid_layout_store64(id + 8, sealed.words[3 * entries + 2]);
-	uuid_layout_pack(before_floor, 7, last);
-	if (floor != UUID_NO_TIME && compare_uuids(before_floor, id, UUID_BYTES) < 0)
-		memcpy(id, before_floor, UUID_BYTES);
+	if (floor != UUID_NO_TIME)
+	{
+		uuid_layout_pack(before_floor, 7, last);
+		if (compare_uuids(before_floor, id, UUID_BYTES) < 0)
+			memcpy(id, before_floor, UUID_BYTES);
+	}
 	if (!known || compare_uuids(id, greatest, UUID_BYTES) > 0)
 		memcpy(greatest, id, UUID_BYTES);
 	known = true;
@@ -400,7 +403,7 @@ any_branch(UuidBranches *branches, uint64_t name)
 	any_bytes(greatest, UUID_BYTES);
 	memcpy(after, greatest, UUID_BYTES);
 	branch.floor = nondet_uint64();
-	assume(branch.floor <= UUID_TIME_MAX || branch.floor == UUID_NO_TIME);
+	assume(branch.floor <= UUID_TIME_MAX + 1 || branch.floor == UUID_NO_TIME);
 	if (nondet_bool())
 	{
 		entries++;

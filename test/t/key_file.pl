@@ -115,28 +115,28 @@ $node->safe_psql('postgres', 'ALTER DATABASE postgres RESET ALL');
 # --- refused files --------------------------------------------------------------
 
 unlink $file;
-my $refused = qr/ERROR:  F0000: could not load key file "\Q$file\E":/;
-is_refused(qr/$refused No such file or directory\nHINT:  Write each key as "database key_name = ", 64 hexadecimal/, 'a missing file');
+my $refused = qr/ERROR:  F0000: could not load key file "\Q$file\E"\nDETAIL: /;
+is_refused(qr/$refused The operating system reports: No such file or directory\.\nHINT:  Write each key as "database key_name = ", 64 hexadecimal/, 'a missing file');
 symlink "$folder/missing", $file;
-is_refused(qr/$refused No such file or directory\n/, 'a broken symbolic link');
+is_refused(qr/$refused The operating system reports: No such file or directory\.\n/, 'a broken symbolic link');
 unlink $file;
 mkdir $file;
-is_refused(qr/$refused it is not a regular file that only the database user or root can access\n/, 'a directory');
+is_refused(qr/$refused The file is not a regular file that only the database user or root can access\.\n/, 'a directory');
 rmdir $file;
 mkfifo($file, 0600) or die $!;
-is_refused(qr/$refused it is not a regular file that only the database user or root can access\n/, 'a FIFO');
+is_refused(qr/$refused The file is not a regular file that only the database user or root can access\.\n/, 'a FIFO');
 # The extension must check the file that it opens, and not wait until a FIFO has a writer.
 write_keys("postgres orders = $keys[0]\n");
 mkfifo("$file.swap", 0600) or die $!;
-is_refused(qr/$refused it is not a regular file that only the database user or root can access\n/, 'a FIFO that replaces the file just before it is opened');
+is_refused(qr/$refused The file is not a regular file that only the database user or root can access\.\n/, 'a FIFO that replaces the file just before it is opened');
 ok(-p $file, 'the FIFO has replaced the file');
 foreach my $mode (0640, 0604, 0620, 0602, 0644, 0610)
 {
 	write_keys("postgres orders = $keys[0]\n", $mode);
-	is_refused(qr/$refused it is not a regular file that only the database user or root can access\n/, sprintf 'permissions 0%o', $mode);
+	is_refused(qr/$refused The file is not a regular file that only the database user or root can access\.\n/, sprintf 'permissions 0%o', $mode);
 }
 write_keys("postgres orders = $keys[0]\n", 0000);
-is_refused(qr/$refused Permission denied\n/, 'permissions 0000');
+is_refused(qr/$refused The operating system reports: Permission denied\.\n/, 'permissions 0000');
 
 SKIP:
 {
@@ -144,7 +144,7 @@ SKIP:
 	skip 'no file of another user', 2 unless $foreign;
 	unlink $file;
 	symlink $foreign, $file;
-	is_refused(qr/$refused (?:it is not a regular file that only the database user or root can access|Permission denied)\n/, 'a file of another user');
+	is_refused(qr/$refused (?:The file is not a regular file that only the database user or root can access|The operating system reports: Permission denied)\.\n/, 'a file of another user');
 }
 SKIP:
 {
@@ -152,7 +152,7 @@ SKIP:
 	skip 'no file of root', 2 unless $public;
 	unlink $file;
 	symlink $public, $file;
-	is_refused(qr/$refused it is not a regular file that only the database user or root can access\n/, 'a file of root that everybody can read');
+	is_refused(qr/$refused The file is not a regular file that only the database user or root can access\.\n/, 'a file of root that everybody can read');
 }
 
 # as for private keys of TLS, a file of root may be readable for its group
@@ -162,7 +162,7 @@ is((call('orders'))[0], $public_id{ $keys[0] }, 'a file of root that its group m
 foreach my $mode (0620, 0610, 0604, 0602)
 {
 	write_keys("postgres orders = $keys[0]\n", $mode | 0440);
-	is_refused(qr/$refused it is not a regular file that only the database user or root can access\n/, sprintf 'permissions 0%o of a file of root', $mode | 0440);
+	is_refused(qr/$refused The file is not a regular file that only the database user or root can access\.\n/, sprintf 'permissions 0%o of a file of root', $mode | 0440);
 }
 $world->turn('normal');
 
@@ -173,15 +173,15 @@ unlink $file;
 write_keys("postgres orders = $keys[0]\n");
 rename $file, $inside or die $!;
 symlink $inside, $file or die $!;
-is_refused(qr/$refused it is inside the data directory\n/, 'a link into the data directory');
+is_refused(qr/$refused The file is inside the data directory\.\n/, 'a link into the data directory');
 unlink $file;
 symlink $node->data_dir, "$folder/data";
 foreach my $path ('keys', "$folder/data/keys", $inside, "$folder/../" . ($folder =~ s{.*/}{}r) . '/data/keys')
 {
 	$node->append_conf('postgresql.conf', "uuid9562.key_file = '$path'");
 	reload();
-	my $reason = $path eq 'keys' ? 'the path is not absolute' : 'it is inside the data directory';
-	is_refused(qr/ERROR:  F0000: could not load key file "\Q$path\E": $reason\n/, "$path, in the data directory");
+	my $reason = $path eq 'keys' ? 'The path is not absolute.' : 'The file is inside the data directory.';
+	is_refused(qr/ERROR:  F0000: could not load key file "\Q$path\E"\nDETAIL:  \Q$reason\E\n/, "$path, in the data directory");
 }
 unlink $inside;
 my $beside = $node->data_dir . '.keys';
@@ -199,40 +199,40 @@ reload();
 my $good = "postgres good = $counting\n";
 my $half = substr $keys[0], 0, 32;
 foreach my $case (
-	[ 'an empty file', '', 'it is empty' ],
-	[ 'no final newline', "${good}postgres orders = $keys[0]", 'it does not end with a newline' ],
-	[ '63 digits', "${good}postgres orders = " . substr($keys[0], 1) . "\n", 'syntax error in line 2' ],
-	[ '65 digits', "\n# keys\n${good}postgres orders = $keys[0]0\n", 'syntax error in line 4' ],
-	[ '32 digits', "postgres orders = $half\n", 'syntax error in line 1' ],
-	[ 'no digits', "postgres orders = \n$keys[0]\n", 'syntax error in line 1' ],
-	[ 'nothing but an equals sign', "=\n", 'syntax error in line 1' ],
-	[ 'no names', " = $keys[0]\n", 'syntax error in line 1' ],
-	[ 'no names and no space', "= $keys[0]\n", 'syntax error in line 1' ],
-	[ 'a character that is not a digit', "postgres orders = g" . substr($keys[0], 1) . "\n", 'syntax error in line 1' ],
-	[ 'a space between digits', "postgres orders = $half " . substr($keys[0], 32) . "\n", 'syntax error in line 1' ],
-	[ 'text after the digits', "postgres orders = $keys[0] # comment\n", 'syntax error in line 1' ],
-	[ 'a space after the digits', "postgres orders = $keys[0] \n", 'syntax error in line 1' ],
-	[ 'CRLF', "postgres orders = $keys[0]\r\n", 'syntax error in line 1' ],
-	[ 'CRLF after a good line', "${good}\r\n", 'syntax error in line 2' ],
-	[ 'no database', "orders = $keys[0]\n", 'syntax error in line 1' ],
-	[ 'no key name', "postgres  = $keys[0]\n", 'syntax error in line 1' ],
-	[ 'no equals sign', "postgres orders $keys[0]\n", 'syntax error in line 1' ],
-	[ 'no space before the equals sign', "postgres orders= $keys[0]\n", 'syntax error in line 1' ],
-	[ 'no space after the equals sign', "postgres orders =$keys[0]\n", 'syntax error in line 1' ],
-	[ 'a space at the start', " postgres orders = $keys[0]\n", 'syntax error in line 1' ],
-	[ 'two spaces between the names', "postgres  orders = $keys[0]\n", 'syntax error in line 1' ],
-	[ 'two spaces before the equals sign', "postgres orders  = $keys[0]\n", 'syntax error in line 1' ],
-	[ 'two lines without a newline between them', "postgres orders = $keys[0]postgres good = $counting\n", 'syntax error in line 1' ],
-	[ 'a tab', "postgres\torders = $keys[0]\n", 'syntax error in line 1' ],
-	[ 'NUL in a name', "postgres or\0ders = $keys[0]\n", 'syntax error in line 1' ],
-	[ 'NUL after a good line', "postgres good = $counting\0\n", 'syntax error in line 1' ],
-	[ 'NUL in a line of its own', "${good}\0\n", 'syntax error in line 2' ],
-	[ 'a byte order mark', "\xef\xbb\xbf$good", 'it begins with a byte order mark' ],
-	[ 'a byte order mark before a comment', "\xef\xbb\xbf# keys\n$good", 'it begins with a byte order mark' ],
-	[ 'a bad line of another database', "${good}other orders = $half\n", 'syntax error in line 2' ],
-	[ 'a key name twice', "postgres orders = $keys[0]\nother orders = $keys[1]\npostgres orders = $keys[1]\n", 'duplicate key name in line 3' ],
-	[ '10 MB', $good x (10 * 1024 * 1024 / length $good), 'it is larger than 1 MB' ],
-	[ '1 MB and a byte', '#' x (1024 * 1024) . "\n", 'it is larger than 1 MB' ])
+	[ 'an empty file', '', 'The file is empty.' ],
+	[ 'no final newline', "${good}postgres orders = $keys[0]", 'The file does not end with a newline.' ],
+	[ '63 digits', "${good}postgres orders = " . substr($keys[0], 1) . "\n", 'Line 2 has a syntax error.' ],
+	[ '65 digits', "\n# keys\n${good}postgres orders = $keys[0]0\n", 'Line 4 has a syntax error.' ],
+	[ '32 digits', "postgres orders = $half\n", 'Line 1 has a syntax error.' ],
+	[ 'no digits', "postgres orders = \n$keys[0]\n", 'Line 1 has a syntax error.' ],
+	[ 'nothing but an equals sign', "=\n", 'Line 1 has a syntax error.' ],
+	[ 'no names', " = $keys[0]\n", 'Line 1 has a syntax error.' ],
+	[ 'no names and no space', "= $keys[0]\n", 'Line 1 has a syntax error.' ],
+	[ 'a character that is not a digit', "postgres orders = g" . substr($keys[0], 1) . "\n", 'Line 1 has a syntax error.' ],
+	[ 'a space between digits', "postgres orders = $half " . substr($keys[0], 32) . "\n", 'Line 1 has a syntax error.' ],
+	[ 'text after the digits', "postgres orders = $keys[0] # comment\n", 'Line 1 has a syntax error.' ],
+	[ 'a space after the digits', "postgres orders = $keys[0] \n", 'Line 1 has a syntax error.' ],
+	[ 'CRLF', "postgres orders = $keys[0]\r\n", 'Line 1 has a syntax error.' ],
+	[ 'CRLF after a good line', "${good}\r\n", 'Line 2 has a syntax error.' ],
+	[ 'no database', "orders = $keys[0]\n", 'Line 1 has a syntax error.' ],
+	[ 'no key name', "postgres  = $keys[0]\n", 'Line 1 has a syntax error.' ],
+	[ 'no equals sign', "postgres orders $keys[0]\n", 'Line 1 has a syntax error.' ],
+	[ 'no space before the equals sign', "postgres orders= $keys[0]\n", 'Line 1 has a syntax error.' ],
+	[ 'no space after the equals sign', "postgres orders =$keys[0]\n", 'Line 1 has a syntax error.' ],
+	[ 'a space at the start', " postgres orders = $keys[0]\n", 'Line 1 has a syntax error.' ],
+	[ 'two spaces between the names', "postgres  orders = $keys[0]\n", 'Line 1 has a syntax error.' ],
+	[ 'two spaces before the equals sign', "postgres orders  = $keys[0]\n", 'Line 1 has a syntax error.' ],
+	[ 'two lines without a newline between them', "postgres orders = $keys[0]postgres good = $counting\n", 'Line 1 has a syntax error.' ],
+	[ 'a tab', "postgres\torders = $keys[0]\n", 'Line 1 has a syntax error.' ],
+	[ 'NUL in a name', "postgres or\0ders = $keys[0]\n", 'Line 1 has a syntax error.' ],
+	[ 'NUL after a good line', "postgres good = $counting\0\n", 'Line 1 has a syntax error.' ],
+	[ 'NUL in a line of its own', "${good}\0\n", 'Line 2 has a syntax error.' ],
+	[ 'a byte order mark', "\xef\xbb\xbf$good", 'The file begins with a byte order mark.' ],
+	[ 'a byte order mark before a comment', "\xef\xbb\xbf# keys\n$good", 'The file begins with a byte order mark.' ],
+	[ 'a bad line of another database', "${good}other orders = $half\n", 'Line 2 has a syntax error.' ],
+	[ 'a key name twice', "postgres orders = $keys[0]\nother orders = $keys[1]\npostgres orders = $keys[1]\n", 'Line 3 repeats a key name of the same database.' ],
+	[ '10 MB', $good x (10 * 1024 * 1024 / length $good), 'The file is larger than 1 MB.' ],
+	[ '1 MB and a byte', '#' x (1024 * 1024) . "\n", 'The file is larger than 1 MB.' ])
 {
 	my ($name, $content, $reason) = @$case;
 	write_keys($content);
@@ -318,11 +318,11 @@ reload($session, $late);
 is((ask($session, $encrypt))[0], "$public_id{$keys[0]}\n$public_id{$keys[0]}", 'prepared generic plans use the new key after a reload');
 
 foreach my $case (
-	[ 'a malformed line', sub { write_keys("\n\npostgres orders = $half\n") }, 'syntax error in line 3' ],
-	[ 'an unfinished line', sub { write_keys("postgres orders = $keys[1]") }, 'it does not end with a newline' ],
-	[ 'permissions for the group', sub { write_keys("postgres orders = $keys[1]\n", 0640) }, 'it is not a regular file' ],
-	[ 'permissions for nobody', sub { write_keys("postgres orders = $keys[1]\n", 0) }, 'Permission denied' ],
-	[ 'no file', sub { unlink $file }, 'No such file' ])
+	[ 'a malformed line', sub { write_keys("\n\npostgres orders = $half\n") }, 'Line 3 has a syntax error.' ],
+	[ 'an unfinished line', sub { write_keys("postgres orders = $keys[1]") }, 'The file does not end with a newline.' ],
+	[ 'permissions for the group', sub { write_keys("postgres orders = $keys[1]\n", 0640) }, 'The file is not a regular file' ],
+	[ 'permissions for nobody', sub { write_keys("postgres orders = $keys[1]\n", 0) }, 'The operating system reports: Permission denied.' ],
+	[ 'no file', sub { unlink $file }, 'The operating system reports: No such file' ])
 {
 	my ($name, $change, $error) = @$case;
 	my $offset = -s $node->logfile;
@@ -330,10 +330,10 @@ foreach my $case (
 	$change->();
 	reload($session, $late);
 	is((ask($session, $encrypt))[0], "$public_id{$keys[0]}\n$public_id{$keys[0]}", "$name: a session that has keys keeps them");
-	ok($node->wait_for_log(qr/LOG:  F0000: could not load key file "\Q$file\E": $error.*\n.*DETAIL:  This session continues/, $offset), "$name: it logs the error");
+	ok($node->wait_for_log(qr/LOG:  F0000: could not reload key file "\Q$file\E"; this session keeps its keys\n.*DETAIL:  $error/, $offset), "$name: it logs the error");
 	ask($session, $encrypt);
-	is(() = slurp_file($node->logfile, $offset) =~ /LOG:  F0000: could not load/g, 1, "$name: it logs the error once");
-	like((ask($late, "SELECT public.uuidv7_encrypt('$id', 'orders')"))[1], qr/ERROR:  could not load key file "\Q$file\E": $error/, "$name: a session without keys raises the error");
+	is(() = slurp_file($node->logfile, $offset) =~ /LOG:  F0000: could not reload/g, 1, "$name: it logs the error once");
+	like((ask($late, "SELECT public.uuidv7_encrypt('$id', 'orders')"))[1], qr/ERROR:  could not load key file "\Q$file\E"\nDETAIL:  $error/, "$name: a session without keys raises the error");
 }
 write_keys("postgres orders = $counting\n");
 reload($session, $late);
@@ -346,7 +346,7 @@ reload($session, $late);
 like((ask($session, $encrypt))[1], qr/ERROR:  key "orders" does not exist/, 'a key that is gone from the file is not used after a reload');
 write_keys("postgres orders = $half\n");
 reload($session, $late);
-like((ask($session, $encrypt))[1], qr/ERROR:  could not load key file "\Q$file\E": syntax error in line 1\n/, 'a session whose file had no key for its database raises the error');
+like((ask($session, $encrypt))[1], qr/ERROR:  could not load key file "\Q$file\E"\nDETAIL:  Line 1 has a syntax error\.\n/, 'a session whose file had no key for its database raises the error');
 write_keys("postgres orders = $keys[0]\n");
 like((ask($session, $encrypt))[0], qr/^$public_id{$keys[0]}/, 'a session whose file had a syntax error uses the corrected file without another reload');
 
