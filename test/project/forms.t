@@ -1,4 +1,4 @@
-# The issue forms are valid, and their links lead to what exists.
+# The issue forms are valid, and their links and those of CITATION.cff lead to what exists.
 # GitHub shows no form at all if one of these rules is broken.
 use strict;
 use warnings;

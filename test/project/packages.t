@@ -33,8 +33,10 @@ like(slurp('debian/watch'), qr{^\Q$address/tags\E }m, 'debian/watch has the addr
 like(slurp('rpm/uuid9562.spec'), qr/^URL:\s+\Q$address\E$/m, 'the RPM spec has the same address');
 like(slurp('mkdocs.yml'), qr/^repo_url: .*'\Q$address\E'\]$/m, 'the site has the same address');
 like(slurp($_), qr/\(\Q$address\E\)/, "$_ has the same address") foreach 'managed/README.md', 'SECURITY.md';
+like(slurp('CITATION.cff'), qr/^repository-code: \Q$address\E$/m, 'CITATION.cff has the same address');
+like(slurp('CITATION.cff'), qr/^  - name: \Q$meta->{generated_by}\E$/m, 'CITATION.cff has the maintainer');
 like(slurp('nix/default.nix'), qr/homepage = "\Q$address\E";/, 'the derivation for Nix has the same address');
-like(slurp('nix/default.nix'), qr/^ *description = "\Q$meta->{abstract}\E";$/m, 'the derivation for Nix has the abstract of META.json');
+like(slurp($_), qr/^ *(?:abstract: |description = ")\Q$meta->{abstract}\E(?:";)?$/m, "$_ has the abstract of META.json") foreach 'CITATION.cff', 'nix/default.nix';
 
 my ($holder, $terms) = slurp('LICENSE') =~ /^Copyright \(c\) (.*?)\n\n(.*)/ms;
 like($copyright, qr/^Copyright: \Q$holder\E$/m, 'debian/copyright has the copyright of LICENSE');

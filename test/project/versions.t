@@ -28,7 +28,10 @@ unlike(slurp($_) =~ s/CC0-1\.0//r, qr/\Q$version\E/, "$_ does not repeat the ver
 my ($in_spec) = slurp('rpm/uuid9562.spec') =~ /^Version:\s*(\S+)$/m;
 is($in_spec, $version, 'the RPM spec has the version');
 like(slurp('rpm/uuid9562.spec'), qr/^%changelog\n\* .* - \Q$version\E-\d+PGDG$/m, 'the changelog of the RPM has the version');
+like(slurp('CITATION.cff'), qr/^version: "\Q$version\E"$/m, 'CITATION.cff has the version');
 like(slurp('managed/uuid9562.control'), qr/^default_version = '\Q$version\E\.0'$/m, 'the extension without C has the version as three numbers');
+my %in_metadata = map { $_ => 1 } slurp('cloudnativepg/metadata.hcl') =~ /^ +(?:package|sql) += "([\d.]+)/mg;
+is_deeply([ keys %in_metadata ], [$version], 'metadata.hcl has the version');
 
 # Makefile.win repeats the version and the lists of files, since nmake can read neither the
 # control file nor Makefile
