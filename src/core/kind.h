@@ -28,7 +28,10 @@ typedef struct UuidKind
 	UuidClock	clock;			/* of the time field */
 } UuidKind;
 
-/* This table is in the header so that the compiler can use its values as constants. */
+/*
+ * This table is in the header so that the compiler can use its values as constants.  Each file has
+ * its own copy, so compare the numbers of kinds, not their addresses.
+ */
 static const UuidKind uuid_kinds[UUID_KIND_COUNT] = {
 	[UUID_KIND_V1] = {UUID_KIND_V1, "uuidv1", 1, UUID_CLOCK_GREGORIAN},
 	[UUID_KIND_V6] = {UUID_KIND_V6, "uuidv6", 6, UUID_CLOCK_GREGORIAN},

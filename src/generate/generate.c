@@ -35,7 +35,7 @@ next_payload(const UuidKind *kind, UuidMethod method)
 	UuidRandom	random = random_for(method);
 	UuidPayload payload = previous[kind->number];
 
-	Assert(kind == UUID_V7 || method == UUID_METHOD_FRACTION);
+	Assert(kind->number == UUID_KIND_V7 || method == UUID_METHOD_FRACTION);
 	if (unlikely(uuid_generator_next(&payload, now, random, method) == UUID_NEXT_EXHAUSTED))
 		uuid9562_time_exhausted(kind,
 								"Check the system clock of the server, then start a new session.");
@@ -73,7 +73,7 @@ static pg_attribute_always_inline Datum
 generated_uuid(FunctionCallInfo fcinfo, const UuidKind *kind, UuidNodeBits node)
 {
 	const UuidMethod method =
-		kind == UUID_V7 ? (UuidMethod) uuid9562_v7_method : UUID_METHOD_FRACTION;
+		kind->number == UUID_KIND_V7 ? (UuidMethod) uuid9562_v7_method : UUID_METHOD_FRACTION;
 
 	/* the bits above UUID_RANDOM_MAX determine the order */
 	Assert((node.mask & ~UUID_RANDOM_MAX) == 0);
