@@ -32,7 +32,7 @@ OBJS = \
 	src/public_id/key_file.o \
 	src/public_id/public_id.o \
 	src/period/bounds.o \
-	src/period/is_version_support.o \
+	src/period/is_v7_support.o \
 	src/period/period.o \
 	src/period/selectivity.o \
 	src/period/within_support.o \

@@ -74,7 +74,7 @@ SELECT call, error_of('SELECT public.' || call) FROM unnest(ARRAY[
 	$$uuidv6_floor('4713-01-01 BC')$$, $$uuidv6_ceil('5236-04-01')$$,
 	$$uuidv8_node_at('1969-12-31 23:59:59.999999+00', 1)$$, $$uuidv8_node_floor('infinity')$$, $$uuidv8_node_ceil('10889-08-02 05:31:50.656+00')$$,
 	-- invalid text instead of a UUID
-	$$uuidv7_timestamp_from_text('2026-01-01')$$, $$uuidv6_timestamp_from_text('')$$, $$uuidv8_node_timestamp_from_text('017f22e2')$$,
+	$$uuidv7_timestamp_from_text('2026-01-01')$$, $$uuidv7_timestamp_from_text('')$$,
 	-- missing node IDs, and node IDs out of range
 	'uuidv8_node()', 'uuidv8_node(-1)', 'uuidv8_node(65536)',
 	'uuidv8_node_at(now())', 'uuidv8_node_at(now(), 65536)', 'uuidv8_node_at(now(), -1)',

@@ -25,12 +25,12 @@ FROM (SELECT n, overlay('1ec9414c-232a-6b00-b3c8-9f6bdeced846' PLACING n::text F
 -- return NULL for UUIDs of other versions
 SELECT version, public.uuid_extract_timestamp(id), public.uuidv1_timestamp(id) AS v1, public.uuidv6_timestamp(id) AS v6,
 	   public.uuidv7_timestamp(id) AS v7, public.uuidv7_timestamp_micros(id) AS v7_micros, public.uuidv8_timestamp(id) AS v8,
-	   public.uuidv8_node_timestamp(id) AS v8_node, public.uuidv8_node_timestamp_micros(id) AS v8_node_micros
+	   public.uuidv8_node_timestamp(id) AS v8_node
 FROM (VALUES ('00000000-0000-0000-8000-000000000000'::uuid), ('ffffffff-ffff-0fff-bfff-ffffffffffff')) AS ends (least),
 	 unnest('{1,2,4,6,7,8}'::text[]) AS version, LATERAL (SELECT overlay(least::text PLACING version FROM 15)::uuid) AS made (id)
 UNION ALL
 SELECT 'none', public.uuid_extract_timestamp(id), public.uuidv1_timestamp(id), public.uuidv6_timestamp(id), public.uuidv7_timestamp(id),
-	   public.uuidv7_timestamp_micros(id), public.uuidv8_timestamp(id), public.uuidv8_node_timestamp(id), public.uuidv8_node_timestamp_micros(id)
+	   public.uuidv7_timestamp_micros(id), public.uuidv8_timestamp(id), public.uuidv8_node_timestamp(id)
 FROM (VALUES ('017f22e2-79b0-7cc3-d8c4-dc0c0c07398f'::uuid)) AS other_variant (id);
 
 -- the ordinal: 47 bits of milliseconds, 12 bits of fraction, 4 bits of counter; no bit of the others

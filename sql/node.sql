@@ -8,9 +8,9 @@ SET DateStyle = 'ISO';
 SET uuid9562.node_id = 4660;
 SELECT public.uuidv8_node_id(public.uuidv8_node()), public.uuidv8_node_id(public.uuidv8_node_at(now())), public.uuidv8_node_id(public.uuidv8_node(7));
 
--- A value for a given time has that time, to the microsecond, and the node ID.  The value
+-- A value for a given time has that time, to the millisecond, and the node ID.  The value
 -- does not affect the generator.
-SELECT t, public.uuidv8_node_timestamp_micros(id), public.uuidv8_node_id(id), public.uuid_extract_version(id), public.uuid_extract_variant(id)
+SELECT t, public.uuidv8_node_timestamp(id), public.uuidv8_node_id(id), public.uuid_extract_version(id), public.uuid_extract_variant(id)
 FROM (VALUES ('1970-01-01 00:00:00+00'::timestamptz, 65535), ('2222-02-22 19:22:22.123456+00', 7), ('10889-08-02 05:31:50.655999+00', 0)) AS a (t, node_id),
 	 LATERAL public.uuidv8_node_at(t, node_id) AS id;
 SELECT public.uuidv8_node_timestamp(public.uuidv8_node()) < '2222-02-22';
@@ -19,7 +19,3 @@ SELECT public.uuidv8_node_timestamp(public.uuidv8_node()) < '2222-02-22';
 -- millisecond of the field.
 SELECT t, public.uuidv8_node_floor(t), public.uuidv8_node_ceil(t)
 FROM (VALUES ('1970-01-01 00:00:00+00'::timestamptz), ('2022-02-22 19:22:22.000999+00'), ('10889-08-02 05:31:50.655999+00')) AS a (t);
-
--- uuidv8_node_timestamp_from_text() returns a timestamp for a UUID of version 7 too.
-SELECT id, public.uuidv8_node_timestamp_from_text(id)
-FROM unnest('{017f22e2-79b0-8cc3-98c4-dc0c0c07398f,017f22e2-79b0-7cc3-98c4-dc0c0c07398f}'::text[]) AS id;

@@ -57,11 +57,6 @@ SELECT id, public.uuidv7_timestamp_from_text(id) FROM unnest('{019ca6b1-dc00-000
 	019ca6b1-dc00-7000-8000-000000000000,019ca6b1-dbff-7fff-bfff-ffffffffffff,019CA6B1DC00FFFFFFFFFFFFFFFFFFFF,
 	00000000-0000-0000-0000-000000000000,ffffffff-ffff-0000-0000-000000000000,ffffffff-ffff-ffff-ffff-ffffffffffff}'::text[]) AS id;
 
--- uuidv6_timestamp_from_text() also accepts a UUID of another version, and returns the timestamp of
--- the next smaller UUID of version 6.
-SELECT public.uuidv6_timestamp_from_text(id)
-FROM (VALUES (public.uuidv7_floor('2026-01-01')::text), (public.uuidv6_floor('2026-01-01')::text)) AS ids (id);
-
 -- The operators accept a period as a literal, and domains over uuid and tstzrange.
 CREATE DOMAIN order_id AS uuid;
 CREATE DOMAIN business_day AS tstzrange;

@@ -205,29 +205,6 @@ uuid_layout_unpack(const uint8_t *bytes, int version)
 	return payload;
 }
 
-/*
- * Find the greatest UUID of a version that is less than or equal to the given bytes, and return its
- * time.  If there is no such UUID, return 0.  The version must not be 1, since UUIDs of version 1
- * do not sort by time.
- */
-static inline uint64_t
-uuid_layout_last_time(const uint8_t *bytes, int version)
-{
-	uint64_t	time = uuid_layout_unpack(bytes, version).time;
-	int			found = bytes[6] >> 4;
-
-	UUID_ASSERT(version != 1);
-	/* the version is above the low 12 bits of the time, so compare it first */
-	if (found > version)
-		return time | UUID_SUBTIME_MAX;
-	if (found < version)
-		time &= ~UUID_SUBTIME_MAX;
-	else if (uuid_layout_variant(bytes) != UUID_VARIANT_NCS)
-		return time;
-	/* the bytes are less than all UUIDs with this time */
-	return time > 0 ? time - 1 : 0;
-}
-
 /* Return the clock sequence of v1 and v6, 14 bits (5.1). */
 static inline uint32_t
 uuid_layout_clock_seq(UuidPayload payload)

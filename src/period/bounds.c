@@ -11,7 +11,7 @@
  *		any other period	uuidv7_lower_bound(period), uuidv7_upper_bound(period)
  *
  * So each argument of tstzrange is evaluated once.  If an argument is NULL, the period is
- * unbounded on this side, and the bound excludes no UUID of the kind.
+ * unbounded on this side, and the bound excludes no UUID of version 7.
  */
 #include "period/period.h"
 
@@ -152,11 +152,11 @@ add_constant_comparison(WithinCall *call, bool is_lower, Datum bound)
 	return add_comparison(call, is_lower, (Expr *) constant);
 }
 
-/* Add the comparison with a bound that uuidv7_lower_bound() or a similar function returns. */
+/* Add the comparison with a bound that uuidv7_lower_bound() or uuidv7_upper_bound() returns. */
 static bool
 add_call_comparison(WithinCall *call, bool is_lower, List *args)
 {
-	char	   *name = psprintf("%s_%s_bound", call->kind->name, is_lower ? "lower" : "upper");
+	const char *name = is_lower ? "uuidv7_lower_bound" : "uuidv7_upper_bound";
 
 	return add_comparison(call, is_lower, uuid9562_make_call(call, name, UUIDOID, args));
 }
@@ -166,8 +166,7 @@ static bool
 add_period_comparisons(WithinCall *call, const RangeType *period)
 {
 	TypeCacheEntry *range = lookup_type_cache(TSTZRANGEOID, TYPECACHE_RANGE_INFO);
-	UuidBounds	bounds = uuid9562_period_bounds(call->kind, range,
-												period != NULL ? period : make_empty_range(range));
+	UuidBounds	bounds = uuid9562_period_bounds(range, period ? period : make_empty_range(range));
 
 	return (!bounds.has_lower || add_constant_comparison(call, true, bounds.lower)) &&
 		(!bounds.has_upper || add_constant_comparison(call, false, bounds.upper));
@@ -185,9 +184,9 @@ add_side_comparison(WithinCall *call, bool is_lower, Node *time, bool inclusive)
 								   list_make2(time, makeBoolConst(inclusive, false)));
 	if (constant->constisnull)
 		return true;
-	/* if no UUID of the kind meets this side, none is in the period */
-	if (!uuid9562_side_bound(call->kind, is_lower, DatumGetTimestampTz(constant->constvalue),
-							 inclusive, &bound))
+	/* if no UUID of version 7 meets this side, none is in the period */
+	if (!uuid9562_side_bound(is_lower, DatumGetTimestampTz(constant->constvalue), inclusive,
+							 &bound))
 		return add_period_comparisons(call, NULL);
 	return add_constant_comparison(call, is_lower, bound);
 }

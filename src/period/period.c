@@ -1,14 +1,9 @@
 /*
  * period.c
- *		The _within functions, and the smallest and the greatest UUID in a period.
+ *		uuidv7_within(), its operators, and the smallest and the greatest UUID in a period.
  *
- * The functions exist for the kinds that sort by time: v6, v7 (RFC 9562, 5.6 and 5.7),
- * and v8 with a node ID, whose time field is that of v7.  The timestamp of a UUID is the
- * result of uuidv6_timestamp(), uuidv7_timestamp() or uuidv8_node_timestamp().  It is a
- * whole microsecond for v6, and a whole millisecond for the other kinds.
- *
- * An ID is within a period if it has the kind's version and its timestamp is in the
- * period.  A period can extend beyond the times that the time field can hold.
+ * An ID is within a period if it has version 7 and its timestamp, a whole millisecond, is in the
+ * period (RFC 9562, 5.7).  A period can extend beyond the times that the time field can hold.
  */
 #include "period/period.h"
 
@@ -35,11 +30,10 @@ last_micros(TimestampTz upper, bool inclusive)
 
 /*
  * Set *lowest and *highest to the smallest and the greatest time field whose timestamp
- * is in a period.  If no timestamp of the kind is in the period, return false and set nothing.
+ * is in a period.  If no timestamp of version 7 is in the period, return false and set nothing.
  */
 static bool
-period_span(const UuidKind *kind, TypeCacheEntry *typcache, const RangeType *period,
-			uint64_t *lowest, uint64_t *highest)
+period_span(TypeCacheEntry *typcache, const RangeType *period, uint64_t *lowest, uint64_t *highest)
 {
 	RangeBound	lower;
 	RangeBound	upper;
@@ -54,30 +48,30 @@ period_span(const UuidKind *kind, TypeCacheEntry *typcache, const RangeType *per
 		first = first_micros(DatumGetTimestampTz(lower.val), lower.inclusive);
 	if (!upper.infinite)
 		last = last_micros(DatumGetTimestampTz(upper.val), upper.inclusive);
-	return uuid_clock_span(kind->clock, first, last, lowest, highest);
+	return uuid_clock_span(UUID_CLOCK_V7, first, last, lowest, highest);
 }
 
 /*
- * Return the smallest and the greatest UUID in a period.  For a period that contains no UUID of the
- * kind, return the greatest UUID of the kind as the lower bound and the smallest as the upper
- * bound, so that no UUID matches.  Even these bounds must be UUIDs of the kind, since TimescaleDB
- * extracts the time of any constant that is compared with the partitioning column.
+ * Return the smallest and the greatest UUID in a period.  If the period contains no UUID of version
+ * 7, return the greatest one as the lower bound and the smallest one as the upper bound, so that no
+ * UUID matches.  Even these bounds must have version 7, since TimescaleDB extracts the time of any
+ * constant that is compared with the partitioning column.
  */
 UuidBounds
-uuid9562_period_bounds(const UuidKind *kind, TypeCacheEntry *typcache, const RangeType *period)
+uuid9562_period_bounds(TypeCacheEntry *typcache, const RangeType *period)
 {
 	UuidBounds	bounds;
 	UuidPayload lower = {UUID_TIME_MAX, UUID_TAIL_MAX};
 	UuidPayload upper = {0, 0};
 
-	if (period_span(kind, typcache, period, &lower.time, &upper.time))
+	if (period_span(typcache, period, &lower.time, &upper.time))
 	{
 		lower.tail = 0;
 		upper.tail = UUID_TAIL_MAX;
 	}
-	bounds.lower = uuid_datum(kind->version, lower);
-	bounds.upper = uuid_datum(kind->version, upper);
-	/* both are true for a period that contains no UUID of the kind */
+	bounds.lower = uuid_datum(7, lower);
+	bounds.upper = uuid_datum(7, upper);
+	/* both are true for a period that contains no UUID of version 7 */
 	bounds.has_lower = lower.time > 0;
 	bounds.has_upper = upper.time < UUID_TIME_MAX;
 	return bounds;
@@ -86,12 +80,12 @@ uuid9562_period_bounds(const UuidKind *kind, TypeCacheEntry *typcache, const Ran
 /*
  * uuidv7_within(id uuid, period tstzrange) returns boolean
  *
- * Return true if the ID has the kind's version and its timestamp is in the period, and
- * false for any other ID.  The operators <@ and @> are implemented here too.  id_number,
- * 0 or 1, is the position of the ID in the arguments.
+ * Return true if the ID has version 7 and its timestamp is in the period, and false for any other
+ * ID.  The operators <@ and @> are implemented here too.  id_number, 0 or 1, is the position of the
+ * ID in the arguments.
  */
 static Datum
-is_within(FunctionCallInfo fcinfo, const UuidKind *kind, int id_number)
+is_within(FunctionCallInfo fcinfo, int id_number)
 {
 	const pg_uuid_t *id = PG_GETARG_UUID_P(id_number);
 	const RangeType *period = PG_GETARG_RANGE_P(1 - id_number);
@@ -99,35 +93,17 @@ is_within(FunctionCallInfo fcinfo, const UuidKind *kind, int id_number)
 	uint64_t	highest;
 	uint64		time;
 
-	if (uuid_layout_version(id->data) != kind->version ||
-		!period_span(kind, range_get_typcache(fcinfo, RangeTypeGetOid(period)), period,
+	if (uuid_layout_version(id->data) != 7 ||
+		!period_span(range_get_typcache(fcinfo, RangeTypeGetOid(period)), period,
 					 &lowest, &highest))
 		PG_RETURN_BOOL(false);
-	time = uuid_layout_unpack(id->data, kind->version).time;
+	time = uuid_layout_unpack(id->data, 7).time;
 	PG_RETURN_BOOL(time >= lowest && time <= highest);
 }
 
-SQL_FUNCTION(uuid9562_uuidv6_within, is_within, UUID_V6, 0)
-SQL_FUNCTION(uuid9562_uuidv7_within, is_within, UUID_V7, 0)
-SQL_FUNCTION(uuid9562_uuidv8_node_within, is_within, UUID_V8_NODE, 0)
-SQL_FUNCTION(uuid9562_uuidv7_contained_by_period, is_within, UUID_V7, 0)
-SQL_FUNCTION(uuid9562_period_contains_uuidv7, is_within, UUID_V7, 1)
-
-/*
- * uuid_is_v7(uuid) returns boolean; the same for v6 and v8
- *
- * Check whether the UUID has the version.  Period conditions need this check, since
- * UUIDs of other versions can be between the bounds.
- */
-static Datum
-is_version(FunctionCallInfo fcinfo, int version)
-{
-	PG_RETURN_BOOL(uuid_layout_version(PG_GETARG_UUID_P(0)->data) == version);
-}
-
-SQL_FUNCTION(uuid9562_uuid_is_v6, is_version, 6)
-SQL_FUNCTION(uuid9562_uuid_is_v7, is_version, 7)
-SQL_FUNCTION(uuid9562_uuid_is_v8, is_version, 8)
+SQL_FUNCTION(uuid9562_uuidv7_within, is_within, 0)
+SQL_FUNCTION(uuid9562_uuidv7_contained_by_period, is_within, 0)
+SQL_FUNCTION(uuid9562_period_contains_uuidv7, is_within, 1)
 
 /*
  * uuidv7_lower_bound(period tstzrange) returns uuid
@@ -136,42 +112,37 @@ SQL_FUNCTION(uuid9562_uuid_is_v8, is_version, 8)
  * Return the smallest or the greatest UUID in the period, as uuid9562_period_bounds() does.
  */
 static Datum
-period_bound(FunctionCallInfo fcinfo, const UuidKind *kind, bool is_lower)
+period_bound(FunctionCallInfo fcinfo, bool is_lower)
 {
 	RangeType  *period = PG_GETARG_RANGE_P(0);
 	TypeCacheEntry *range = range_get_typcache(fcinfo, RangeTypeGetOid(period));
-	UuidBounds	bounds = uuid9562_period_bounds(kind, range, period);
+	UuidBounds	bounds = uuid9562_period_bounds(range, period);
 
 	return is_lower ? bounds.lower : bounds.upper;
 }
 
-SQL_FUNCTION(uuid9562_uuidv6_lower_bound_tstzrange, period_bound, UUID_V6, true)
-SQL_FUNCTION(uuid9562_uuidv6_upper_bound_tstzrange, period_bound, UUID_V6, false)
-SQL_FUNCTION(uuid9562_uuidv7_lower_bound_tstzrange, period_bound, UUID_V7, true)
-SQL_FUNCTION(uuid9562_uuidv7_upper_bound_tstzrange, period_bound, UUID_V7, false)
-SQL_FUNCTION(uuid9562_uuidv8_node_lower_bound_tstzrange, period_bound, UUID_V8_NODE, true)
-SQL_FUNCTION(uuid9562_uuidv8_node_upper_bound_tstzrange, period_bound, UUID_V8_NODE, false)
+SQL_FUNCTION(uuid9562_uuidv7_lower_bound_tstzrange, period_bound, true)
+SQL_FUNCTION(uuid9562_uuidv7_upper_bound_tstzrange, period_bound, false)
 
 /*
- * Set *bound to the bound for one side of a period.  A lower bound is the smallest UUID of the kind
- * whose timestamp is the given time or later.  An upper bound is the greatest one whose timestamp
+ * Set *bound to the bound for one side of a period.  A lower bound is the smallest UUID of version
+ * 7 whose timestamp is the given time or later.  An upper bound is the greatest one whose timestamp
  * is that time or earlier.  If the bound is exclusive, exclude the time itself.
  *
- * If there is no such UUID, return false, and set *bound so that no UUID of the kind meets it: a
- * lower bound greater than every UUID of the kind, or an upper bound less than every one.  Such a
- * bound has another variant (4.1).
+ * If there is no such UUID, return false, and set *bound so that no UUID of version 7 meets it: a
+ * lower bound greater than all of them, or an upper bound less than all.  Such a bound has another
+ * variant (4.1).
  */
 bool
-uuid9562_side_bound(const UuidKind *kind, bool is_lower, TimestampTz time, bool inclusive,
-					Datum *bound)
+uuid9562_side_bound(bool is_lower, TimestampTz time, bool inclusive, Datum *bound)
 {
 	int64		first = is_lower ? first_micros(time, inclusive) : PG_INT64_MIN;
 	int64		last = is_lower ? PG_INT64_MAX : last_micros(time, inclusive);
 	UuidPayload lowest = {UUID_TIME_MAX, 0};
 	UuidPayload highest = {0, UUID_TAIL_MAX};
-	bool		found = uuid_clock_span(kind->clock, first, last, &lowest.time, &highest.time);
+	bool		found = uuid_clock_span(UUID_CLOCK_V7, first, last, &lowest.time, &highest.time);
 
-	*bound = uuid_datum(kind->version, is_lower ? lowest : highest);
+	*bound = uuid_datum(7, is_lower ? lowest : highest);
 	/* if not found, overwrite the variant and the tail */
 	if (!found)
 		memset(DatumGetUUIDP(*bound)->data + UUID_LEN / 2, is_lower ? 0xff : 0, UUID_LEN / 2);
@@ -183,10 +154,10 @@ uuid9562_side_bound(const UuidKind *kind, bool is_lower, TimestampTz time, bool 
  * uuidv7_upper_bound(bound timestamptz, inclusive boolean) returns uuid
  *
  * If the bound is NULL, the side is unbounded, as in tstzrange(), and the result excludes no
- * UUID of the kind.  The bound can be infinite, or a time that the time field cannot hold.
+ * UUID of version 7.  The bound can be infinite, or a time that the time field cannot hold.
  */
 static Datum
-side_bound(FunctionCallInfo fcinfo, const UuidKind *kind, bool is_lower)
+side_bound(FunctionCallInfo fcinfo, bool is_lower)
 {
 	TimestampTz none = is_lower ? DT_NOBEGIN : DT_NOEND;
 	TimestampTz time = PG_ARGISNULL(0) ? none : PG_GETARG_TIMESTAMPTZ(0);
@@ -194,13 +165,9 @@ side_bound(FunctionCallInfo fcinfo, const UuidKind *kind, bool is_lower)
 
 	if (PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	(void) uuid9562_side_bound(kind, is_lower, time, PG_GETARG_BOOL(1), &bound);
+	(void) uuid9562_side_bound(is_lower, time, PG_GETARG_BOOL(1), &bound);
 	return bound;
 }
 
-SQL_FUNCTION(uuid9562_uuidv6_lower_bound_timestamptz, side_bound, UUID_V6, true)
-SQL_FUNCTION(uuid9562_uuidv6_upper_bound_timestamptz, side_bound, UUID_V6, false)
-SQL_FUNCTION(uuid9562_uuidv7_lower_bound_timestamptz, side_bound, UUID_V7, true)
-SQL_FUNCTION(uuid9562_uuidv7_upper_bound_timestamptz, side_bound, UUID_V7, false)
-SQL_FUNCTION(uuid9562_uuidv8_node_lower_bound_timestamptz, side_bound, UUID_V8_NODE, true)
-SQL_FUNCTION(uuid9562_uuidv8_node_upper_bound_timestamptz, side_bound, UUID_V8_NODE, false)
+SQL_FUNCTION(uuid9562_uuidv7_lower_bound_timestamptz, side_bound, true)
+SQL_FUNCTION(uuid9562_uuidv7_upper_bound_timestamptz, side_bound, false)

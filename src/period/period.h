@@ -1,6 +1,6 @@
 /*
  * period.h
- *		The condition that the time of an ID is within a period.
+ *		The condition that the time of a version 7 ID is within a period.
  */
 #ifndef UUID9562_PERIOD_H
 #define UUID9562_PERIOD_H
@@ -18,26 +18,23 @@ typedef struct UuidBounds
 {
 	Datum		lower;
 	Datum		upper;
-	bool		has_lower;		/* does lower exclude any UUID of the kind? */
+	bool		has_lower;		/* does lower exclude any UUID of version 7? */
 	bool		has_upper;
 } UuidBounds;
 
-/* A call of uuidv7_within() or of a similar function or operator. */
+/* A call of uuidv7_within() or of an operator */
 typedef struct WithinCall
 {
 	PlannerInfo *root;			/* NULL if the call is not part of a query */
 	Oid			funcid;
-	const UuidKind *kind;
 	Node	   *id;
 	Node	   *period;
 	List	   *comparisons;	/* of the ID with the bounds of the period */
 } WithinCall;
 
 /* period.c: the bounds as values */
-extern UuidBounds uuid9562_period_bounds(const UuidKind *kind, TypeCacheEntry *typcache,
-										 const RangeType *period);
-extern bool uuid9562_side_bound(const UuidKind *kind, bool is_lower, TimestampTz time,
-								bool inclusive, Datum *bound);
+extern UuidBounds uuid9562_period_bounds(TypeCacheEntry *typcache, const RangeType *period);
+extern bool uuid9562_side_bound(bool is_lower, TimestampTz time, bool inclusive, Datum *bound);
 
 /* bounds.c: the bounds in expressions */
 extern Expr *uuid9562_make_call(const WithinCall *call, const char *name, Oid result_type,
@@ -49,8 +46,7 @@ extern bool uuid9562_make_comparisons(WithinCall *call);
 
 /* selectivity.c */
 struct SupportRequestSelectivity;
-extern void uuid9562_estimate_version(struct SupportRequestSelectivity *request,
-									  const UuidKind *kind);
+extern void uuid9562_estimate_is_v7(struct SupportRequestSelectivity *request);
 
 /* Return the btree operator family of uuid. */
 static inline Oid

@@ -9,7 +9,7 @@
  *
  * A column can contain several versions, and UUIDs of any of them can be the boundaries of
  * bins in PostgreSQL's histogram.  So this file also estimates how many of the rows in a
- * period have the version that the query asks for, called "the version" below.
+ * period have version 7.
  *
  * The comparisons from within_support.c use PostgreSQL's operators, so PostgreSQL itself estimates
  * their selectivity.  An estimate for uuid_is_v7 is a factor of at most 1, so it cannot correct a
@@ -39,7 +39,7 @@
 #include "utils/selfuncs.h"
 #include "utils/syscache.h"
 
-#define UNKNOWN_SHARE	0.5		/* assumed share of rows that have a version */
+#define UNKNOWN_SHARE	0.5		/* assumed share of v7 */
 #define SAMPLED_ROW		(1.0 / 300) /* in bins; a bin is 300 sampled rows */
 #define DENSITY_BINS	4		/* bins averaged at an end of the histogram */
 
@@ -52,20 +52,19 @@ static const uint8 max_uuid[UUID_LEN] = {
 typedef struct BinCount
 {
 	double		all;
-	double		of_version;
+	double		of_v7;
 } BinCount;
 
 /* A number of rows, as a share of all rows of the table */
 typedef struct Share
 {
 	double		all;
-	double		of_version;
+	double		of_v7;
 } Share;
 
 /*
  * A UUID, and the number of rows below it, measured in bins.  The boundaries are the nil UUID, the
- * UUIDs of the histogram that have the version, the smallest UUID of the current time, and the max
- * UUID.
+ * v7 UUIDs of the histogram, the smallest v7 UUID of the current time, and the max UUID.
  */
 typedef struct Boundary
 {
@@ -80,14 +79,13 @@ typedef struct Statistics
 	RelOptInfo *rel;
 	AttStatsSlot histogram;
 	AttStatsSlot common;		/* most common values */
-	const UuidKind *kind;		/* its version is "the version" */
 	Boundary   *boundaries;
 	int			count;
-	int			last;			/* last boundary of the version; 0 if none */
+	int			last;			/* last boundary of v7; 0 if none */
 	double		bin;			/* share of rows in a bin; 0: no histogram */
 	double		nulls;			/* share of NULLs in all rows */
-	double		newer;			/* bins of the version added since ANALYZE */
-	uint8		now[UUID_LEN];	/* smallest UUID of the current time */
+	double		newer;			/* bins of v7 added since ANALYZE */
+	const uint8 *now;			/* smallest v7 UUID of the current time */
 } Statistics;
 
 /* The bound of one side of a period, and the comparisons with the bound */
@@ -110,14 +108,13 @@ uuid_distance(const uint8 *from, const uint8 *to)
 }
 
 /*
- * Estimate the number of the version's rows between two UUIDs, measured in bins.  Assume the
- * density of the version's first bins or, with at_end, of its last bins.  If the version has no
- * bin, return 0.5.
+ * Estimate the number of v7 rows between two UUIDs, measured in bins.  Assume the density of the
+ * first bins of v7 or, with at_end, of its last bins.  If v7 has no bin, return 0.5.
  */
 static double
 bins_between(const Statistics *statistics, bool at_end, const uint8 *low, const uint8 *high)
 {
-	/* n boundaries of the version have n - 1 bins between them */
+	/* n boundaries have n - 1 bins between them */
 	int			bins = Min(DENSITY_BINS, statistics->last - 1);
 	const Boundary *from = &statistics->boundaries[at_end ? statistics->last - bins : 1];
 
@@ -126,18 +123,6 @@ bins_between(const Statistics *statistics, bool at_end, const uint8 *low, const 
 	if (bins <= 0)
 		return 0.5;
 	return bins * uuid_distance(low, high) / uuid_distance(from[0].uuid, from[bins].uuid);
-}
-
-/* Set statistics->now to the smallest UUID of the current time, in the layout of a kind. */
-static void
-set_now(Statistics *statistics, const UuidKind *kind)
-{
-	UuidPayload now = {0, 0};
-	int64		micros = timestamptz_to_unix_micros(GetCurrentTimestamp());
-
-	/* if the clock is out of range, only the estimate is poor */
-	(void) uuid_clock_micros_ticks(kind->clock, micros, &now.time);
-	uuid_layout_pack(statistics->now, kind->version, now);
 }
 
 /* Return the growth of a table since VACUUM or ANALYZE: new pages per old page. */
@@ -158,57 +143,55 @@ table_growth(const Statistics *statistics)
 }
 
 static void
-add_boundary(Statistics *statistics, const uint8 *uuid, double all, double of_version)
+add_boundary(Statistics *statistics, const uint8 *uuid, double all, double of_v7)
 {
 	Boundary   *boundary = &statistics->boundaries[statistics->count++];
 
 	boundary->uuid = uuid;
 	boundary->below.all = all;
-	boundary->below.of_version = of_version;
+	boundary->below.of_v7 = of_v7;
 }
 
 /*
- * Add boundaries for the rows after the version's last boundary.  The histogram has "all" bins, and
- * "of_version" of them are bins of the version.  Assume that the version has the same share of the
- * rows added since ANALYZE, and that its new rows are between its last boundary and now.
+ * Add boundaries for the rows after the last boundary of v7.  The histogram has "all" bins, and
+ * "of_v7" of them are bins of v7.  Assume that v7 has the same share of the rows added since
+ * ANALYZE, and that its new rows are between its last boundary and now.
  *
- * If a boundary of another version follows, the bin before that boundary can also contain rows of
- * the version.  Estimate their number up to now from the density of the version's last bins, and
- * count one bin at most.
+ * If a boundary of another version follows, the bin before that boundary can also contain v7 rows.
+ * Estimate their number up to now from the density of the last bins of v7, and count one bin at
+ * most.
  */
 static void
-add_recent_rows(Statistics *statistics, double all, double of_version)
+add_recent_rows(Statistics *statistics, double all, double of_v7)
 {
 	Boundary   *last = &statistics->boundaries[statistics->last];
+	Datum		now;
 	double		after_last = 0;
 	double		added = 0;		/* bins of rows added since ANALYZE */
 
-	set_now(statistics, statistics->kind);
-	/* last is later than now only if it is from uuidv8(): use its clock */
-	if (statistics->kind->number == UUID_KIND_V8_NODE &&
-		memcmp(last->uuid, statistics->now, UUID_LEN) > 0)
-		set_now(statistics, UUID_V8);
+	/* if the clock is out of range, only the estimate is poor */
+	(void) uuid9562_side_bound(true, GetCurrentTimestamp(), true, &now);
+	statistics->now = DatumGetUUIDP(now)->data;
 	if (statistics->last > 0 && memcmp(last->uuid, statistics->now, UUID_LEN) < 0)
 	{
 		added = table_growth(statistics) * (statistics->histogram.nvalues - 1);
-		after_last = statistics->newer = added * of_version / Max(all, 1);
+		after_last = statistics->newer = added * of_v7 / Max(all, 1);
 		if (all > last->below.all)	/* a boundary of another version follows */
 			after_last += Min(bins_between(statistics, true, last->uuid, statistics->now), 1);
 		add_boundary(statistics, statistics->now, last->below.all + after_last,
-					 of_version + after_last);
+					 of_v7 + after_last);
 	}
-	add_boundary(statistics, max_uuid, all + added, of_version + after_last);
+	add_boundary(statistics, max_uuid, all + added, of_v7 + after_last);
 }
 
 /*
- * In PostgreSQL's histogram, find the boundaries that have the version.  Each of these
- * except the first ends a bin of rows of the version.  Each boundary of another version
- * counts as one bin of other rows.
+ * Find the boundaries of v7 in PostgreSQL's histogram.  Each of these except the first ends a bin
+ * of v7 rows.  Each boundary of another version counts as one bin of other rows.
  */
 static void
 split_histogram(Statistics *statistics)
 {
-	double		of_version = 0;
+	double		of_v7 = 0;
 	double		others = 0;
 
 	statistics->boundaries = palloc((statistics->histogram.nvalues + 3) * sizeof(Boundary));
@@ -217,17 +200,17 @@ split_histogram(Statistics *statistics)
 	{
 		const uint8 *uuid = DatumGetUUIDP(statistics->histogram.values[i])->data;
 
-		if (uuid_layout_version(uuid) != statistics->kind->version)
+		if (uuid_layout_version(uuid) != 7)
 			others++;
 		else
 		{
 			if (statistics->last > 0)
-				of_version++;
-			add_boundary(statistics, uuid, of_version + others, of_version);
+				of_v7++;
+			add_boundary(statistics, uuid, of_v7 + others, of_v7);
 			statistics->last = statistics->count - 1;
 		}
 	}
-	add_recent_rows(statistics, of_version + others, of_version);
+	add_recent_rows(statistics, of_v7 + others, of_v7);
 }
 
 /* Return the rows of the histogram below a UUID. */
@@ -250,8 +233,8 @@ bins_below(const Statistics *statistics, const uint8 *uuid)
 	}
 	part = uuid_distance(low->uuid, uuid) / uuid_distance(low->uuid, high->uuid);
 	bins.all = low->below.all + part * (high->below.all - low->below.all);
-	bins.of_version = low->below.of_version +
-		part * (high->below.of_version - low->below.of_version);
+	bins.of_v7 = low->below.of_v7 +
+		part * (high->below.of_v7 - low->below.of_v7);
 	return bins;
 }
 
@@ -265,7 +248,7 @@ share_below(const Statistics *statistics, const uint8 *uuid)
 	if (statistics->bin > 0)
 		bins = bins_below(statistics, uuid);
 	share.all = statistics->bin * bins.all;
-	share.of_version = statistics->bin * bins.of_version;
+	share.of_v7 = statistics->bin * bins.of_v7;
 	for (int i = 0; i < Min(statistics->common.nvalues, statistics->common.nnumbers); i++)
 	{
 		const uint8 *value = DatumGetUUIDP(statistics->common.values[i])->data;
@@ -273,14 +256,14 @@ share_below(const Statistics *statistics, const uint8 *uuid)
 		if (memcmp(value, uuid, UUID_LEN) >= 0)
 			continue;
 		share.all += statistics->common.numbers[i];
-		if (uuid_layout_version(value) == statistics->kind->version)
-			share.of_version += statistics->common.numbers[i];
+		if (uuid_layout_version(value) == 7)
+			share.of_v7 += statistics->common.numbers[i];
 	}
 	return share;
 }
 
 /*
- * Fill in all statistics except the request, the table and the kind, which the caller has set.
+ * Fill in all statistics except the request and the table, which the caller has set.
  */
 static void
 load_statistics(Statistics *statistics, HeapTuple tuple)
@@ -389,26 +372,26 @@ rows_between(const Statistics *statistics, const Side *lower, const Side *upper)
 	Share		rows = share_below(statistics, upper->bound);
 
 	rows.all = Max(rows.all - low.all, 0);
-	rows.of_version = Max(rows.of_version - low.of_version, 0);
+	rows.of_v7 = Max(rows.of_v7 - low.of_v7, 0);
 	/* without a bound, add the rows that are not in the statistics */
 	if (lower->bound == nil_uuid && upper->bound == max_uuid)
 	{
-		rows.of_version += (1 - statistics->nulls - rows.all) * UNKNOWN_SHARE;
+		rows.of_v7 += (1 - statistics->nulls - rows.all) * UNKNOWN_SHARE;
 		rows.all = 1;
 	}
 	return rows;
 }
 
-/* Return the share of the version in some rows. */
+/* Return the share of v7 in some rows. */
 static double
-version_share(Share rows)
+v7_share(Share rows)
 {
-	return rows.all > 0 ? Min(rows.of_version / rows.all, 1) : 1;
+	return rows.all > 0 ? Min(rows.of_v7 / rows.all, 1) : 1;
 }
 
 /* Check whether a condition is a call that is equal to the one that PostgreSQL is estimating. */
 static bool
-is_version_condition(const Statistics *statistics, const RestrictInfo *condition)
+is_v7_condition(const Statistics *statistics, const RestrictInfo *condition)
 {
 	const FuncExpr *call = (const FuncExpr *) condition->clause;
 
@@ -454,18 +437,18 @@ estimate_conditions(const Statistics *statistics, List *conditions, Side lower, 
 			Share		more = estimate_conditions(statistics, anded, lower, upper);
 
 			sum.all += more.all;
-			sum.of_version += more.of_version;
+			sum.of_v7 += more.of_v7;
 		}
 		if (sum.all < rows.all)
 			rows = sum;
 	}
 
-	selectivity = version_share(rows);
+	selectivity = v7_share(rows);
 	foreach(cell, conditions)
 	{
 		RestrictInfo *condition = lfirst_node(RestrictInfo, cell);
 
-		if (condition->norm_selec >= 0 || !is_version_condition(statistics, condition))
+		if (condition->norm_selec >= 0 || !is_v7_condition(statistics, condition))
 			continue;
 		condition->norm_selec = selectivity;
 		/* a list of equal arguments could be that of another call */
@@ -482,10 +465,9 @@ estimate_conditions(const Statistics *statistics, List *conditions, Side lower, 
  * own, such as the predicate of an index.
  */
 static void
-estimate_call(SupportRequestSelectivity *request, const VariableStatData *variable,
-			  const UuidKind *kind)
+estimate_call(SupportRequestSelectivity *request, const VariableStatData *variable)
 {
-	Statistics	statistics = {.request = request,.rel = variable->rel,.kind = kind};
+	Statistics	statistics = {.request = request,.rel = variable->rel};
 	const Side	lower = {nil_uuid, NIL};
 	const Side	upper = {max_uuid, NIL};
 	Share		rows;
@@ -496,14 +478,14 @@ estimate_call(SupportRequestSelectivity *request, const VariableStatData *variab
 		const RestrictInfo *condition = lfirst_node(RestrictInfo, cell);
 
 		request->selectivity = condition->norm_selec;
-		if (condition->norm_selec >= 0 && is_version_condition(&statistics, condition))
+		if (condition->norm_selec >= 0 && is_v7_condition(&statistics, condition))
 			return;
 	}
 	load_statistics(&statistics, variable->statsTuple);
 	request->selectivity = -1;
 	rows = estimate_conditions(&statistics, variable->rel->baserestrictinfo, lower, upper);
 	if (request->selectivity < 0)
-		request->selectivity = version_share(rows);
+		request->selectivity = v7_share(rows);
 }
 
 /*
@@ -511,7 +493,7 @@ estimate_call(SupportRequestSelectivity *request, const VariableStatData *variab
  * frees its own memory only at the end, and a table can have many partitions and conditions.
  */
 void
-uuid9562_estimate_version(SupportRequestSelectivity *request, const UuidKind *kind)
+uuid9562_estimate_is_v7(SupportRequestSelectivity *request)
 {
 	MemoryContext temporary = AllocSetContextCreate(CurrentMemoryContext, "uuid9562 row estimate",
 													ALLOCSET_SMALL_SIZES);
@@ -523,7 +505,7 @@ uuid9562_estimate_version(SupportRequestSelectivity *request, const UuidKind *ki
 	if (variable.rel != NULL && IS_SIMPLE_REL(variable.rel) &&
 		HeapTupleIsValid(variable.statsTuple) &&
 		statistic_proc_security_check(&variable, F_UUID_LT))
-		estimate_call(request, &variable, kind);
+		estimate_call(request, &variable);
 	ReleaseVariableStats(variable);
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(temporary);

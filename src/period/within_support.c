@@ -1,6 +1,6 @@
 /*
  * within_support.c
- *		Planner support of the _within functions and of the operators <@ and @>.
+ *		Planner support of uuidv7_within() and of the operators <@ and @>.
  *
  * The planner itself cannot use an index for "id <@ period".  But it can use an index
  * for comparisons of a column with a value.  It also prunes partitions and matches partial
@@ -33,11 +33,13 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 
+PG_FUNCTION_INFO_V1(uuid9562_uuidv7_within_support);
+
 /* Return the ID and the period of a call, whose arguments can be in either order. */
 static WithinCall
-within_call(PlannerInfo *root, Oid funcid, List *args, const UuidKind *kind)
+within_call(PlannerInfo *root, Oid funcid, List *args)
 {
-	WithinCall	call = {root, funcid, kind, linitial(args), lsecond(args), NIL};
+	WithinCall	call = {root, funcid, linitial(args), lsecond(args), NIL};
 
 	if (exprType(call.id) != UUIDOID)
 	{
@@ -160,10 +162,10 @@ is_expensive(Node *expression)
  * Also leave it if the ID has no column of this query, because then no index can be used.
  */
 static Node *
-rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
+rewrite_within(SupportRequestSimplify *request)
 {
 	FuncExpr   *fcall = request->fcall;
-	WithinCall	call = within_call(request->root, fcall->funcid, fcall->args, kind);
+	WithinCall	call = within_call(request->root, fcall->funcid, fcall->args);
 	Expr	   *condition;
 
 	if (contain_volatile_functions(call.id) || expression_returns_set(call.id) ||
@@ -173,8 +175,7 @@ rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
 		!uuid9562_make_comparisons(&call))
 		return NULL;
 
-	condition = uuid9562_make_call(&call, psprintf("uuid_is_v%d", kind->version), BOOLOID,
-								   list_make1(call.id));
+	condition = uuid9562_make_call(&call, "uuid_is_v7", BOOLOID, list_make1(call.id));
 	if (condition == NULL)
 		return NULL;
 	if (!uuid9562_is_never_null(call.period))
@@ -196,11 +197,11 @@ rewrite_within(SupportRequestSimplify *request, const UuidKind *kind)
  * Return NIL if the period can differ between rows of the scan.  The executor rechecks the call.
  */
 static List *
-within_as_index_condition(SupportRequestIndexCondition *request, const UuidKind *kind)
+within_as_index_condition(SupportRequestIndexCondition *request)
 {
 	Node	   *node = request->node;
 	List	   *args = is_opclause(node) ? ((OpExpr *) node)->args : ((FuncExpr *) node)->args;
-	WithinCall	call = within_call(request->root, request->funcid, args, kind);
+	WithinCall	call = within_call(request->root, request->funcid, args);
 
 	if (list_nth(args, request->indexarg) != call.id ||
 		!op_in_opfamily(uuid9562_operator(BTGreaterEqualStrategyNumber), request->opfamily) ||
@@ -211,21 +212,16 @@ within_as_index_condition(SupportRequestIndexCondition *request, const UuidKind 
 	return call.comparisons;
 }
 
-static Datum
-within_support(FunctionCallInfo fcinfo, const UuidKind *kind)
+/* This function also supports the functions of the operators <@ and @>. */
+Datum
+uuid9562_uuidv7_within_support(PG_FUNCTION_ARGS)
 {
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 
 	CHECK_FOR_INTERRUPTS();
 	if (IsA(request, SupportRequestSimplify))
-		PG_RETURN_POINTER(rewrite_within((SupportRequestSimplify *) request, kind));
+		PG_RETURN_POINTER(rewrite_within((SupportRequestSimplify *) request));
 	if (IsA(request, SupportRequestIndexCondition))
-		PG_RETURN_POINTER(within_as_index_condition((SupportRequestIndexCondition *) request,
-													kind));
+		PG_RETURN_POINTER(within_as_index_condition((SupportRequestIndexCondition *) request));
 	PG_RETURN_POINTER(NULL);
 }
-
-/* uuidv7_within_support also supports the functions of the operators <@ and @>. */
-SQL_FUNCTION(uuid9562_uuidv6_within_support, within_support, UUID_V6)
-SQL_FUNCTION(uuid9562_uuidv7_within_support, within_support, UUID_V7)
-SQL_FUNCTION(uuid9562_uuidv8_node_within_support, within_support, UUID_V8_NODE)

@@ -15,6 +15,7 @@
 #include "core/generator.h"
 
 PG_FUNCTION_INFO_V1(uuid9562_uuid_inspect);
+PG_FUNCTION_INFO_V1(uuid9562_uuid_is_v7);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv7_ordinal);
 
 typedef Datum (*FieldFunction) (const pg_uuid_t *uuid, bool *isnull);
@@ -45,7 +46,7 @@ variant_of(const pg_uuid_t *uuid, bool *isnull)
 }
 
 /*
- * Return the timestamp.  With micros, which only v7 and v8_node support, read the 12 bits after the
+ * Return the timestamp.  With micros, which only v7 supports, read the 12 bits after the
  * milliseconds as a fraction.
  */
 static pg_attribute_always_inline Datum
@@ -136,13 +137,24 @@ SQL_FUNCTION(uuid9562_uuid_extract_node, extract, node_of)
 SQL_FUNCTION(uuid9562_uuidv8_node_id, extract, node_id_of)
 
 /*
+ * uuid_is_v7(uuid) returns boolean
+ *
+ * Period conditions need this check, since UUIDs of other versions can be between the bounds.
+ */
+Datum
+uuid9562_uuid_is_v7(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(uuid_layout_version(PG_GETARG_UUID_P(0)->data) == 7);
+}
+
+/*
  * uuidv1_timestamp(uuid) returns timestamptz; the same for v6, v7, v8 and v8_node
- * uuidv7_timestamp_micros(uuid) returns timestamptz; the same for v8_node
+ * uuidv7_timestamp_micros(uuid) returns timestamptz
  *
  * Return the timestamp, or NULL if the UUID has another version (RFC 9562, 5.1, 5.6 and 5.7).  Its
  * precision is a microsecond in v1, v6 and v8, and a millisecond in v7 and in v8 with a node ID.
- * With micros, the precision is always a microsecond: the 12 bits after the milliseconds are read
- * as a fraction of a millisecond, as method 3 (RFC 9562, 6.2) and uuidv8_node() write them.
+ * With micros, the precision of v7 is a microsecond too: the 12 bits after the milliseconds are
+ * read as a fraction of a millisecond, as method 3 (RFC 9562, 6.2) writes them.
  *
  * The bits of a v8 UUID do not show its layout.  So uuidv8_timestamp() assumes the layout of
  * appendix B.1, and the functions for v8_node assume the layout of uuidv8_node().
@@ -163,7 +175,6 @@ SQL_FUNCTION(uuid9562_uuidv7_timestamp, kind_timestamp, UUID_V7, false)
 SQL_FUNCTION(uuid9562_uuidv8_timestamp, kind_timestamp, UUID_V8, false)
 SQL_FUNCTION(uuid9562_uuidv8_node_timestamp, kind_timestamp, UUID_V8_NODE, false)
 SQL_FUNCTION(uuid9562_uuidv7_timestamp_micros, kind_timestamp, UUID_V7, true)
-SQL_FUNCTION(uuid9562_uuidv8_node_timestamp_micros, kind_timestamp, UUID_V8_NODE, true)
 
 /*
  * uuidv7_ordinal(uuid) returns bigint
@@ -194,38 +205,6 @@ uuid9562_uuidv7_ordinal(PG_FUNCTION_ARGS)
 				 errdetail("UUIDs have ordinals until the year 6429.")));
 	PG_RETURN_INT64((int64) ordinal);
 }
-
-/*
- * uuidv7_timestamp_from_text(text) returns timestamptz; the same for v8_node
- *
- * Return the timestamp of the first 48 bits of a UUID in text form, whatever its version and
- * variant are.  Partition managers call this function with bounds of partitions, which they read as
- * text.  A bound can have zeros as version or variant, if another library computed it as the
- * smallest of all UUIDs that begin with a timestamp.
- */
-static Datum
-timestamp_from_text(FunctionCallInfo fcinfo, const UuidKind *kind)
-{
-	char	   *string = text_to_cstring(PG_GETARG_TEXT_PP(0));
-
-	return timestamp_of_kind(DatumGetUUIDP(DirectFunctionCall1(uuid_in, CStringGetDatum(string))),
-							 kind, false);
-}
-
-/* uuidv6_timestamp_from_text(text): the timestamp of the greatest v6 UUID up to the given one */
-static Datum
-kind_timestamp_from_text(FunctionCallInfo fcinfo, const UuidKind *kind)
-{
-	char	   *string = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	pg_uuid_t  *uuid = DatumGetUUIDP(DirectFunctionCall1(uuid_in, CStringGetDatum(string)));
-	uint64		time = uuid_layout_last_time(uuid->data, kind->version);
-
-	PG_RETURN_TIMESTAMPTZ(unix_micros_to_timestamptz(uuid_clock_unix_micros(kind->clock, time)));
-}
-
-SQL_FUNCTION(uuid9562_uuidv6_timestamp_from_text, kind_timestamp_from_text, UUID_V6)
-SQL_FUNCTION(uuid9562_uuidv7_timestamp_from_text, timestamp_from_text, UUID_V7)
-SQL_FUNCTION(uuid9562_uuidv8_node_timestamp_from_text, timestamp_from_text, UUID_V8_NODE)
 
 /*
  * uuid_inspect(uuid) returns (variant text, version smallint,

@@ -1,7 +1,7 @@
 /*
  * text_forms.c
  *		Conversion of UUIDs to and from text: URN, base32hex, ULID, base58, base62,
- *		base64url and TypeID.
+ *		base64url and TypeID; and the timestamp of a UUID that is given as text.
  *
  * A text argument can have any server encoding, and any length.  Valid texts are short, and have
  * only ASCII characters.  So the functions compare bytes, and fetch only the first bytes of a long
@@ -10,6 +10,7 @@
 #include "value/value.h"
 
 #include "mb/pg_wchar.h"
+#include "utils/builtins.h"
 
 #include "core/text.h"
 
@@ -17,6 +18,7 @@ PG_FUNCTION_INFO_V1(uuid9562_uuid_encode);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_decode);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_to_typeid);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_from_typeid);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv7_timestamp_from_text);
 
 /* Maximum length of a text in a message, in bytes; characters are not cut */
 #define SHOWN_BYTES		100
@@ -156,4 +158,22 @@ uuid9562_uuid_from_typeid(PG_FUNCTION_ARGS)
 				 errmsg("TypeID has prefix \"%.*s\" instead of \"%.*s\"",
 						(int) found_length, VARDATA_ANY(typeid), SHOWN(prefix))));
 	PG_RETURN_UUID_P(uuid);
+}
+
+/*
+ * uuidv7_timestamp_from_text(text) returns timestamptz
+ *
+ * Return the timestamp of the first 48 bits of a UUID in text form, whatever its version and
+ * variant are.  Partition managers call this function with bounds of partitions, which they read as
+ * text.  A bound can have zeros as version or variant, if another library computed it as the
+ * smallest of all UUIDs that begin with a timestamp.
+ */
+Datum
+uuid9562_uuidv7_timestamp_from_text(PG_FUNCTION_ARGS)
+{
+	char	   *string = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	pg_uuid_t  *uuid = DatumGetUUIDP(DirectFunctionCall1(uuid_in, CStringGetDatum(string)));
+	uint64		ticks = uuid_layout_unpack(uuid->data, 7).time;
+
+	PG_RETURN_TIMESTAMPTZ(unix_micros_to_timestamptz(uuid_clock_unix_micros(UUID_CLOCK_V7, ticks)));
 }

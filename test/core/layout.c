@@ -248,55 +248,6 @@ stamps_only_its_own_bits(void **state)
 	}
 }
 
-/*
- * For a UUID of the given version, uuid_layout_last_time() returns its time.  For other
- * bytes, it returns the last time whose first UUID is not greater than the bytes.
- */
-static void
-any_bytes_have_a_place_in_the_order_of_times(void **state)
-{
-	static const int versions[] = {6, 7, 8};
-
-	(void) state;
-	for (int round = 0; round < RANDOM_ROUNDS; round++)
-	{
-		const int	version = versions[round % 3];
-		uint8_t		bytes[UUID_BYTES];
-		uint8_t		first[UUID_BYTES];
-		UuidPayload payload;
-
-		uuid_layout_store64(bytes, test_bits());
-		uuid_layout_store64(bytes + 8, test_bits());
-		/* half of the UUIDs have a version near the given one */
-		if (round % 2)
-			bytes[6] = (uint8_t) ((version - 1 + round % 3) << 4 | (round % 4 ? 0 : bytes[6] & 0x0f));
-		/* a fifth of the UUIDs have a time near an end of the field */
-		if (round % 5 == 0)
-			memset(bytes, round % 10 ? 0xff : 0, 6);
-
-		/*
-		 * the UUID is not less than the first UUID of the returned time, and is
-		 * less than the first UUID of the next time
-		 */
-		payload.tail = 0;
-		payload.time = uuid_layout_last_time(bytes, version);
-		uuid_layout_pack(first, version, payload);
-		if (memcmp(first, bytes, UUID_BYTES) > 0)
-			assert_true(payload.time == 0);
-		if (payload.time < UUID_TIME_MAX)
-		{
-			payload.time++;
-			uuid_layout_pack(first, version, payload);
-			assert_true(memcmp(first, bytes, UUID_BYTES) > 0);
-		}
-
-		payload.time = test_bits() & UUID_TIME_MAX;
-		payload.tail = test_bits() & UUID_TAIL_MAX;
-		uuid_layout_pack(bytes, version, payload);
-		assert_true(uuid_layout_last_time(bytes, version) == payload.time);
-	}
-}
-
 int
 main(void)
 {
@@ -310,7 +261,6 @@ main(void)
 		cmocka_unit_test(v6_v7_and_v8_sort_as_bytes),
 		cmocka_unit_test(reads_clock_sequence_and_node),
 		cmocka_unit_test(stamps_only_its_own_bits),
-		cmocka_unit_test(any_bytes_have_a_place_in_the_order_of_times),
 	};
 
 	return run_core_tests(tests);

@@ -42,10 +42,7 @@ SELECT set_eq(
 
 SELECT set_eq(
 	$$SELECT proname::text, prosupport::regproc::text FROM members WHERE prosupport <> 0$$,
-	$$VALUES ('uuid_is_v6', 'uuid_is_v6_support'), ('uuid_is_v7', 'uuid_is_v7_support'),
-			 ('uuid_is_v8', 'uuid_is_v8_support'),
-			 ('uuidv6_within', 'uuidv6_within_support'), ('uuidv7_within', 'uuidv7_within_support'),
-			 ('uuidv8_node_within', 'uuidv8_node_within_support'),
+	$$VALUES ('uuid_is_v7', 'uuid_is_v7_support'), ('uuidv7_within', 'uuidv7_within_support'),
 			 ('uuidv7_contained_by_period', 'uuidv7_within_support'),
 			 ('period_contains_uuidv7', 'uuidv7_within_support')$$,
 	'these functions have planner support');
@@ -56,10 +53,8 @@ SELECT set_eq(
 	$$VALUES ('<@', 'uuidv7_contained_by_period', '@>'), ('@>', 'period_contains_uuidv7', '<@')$$,
 	'the operators call functions that also check the version');
 SELECT is(
-	ARRAY[uuidv6_lower_bound('2026-01-01', true), uuidv6_upper_bound('2026-01-01', true),
-		  uuidv8_node_lower_bound('2026-01-01', true), uuidv8_node_upper_bound('2026-01-01', true)],
-	ARRAY[uuidv6_floor('2026-01-01'), uuidv6_ceil('2026-01-01'),
-		  uuidv8_node_floor('2026-01-01'), uuidv8_node_ceil('2026-01-01')],
+	ARRAY[uuidv7_lower_bound('2026-01-01', true), uuidv7_upper_bound('2026-01-01', true)],
+	ARRAY[uuidv7_floor('2026-01-01'), uuidv7_ceil('2026-01-01')],
 	'the inclusive bounds of a timestamp are its first and last UUID');
 
 SELECT * FROM finish();

@@ -70,8 +70,6 @@ my %edits = (
 		[ 'time_is_the_most_significant_field', '(time & ~UUID_SUBTIME_MAX) << 4 | (time & UUID_SUBTIME_MAX)' => '(time & ~UUID_SUBTIME_MAX) << 4 | (time & 0xff)' ],
 		[ 'v1_has_the_least_significant_part_of_the_time_first', '(time & 0xffffffff) << 32' => '(time & 0xfffffff) << 32' ],
 		[ 'bytes_are_in_the_order_of_time_and_tail', 'if (version == 1)' . "\n\t\treturn (time" => 'if (version <= 2)' . "\n\t\treturn (time" ],
-		[ 'no_uuid_up_to_the_bytes_has_a_time_after_the_last_time', 'return time | UUID_SUBTIME_MAX;' => 'return time;' ],
-		[ 'the_last_time_is_that_of_a_uuid_or_zero', 'time > 0 ? time - 1 : 0' => 'time' ],
 		[ 'clock_sequence_and_node_are_parts_of_the_tail', 'payload.tail >> UUID_NODE_BITS' => 'payload.tail >> (UUID_NODE_BITS + 1)' ],
 		[ 'node_of_six_bytes_replaces_only_the_node', 'node.bits << 8 | bytes[i]' => 'node.bits << 7 | bytes[i]' ],
 		[ 'node_id_replaces_only_the_node_id', 'define UUID_NODE_ID_SHIFT	42' => 'define UUID_NODE_ID_SHIFT	43' ],

@@ -145,35 +145,6 @@ bytes_are_in_the_order_of_time_and_tail(void)
 	assert((result == 0) == same_payload(a, b));
 }
 
-void
-no_uuid_up_to_the_bytes_has_a_time_after_the_last_time(void)
-{
-	uint8_t		bytes[UUID_BYTES];
-	uint8_t		uuid[UUID_BYTES];
-	int			version = any_from(2, 8);
-	UuidPayload payload = any_payload();
-
-	any_bytes(bytes, UUID_BYTES);
-	uuid_layout_pack(uuid, version, payload);
-	if (memcmp(uuid, bytes, UUID_BYTES) <= 0)
-		assert(payload.time <= uuid_layout_last_time(bytes, version));
-}
-
-void
-the_last_time_is_that_of_a_uuid_or_zero(void)
-{
-	uint8_t		bytes[UUID_BYTES];
-	uint8_t		uuid[UUID_BYTES];
-	int			version = any_from(2, 8);
-	UuidPayload smallest = {0, 0};
-
-	any_bytes(bytes, UUID_BYTES);
-	smallest.time = uuid_layout_last_time(bytes, version);
-	assert(smallest.time <= UUID_TIME_MAX);
-	uuid_layout_pack(uuid, version, smallest);
-	assert(smallest.time == 0 || memcmp(uuid, bytes, UUID_BYTES) <= 0);
-}
-
 /* Section 5.1: 14 bits, and the six bytes at the end */
 void
 clock_sequence_and_node_are_parts_of_the_tail(void)

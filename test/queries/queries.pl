@@ -318,8 +318,7 @@ sub within
 
 	return pick_by(
 		6 => "($id <@ $period)", 3 => "($period @> $id)", 2 => "uuidv7_within($id, $period)",
-		1 => "uuidv7_within(period => $period, id => $id)", 1 => "uuidv6_within($id, $period)",
-		1 => "uuidv8_node_within($id, $period)", 0.5 => "uuid_is_v7($id)");
+		2 => "uuidv7_within(period => $period, id => $id)", 0.5 => "uuid_is_v7($id)");
 }
 
 sub plain_condition
@@ -544,7 +543,6 @@ sub grouped_by_parts
 	my ($of, $by) = (pick(@scope), pick(@scope));
 	my $since = "now() - interval '" . int(rand(30)) . " hours 30 minutes'";
 	my $flags = pick('', '', ", '[]'", ", '()'");
-	my $name = pick('uuidv7', 'uuidv7', 'uuidv7', 'uuidv6', 'uuidv8_node');
 
 	# a period, its parts, and the columns on which it depends
 	my ($period, $parts, $columns) = @{ pick(
@@ -556,7 +554,7 @@ sub grouped_by_parts
 		[ "$by.p", [ "lower($by.p)", "$by.p * '(,)'" ], ["$by.p"] ],
 		[ "shop.period_of($by.n)", ["($by.n IS NULL)"], ["$by.n"] ],
 		[ "coalesce($by.p, '(,)')", ["($by.p IS NULL)"], ["$by.p"] ]) };
-	my $condition = pick("$name\_within($of.id, $period)", "($of.id <@ $period)", "($period @> $of.id)");
+	my $condition = pick("uuidv7_within($of.id, $period)", "($of.id <@ $period)", "($period @> $of.id)");
 	my @valid = @$columns && chance(0.5) ? @$columns : $period =~ /^tstzrange\(now/ ? () : ($period);
 	my @other = some(0.4, $period, @$parts, "($period IS NULL)", "($of.id IS NULL)", "uuid_is_v7($of.id)", $condition,
 		"($of.id >= ids.uuidv7_floor('" . timestamp(moment()) . "'))");
@@ -745,10 +743,6 @@ CREATE SCHEMA theirs;
 CREATE DOMAIN theirs.period AS tstzrange;
 CREATE FUNCTION theirs.uuidv7_within(id uuid, period tstzrange) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS 'BEGIN RETURN coalesce(ids.uuidv7_timestamp(id) OPERATOR(pg_catalog.<@) period, false); END';
-CREATE FUNCTION theirs.uuidv6_within(id uuid, period tstzrange) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-AS 'BEGIN RETURN coalesce(ids.uuidv6_timestamp(id) OPERATOR(pg_catalog.<@) period, false); END';
-CREATE FUNCTION theirs.uuidv8_node_within(id uuid, period tstzrange) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-AS 'BEGIN RETURN coalesce(ids.uuidv8_node_timestamp(id) OPERATOR(pg_catalog.<@) period, false); END';
 CREATE FUNCTION theirs.uuid_is_v7(id uuid) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS 'BEGIN RETURN ids.uuidv7_timestamp(id) IS NOT NULL; END';
 CREATE FUNCTION theirs.contained(id uuid, period theirs.period) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE

@@ -180,8 +180,6 @@ CREATE FUNCTION contains(tstzrange, uuid) RETURNS boolean LANGUAGE sql IMMUTABLE
 CREATE FUNCTION within_times(uuid, timestamptz) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$ SELECT $1 OPERATOR(ids.<@) tstzrange($2, $2 + interval '30 days', '[]') $$;
 CREATE FUNCTION before(uuid, timestamptz) RETURNS boolean LANGUAGE sql STABLE AS $$ SELECT $1 OPERATOR(ids.<@) tstzrange(NULL, $2) $$;
 CREATE FUNCTION key_within(key, tstzrange) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 OPERATOR(ids.<@) $2';
-CREATE FUNCTION v6_within(uuid, tstzrange) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT ids.uuidv6_within($1, $2)';
-CREATE FUNCTION node_within(uuid, tstzrange) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT ids.uuidv8_node_within($1, $2)';
 CREATE FUNCTION within_any(uuid, tstzmultirange) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 OPERATOR(ids.<@) range_merge($2)';
 CREATE FUNCTION is_v7(uuid, boolean) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT ids.uuid_is_v7($1) = $2';
 CREATE OPERATOR <@ (FUNCTION = within, LEFTARG = uuid, RIGHTARG = tstzrange);
@@ -189,8 +187,6 @@ CREATE OPERATOR @> (FUNCTION = contains, LEFTARG = tstzrange, RIGHTARG = uuid);
 CREATE OPERATOR <@ (FUNCTION = within_times, LEFTARG = uuid, RIGHTARG = timestamptz);
 CREATE OPERATOR << (FUNCTION = before, LEFTARG = uuid, RIGHTARG = timestamptz);
 CREATE OPERATOR <@ (FUNCTION = key_within, LEFTARG = key, RIGHTARG = tstzrange);
-CREATE OPERATOR <<@ (FUNCTION = v6_within, LEFTARG = uuid, RIGHTARG = tstzrange);
-CREATE OPERATOR <@@ (FUNCTION = node_within, LEFTARG = uuid, RIGHTARG = tstzrange);
 CREATE OPERATOR <@ (FUNCTION = within_any, LEFTARG = uuid, RIGHTARG = tstzmultirange);
 CREATE OPERATOR === (FUNCTION = is_v7, LEFTARG = uuid, RIGHTARG = boolean);
 

@@ -25,10 +25,10 @@ sub create
 				  public.uuidv7_floor(month), public.uuidv7_floor(month + interval '1 month'))
 	FROM generate_series('2026-01-01'::timestamptz, '2026-12-01', '1 month') AS month \gexec
 	CREATE TABLE visits_of_no_month PARTITION OF visits DEFAULT;
-	CREATE TABLE parts (id uuid PRIMARY KEY DEFAULT public.uuidv8_node(3) CHECK (public.uuid_is_v8(id))) PARTITION BY RANGE (id);
+	CREATE TABLE parts (id uuid PRIMARY KEY DEFAULT public.uuidv8_node(3) CHECK (public.uuid_extract_version(id) = 8)) PARTITION BY RANGE (id);
 	CREATE TABLE parts_of_spring PARTITION OF parts FOR VALUES FROM (public.uuidv8_node_floor('2026-03-01')) TO (public.uuidv8_node_floor('2026-06-01'));
 	CREATE TABLE other_parts PARTITION OF parts DEFAULT;
-	CREATE VIEW april_parts AS SELECT * FROM parts WHERE public.uuidv8_node_within(id, '[2026-04-01,2026-05-01)');
+	CREATE VIEW april_parts AS SELECT * FROM parts WHERE id >= public.uuidv8_node_floor('2026-04-01') AND id < public.uuidv8_node_floor('2026-05-01');
 	CREATE VIEW march AS SELECT * FROM visits WHERE id <@ '[2026-03-01,2026-04-01)';
 	CREATE VIEW latest AS SELECT * FROM visits WHERE tstzrange(now() - interval '1 hour', NULL) @> id;
 	CREATE MATERIALIZED VIEW months AS

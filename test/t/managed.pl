@@ -132,7 +132,7 @@ is($node->safe_psql('planted', q{SET search_path = pg_catalog; SELECT string_agg
 	'each function is parsed when it is created, or sets its own search path');
 
 # Each function returns the same as without the planted objects.
-my %sample = (uuid => '01a2027b-dc23-7cc4-94d1-c5a6203e5be8', text => 'NLTHQeo13HycraoNDcWvF1', 'timestamp with time zone' => '2026-03-01 12:34:56.789012',
+my %sample = (uuid => '01a2027b-dc23-7cc4-94d1-c5a6203e5be8', bytea => '\x0102', text => 'NLTHQeo13HycraoNDcWvF1', 'timestamp with time zone' => '2026-03-01 12:34:56.789012',
 	tstzrange => '(2026-01-01,2027-01-01]', uuidv7_period => '(2026-01-01,2027-01-01]');
 foreach my $function (@own)
 {

@@ -1,16 +1,15 @@
 /*
- * is_version_support.c
- *		Planner support of uuid_is_v6, uuid_is_v7 and uuid_is_v8.
- *
- * The support functions estimate how many rows of a table have the version; see selectivity.c.
- * If a query has the same condition twice, they also give an index scan the condition "id IS NOT
- * NULL" instead of the second call.
+ * is_v7_support.c
+ *		Planner support of uuid_is_v7(): row estimates, for which see selectivity.c, and repeated
+ *		conditions.
  */
 #include "period/period.h"
 
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/supportnodes.h"
+
+PG_FUNCTION_INFO_V1(uuid9562_uuid_is_v7_support);
 
 /*
  * If an earlier condition of the table is the same call, as in a query with several periods, return
@@ -47,8 +46,8 @@ repeated_call_as_index_condition(SupportRequestIndexCondition *request)
 	return list_make1(not_null);
 }
 
-static Datum
-is_version_support(FunctionCallInfo fcinfo, const UuidKind *kind)
+Datum
+uuid9562_uuid_is_v7_support(PG_FUNCTION_ARGS)
 {
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 
@@ -56,7 +55,7 @@ is_version_support(FunctionCallInfo fcinfo, const UuidKind *kind)
 	if (IsA(request, SupportRequestSelectivity) &&
 		!((SupportRequestSelectivity *) request)->is_join)
 	{
-		uuid9562_estimate_version((SupportRequestSelectivity *) request, kind);
+		uuid9562_estimate_is_v7((SupportRequestSelectivity *) request);
 		PG_RETURN_POINTER(request);
 	}
 	if (IsA(request, SupportRequestIndexCondition))
@@ -64,8 +63,3 @@ is_version_support(FunctionCallInfo fcinfo, const UuidKind *kind)
 														   request));
 	PG_RETURN_POINTER(NULL);
 }
-
-SQL_FUNCTION(uuid9562_uuid_is_v6_support, is_version_support, UUID_V6)
-SQL_FUNCTION(uuid9562_uuid_is_v7_support, is_version_support, UUID_V7)
-/* uuid_is_v8() also accepts IDs of uuidv8(); add_recent_rows() handles them */
-SQL_FUNCTION(uuid9562_uuid_is_v8_support, is_version_support, UUID_V8_NODE)
