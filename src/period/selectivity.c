@@ -386,7 +386,11 @@ rows_between(const Statistics *statistics, const Side *lower, const Side *upper)
 static double
 v7_share(Share rows)
 {
-	return rows.all > 0 ? Min(rows.of_v7 / rows.all, 1) : 1;
+	double		share = rows.all > 0 ? rows.of_v7 / rows.all : 1;
+
+	/* rounding can lead out of the range */
+	CLAMP_PROBABILITY(share);
+	return share;
 }
 
 /* Check whether a condition is a call that is equal to the one that PostgreSQL is estimating. */

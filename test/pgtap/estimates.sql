@@ -6,7 +6,7 @@
 -- PGOPTIONS='-c test.seed=0.25'.
 
 BEGIN;
-SELECT plan(155);
+SELECT plan(156);
 SET LOCAL TimeZone = 'UTC';
 SET LOCAL default_statistics_target = 100;
 SET LOCAL max_parallel_workers_per_gather = 0;
@@ -188,6 +188,16 @@ CALL analyze_whole('sparse');
 INSERT INTO sparse SELECT id FROM mixed;
 SELECT cmp_ok(estimated_rows('SELECT FROM sparse WHERE public.uuid_is_v7(id)'), '>', 50::numeric, 'statistics of one row: many v7 rows are estimated');
 SELECT cmp_ok(estimated_rows('SELECT FROM sparse WHERE NOT public.uuid_is_v7(id)'), '>', 50::numeric, 'statistics of one row: many other rows are estimated');
+
+-- estimate columns without v7, whose shares do not add up to 1 exactly
+CREATE TABLE none AS SELECT random_v4() AS id, n FROM generate_series(1, 200) AS n;
+CREATE FUNCTION v7_of_none(rows int) RETURNS numeric LANGUAGE plpgsql AS $$
+BEGIN
+	UPDATE none SET id = CASE WHEN n > rows THEN NULL WHEN n % 3 = 0 THEN public.max_uuid() ELSE random_v4() END;
+	ANALYZE none;
+	RETURN estimated_rows('SELECT FROM none WHERE public.uuid_is_v7(id)');
+END$$;
+SELECT is(max(v7_of_none(rows)), 1::numeric, 'one v7 row is estimated in columns of other versions') FROM generate_series(1, 200) AS rows;
 
 -- estimate a column of a domain with NULL in most rows, and a column with common values of
 -- another version

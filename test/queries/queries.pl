@@ -769,10 +769,11 @@ sub estimates
 		my $longest = pick(5, 8, 1200 / $count);	# a bin of the histogram is at least as long as 12
 		my @periods;
 
+		# omit the first bin, which can have boundaries of other versions on both sides
 		for my $n (0 .. $count - 1)
 		{
-			my $from = ($n + rand(0.5)) * 1200 / $count;
-			my $to = min($from + 1 + rand($longest), ($n + 1) * 1200 / $count);
+			my $from = 60 + ($n + rand(0.5)) * 1140 / $count;
+			my $to = min($from + 1 + rand($longest), 60 + ($n + 1) * 1140 / $count);
 			my $period = join(', ', map { quoted(timestamp(int(($start - 120000 + $_ * 100) * 1000))) } $from, $to);
 
 			push @periods, pick_by(8 => "id <@ tstzrange($period)", 2 => "(id IS NOT NULL AND tstzrange($period) @> id)", 1 => "(id IS NOT NULL AND (id = nil_uuid() OR uuidv7_within(id, tstzrange($period))))");
