@@ -23,7 +23,6 @@ enum UuidKindNumber
 typedef struct UuidKind
 {
 	int			number;			/* enum UuidKindNumber */
-	const char *name;			/* name of the SQL function */
 	int			version;		/* of the UUID */
 	UuidClock	clock;			/* of the time field */
 } UuidKind;
@@ -33,11 +32,11 @@ typedef struct UuidKind
  * its own copy, so compare the numbers of kinds, not their addresses.
  */
 static const UuidKind uuid_kinds[UUID_KIND_COUNT] = {
-	[UUID_KIND_V1] = {UUID_KIND_V1, "uuidv1", 1, UUID_CLOCK_GREGORIAN},
-	[UUID_KIND_V6] = {UUID_KIND_V6, "uuidv6", 6, UUID_CLOCK_GREGORIAN},
-	[UUID_KIND_V7] = {UUID_KIND_V7, "uuidv7", 7, UUID_CLOCK_V7},
-	[UUID_KIND_V8] = {UUID_KIND_V8, "uuidv8", 8, UUID_CLOCK_V8},
-	[UUID_KIND_V8_NODE] = {UUID_KIND_V8_NODE, "uuidv8_node", 8, UUID_CLOCK_V7},
+	[UUID_KIND_V1] = {UUID_KIND_V1, 1, UUID_CLOCK_GREGORIAN},
+	[UUID_KIND_V6] = {UUID_KIND_V6, 6, UUID_CLOCK_GREGORIAN},
+	[UUID_KIND_V7] = {UUID_KIND_V7, 7, UUID_CLOCK_V7},
+	[UUID_KIND_V8] = {UUID_KIND_V8, 8, UUID_CLOCK_V8},
+	[UUID_KIND_V8_NODE] = {UUID_KIND_V8_NODE, 8, UUID_CLOCK_V7},
 };
 
 #define UUID_V1			(&uuid_kinds[UUID_KIND_V1])

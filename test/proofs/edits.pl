@@ -58,7 +58,7 @@ my %edits = (
 		[ 'next_line_is_read_unless_it_is_empty_or_a_comment', 'line + strlen(line) == newline && ' => '' ],
 	],
 	kind => [
-		[ 'kinds_have_the_versions_and_clocks_of_their_names', '"uuidv8_node", 8, UUID_CLOCK_V7' => '"uuidv8_node", 8, UUID_CLOCK_V8' ],
+		[ 'kinds_have_their_versions_and_clocks', 'UUID_KIND_V8_NODE, 8, UUID_CLOCK_V7' => 'UUID_KIND_V8_NODE, 8, UUID_CLOCK_V8' ],
 	],
 	layout => [
 		[ 'words_are_in_network_byte_order', 'return __builtin_bswap64(word);' => 'return word;' ],
