@@ -149,6 +149,17 @@ uuid9562_refuse_citus(const char *function, bool is_generator)
 						 "If the query reads several shards, you can also write \"(SELECT %s(...))\".", function)));
 }
 
+/* Make this process ready to generate values, with all errors that this can raise. */
+void
+uuid9562_prepare_ordered(void)
+{
+	if (likely(uuid9562_own_slot != NULL))
+		return;
+	uuid9562_refuse_citus("uuidv7_ordered", true);
+	uuid9562_attach_shared();
+	uuid9562_take_slot();
+}
+
 /* Generate the next value of the server, and record it as a value of this transaction. */
 UuidPayload
 uuid9562_next_ordered(void)
@@ -160,12 +171,7 @@ uuid9562_next_ordered(void)
 
 	if (unlikely(XactReadOnly || IsParallelWorker()))
 		refuse_transaction();
-	if (unlikely(uuid9562_own_slot == NULL))
-	{
-		uuid9562_refuse_citus("uuidv7_ordered", true);
-		uuid9562_attach_shared();
-		uuid9562_take_slot();
-	}
+	uuid9562_prepare_ordered();
 	now = clock_ticks(UUID_V7);
 	random = random_for(UUID_METHOD_FRACTION);
 

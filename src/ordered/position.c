@@ -157,6 +157,39 @@ uuid9562_uuidv7_after(PG_FUNCTION_ARGS)
 	PG_RETURN_UUID_P(after);
 }
 
+/*
+ * Return the branch of the active snapshot.  With "record", make sure that the high-water mark has
+ * an entry for it, so that this server knows the branch later.
+ */
+uint64
+uuid9562_snapshot_branch(bool record)
+{
+	CachedHorizon *cached = uuid9562_snapshot_state("changes_read");
+
+	return record ? recorded_branch(cached) : cached->branch;
+}
+
+/*
+ * Check whether a later branch begins before an ID of a branch, or the server does not know the
+ * branch.  Then what a reader has read up to the ID can be lost, or more can follow below the ID.
+ */
+bool
+uuid9562_branch_is_left_before(uint64 name, const uint8 *id)
+{
+	HighWaterMark mark;
+	const UuidBranch *branch;
+	uint8		last[UUID_LEN];
+
+	if (name == uuid9562_snapshot_branch(false))
+		return false;
+	uuid9562_read_mark(&mark, false);
+	branch = uuid_branches_find(&mark.branches, name);
+	if (branch == NULL || branch->floor == UUID_NO_TIME)
+		return branch == NULL;
+	uuid_layout_pack(last, UUID_V7->version, uuid_payload_before(branch->floor));
+	return memcmp(id, last, UUID_LEN) > 0;
+}
+
 /* --- replay targets --------------------------------------------------------------- */
 
 /*

@@ -19,6 +19,7 @@
 
 #include "core/position.h"
 #include "core/transaction_history.h"
+#include "ordered/ordered.h"
 
 typedef struct HighWaterMark
 {
@@ -120,7 +121,6 @@ typedef struct ValueRange
 #define NO_VALUES	((ValueRange) {{UUID_TIME_MAX, UUID_TAIL_MAX}, {0, 0}})
 
 /* next_value.c */
-extern UuidPayload uuid9562_next_ordered(void);
 extern int64 uuid9562_seconds_ahead(uint64 time, uint64 now);
 extern void uuid9562_refuse_citus(const char *function, bool is_generator);
 

@@ -1,0 +1,346 @@
+/*
+ * functions.c
+ *		The functions of the log of changes that need C: changes_log_trigger(),
+ *		changes_log_rows(), changes_is_log(), changes_register(), changes_delete(),
+ *		changes_place(), changes_is_lost().
+ *
+ * The install script has the functions that users call.  They are written in PL/pgSQL, and run with
+ * the rights of their caller.
+ */
+#include "changes/changes.h"
+
+#include "access/genam.h"
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/timeline.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "access/xlog_internal.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "commands/trigger.h"
+#include "executor/executor.h"
+#include "executor/spi.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/pg_lsn.h"
+#include "utils/snapmgr.h"
+#include "utils/uuid.h"
+
+#include "ordered/ordered.h"
+
+PG_FUNCTION_INFO_V1(uuid9562_changes_log_trigger);
+PG_FUNCTION_INFO_V1(uuid9562_changes_log_rows);
+PG_FUNCTION_INFO_V1(uuid9562_changes_is_log);
+PG_FUNCTION_INFO_V1(uuid9562_changes_register);
+PG_FUNCTION_INFO_V1(uuid9562_changes_delete);
+PG_FUNCTION_INFO_V1(uuid9562_changes_place);
+PG_FUNCTION_INFO_V1(uuid9562_changes_is_lost);
+
+/* --- entries ------------------------------------------------------------------------ */
+
+/*
+ * changes_log_trigger() returns trigger
+ *
+ * AFTER INSERT OR UPDATE OR DELETE FOR EACH ROW: collect the keys of the old and the new row.
+ * AFTER TRUNCATE: collect that any row can have changed.
+ */
+Datum
+uuid9562_changes_log_trigger(PG_FUNCTION_ARGS)
+{
+	const TriggerData *data = (const TriggerData *) fcinfo->context;
+	const ChangesSource *source;
+	bool		truncate;
+
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" was not called by trigger manager", "changes_log_trigger")));
+	truncate = TRIGGER_FIRED_BY_TRUNCATE(data->tg_event);
+	if (!TRIGGER_FIRED_AFTER(data->tg_event) ||
+		(!TRIGGER_FIRED_FOR_ROW(data->tg_event) && !truncate))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" must be fired AFTER ROW or AFTER TRUNCATE", "changes_log_trigger"),
+				 errhint("Create the trigger with changes_track().")));
+
+	source = uuid9562_changes_source(RelationGetRelid(data->tg_relation), fcinfo->flinfo->fn_oid);
+	if (source->count > 0)
+		uuid9562_collect(source, truncate ? NULL : data->tg_trigtuple,
+						 TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newtuple : NULL,
+						 RelationGetDescr(data->tg_relation));
+	return PointerGetDatum(NULL);
+}
+
+/*
+ * changes_log_rows(relation regclass)
+ *
+ * Collect the keys of all rows of a table or partition that the statement's snapshot sees.
+ */
+Datum
+uuid9562_changes_log_rows(PG_FUNCTION_ARGS)
+{
+	Relation	rel = table_open(PG_GETARG_OID(0), AccessShareLock);
+	const ChangesSource *source = uuid9562_changes_source(RelationGetRelid(rel),
+														  fcinfo->flinfo->fn_oid);
+	MemoryContext context;
+	MemoryContext caller;
+	TupleTableSlot *slot;
+	TableScanDesc scan;
+
+	if (rel->rd_rel->relkind != RELKIND_RELATION)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a table with rows of its own", RelationGetRelationName(rel))));
+	context = AllocSetContextCreate(CurrentMemoryContext, "uuid9562 keys of a row",
+									ALLOCSET_DEFAULT_SIZES);
+	slot = table_slot_create(rel, NULL);
+	scan = table_beginscan(rel, GetActiveSnapshot(), 0, NULL);
+	caller = MemoryContextSwitchTo(context);
+	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
+	{
+		bool		should_free;
+
+		uuid9562_collect(source, ExecFetchSlotHeapTuple(slot, false, &should_free), NULL,
+						 RelationGetDescr(rel));
+		MemoryContextReset(context);
+		CHECK_FOR_INTERRUPTS();
+	}
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
+	table_endscan(scan);
+	ExecDropSingleTupleTableSlot(slot);
+	table_close(rel, NoLock);
+	PG_RETURN_VOID();
+}
+
+/*
+ * changes_is_log(relation regclass) returns boolean
+ *
+ * Check whether a relation exists and can be used as log.
+ */
+Datum
+uuid9562_changes_is_log(PG_FUNCTION_ARGS)
+{
+	Relation	rel = try_relation_open(PG_GETARG_OID(0), AccessShareLock);
+	bool		is_log = rel != NULL && uuid9562_is_log(rel);
+
+	if (rel != NULL)
+		relation_close(rel, AccessShareLock);
+	PG_RETURN_BOOL(is_log);
+}
+
+/* --- with the rights of other roles ------------------------------------------------- */
+
+/* Execute a command as another role. */
+static void
+execute_as(Oid role, const char *command, int count, Oid *types, Datum *values)
+{
+	Oid			user;
+	int			context;
+	int			result;
+
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(role, context | SECURITY_LOCAL_USERID_CHANGE |
+						   SECURITY_RESTRICTED_OPERATION);
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	result = SPI_execute_with_args(command, count, types, values, NULL, false, 0);
+	if (result < 0)
+		elog(ERROR, "SPI_execute_with_args failed: %s", SPI_result_code_string(result));
+	SPI_finish();
+	SetUserIdAndSecContext(user, context);
+}
+
+static void
+check_owner(Oid relid)
+{
+	char	   *name = get_rel_name(relid);
+
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
+	if (!object_ownercheck(RelationRelationId, relid, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, name);
+}
+
+/*
+ * changes_register(entry changes_catalog)
+ *
+ * Replace the row of changes_catalog for a table.  If its log is NULL, remove the row, and the
+ * readers of the table.  The caller must own the table and the log.
+ */
+Datum
+uuid9562_changes_register(PG_FUNCTION_ARGS)
+{
+	HeapTupleHeader entry = PG_GETARG_HEAPTUPLEHEADER(0);
+	bool		no_source;
+	bool		no_log;
+	Datum		source = GetAttributeByNum(entry, CATALOG_SOURCE, &no_source);
+	Datum		log = GetAttributeByNum(entry, CATALOG_LOG, &no_log);
+	Oid			catalog = uuid9562_changes_catalog(fcinfo->flinfo->fn_oid);
+	const char *schema = quote_identifier(get_namespace_name(get_rel_namespace(catalog)));
+	Relation	rel = table_open(catalog, RowExclusiveLock);
+	Oid			owner = rel->rd_rel->relowner;
+	Oid			types[] = {REGCLASSOID};
+	Oid			row_type[] = {rel->rd_rel->reltype};
+	Datum		row = PG_GETARG_DATUM(0);
+	ListCell   *cell;
+
+	if (no_source)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("table must not be null")));
+	check_owner(DatumGetObjectId(source));
+	if (!no_log)
+		check_owner(DatumGetObjectId(log));
+
+	execute_as(owner,
+			   psprintf("DELETE FROM %s.changes_catalog WHERE source OPERATOR(pg_catalog.=) $1",
+						schema),
+			   1, types, &source);
+	if (no_log)
+		execute_as(owner,
+				   psprintf("DELETE FROM %s.changes_reader WHERE source OPERATOR(pg_catalog.=) $1",
+							schema),
+				   1, types, &source);
+	else
+		execute_as(owner, psprintf("INSERT INTO %s.changes_catalog SELECT ($1).*", schema),
+				   1, row_type, &row);
+	table_close(rel, NoLock);
+
+	/* see source.c */
+	foreach(cell, find_all_inheritors(DatumGetObjectId(source), NoLock, NULL))
+		CacheInvalidateRelcacheByRelid(lfirst_oid(cell));
+	PG_RETURN_VOID();
+}
+
+/*
+ * changes_delete(log regclass, after uuid, last uuid) returns bigint
+ *
+ * Delete the entries of a log with IDs greater than "after" and up to "last".  As when entries are
+ * written, no trigger is executed.
+ */
+Datum
+uuid9562_changes_delete(PG_FUNCTION_ARGS)
+{
+	Relation	log = table_open(PG_GETARG_OID(0), RowExclusiveLock);
+	ScanKeyData keys[2];
+	SysScanDesc scan;
+	HeapTuple	entry;
+	int64		deleted = 0;
+
+	if (!uuid9562_is_log(log))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("table \"%s\" is not a log of changes", RelationGetRelationName(log))));
+	ScanKeyInit(&keys[0], 1, BTGreaterStrategyNumber, F_UUID_GT, PG_GETARG_DATUM(1));
+	ScanKeyInit(&keys[1], 1, BTLessEqualStrategyNumber, F_UUID_LE, PG_GETARG_DATUM(2));
+	scan = systable_beginscan(log, uuid9562_primary_key(log), true, GetActiveSnapshot(), 2, keys);
+	while ((entry = systable_getnext(scan)) != NULL)
+	{
+		simple_heap_delete(log, &entry->t_self);
+		deleted++;
+		CHECK_FOR_INTERRUPTS();
+	}
+	systable_endscan(scan);
+	table_close(log, NoLock);
+	PG_RETURN_INT64(deleted);
+}
+
+/* --- WAL ---------------------------------------------------------------------------- */
+
+/*
+ * Return the end of the last WAL record that has been inserted.  GetXLogInsertRecPtr() returns the
+ * start of the next record, which is after the header of a page if the last record ended at the end
+ * of the page before.
+ */
+static XLogRecPtr
+end_of_inserted_wal(void)
+{
+	XLogRecPtr	next = GetXLogInsertRecPtr();
+
+	if (XLogSegmentOffset(next, wal_segment_size) == SizeOfXLogLongPHD)
+		return next - SizeOfXLogLongPHD;
+	if (next % XLOG_BLCKSZ == SizeOfXLogShortPHD)
+		return next - SizeOfXLogShortPHD;
+	return next;
+}
+
+/*
+ * changes_place(flush boolean, OUT server text, OUT branch text, OUT timeline bigint,
+ *		OUT lsn pg_lsn)
+ *
+ * Return where the statement's snapshot is: the system identifier of the server and the OID of the
+ * database, the branch of ordered IDs, the timeline, and the end of WAL.  With "flush", flush WAL
+ * up to there, so that a crash of this server cannot lose what the snapshot sees, and record the
+ * branch.
+ */
+Datum
+uuid9562_changes_place(PG_FUNCTION_ARGS)
+{
+	bool		flush = PG_GETARG_BOOL(0);
+	uint64		branch = uuid9562_snapshot_branch(flush);
+	XLogRecPtr	end = end_of_inserted_wal();
+	Datum		values[4];
+	bool		nulls[4] = {false, false, false, false};
+	TupleDesc	desc;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	if (flush)
+		XLogFlush(end);
+	values[0] = CStringGetTextDatum(psprintf(UINT64_FORMAT "/%u", GetSystemIdentifier(),
+											 MyDatabaseId));
+	values[1] = CStringGetTextDatum(psprintf("%016llx", (unsigned long long) branch));
+	values[2] = Int64GetDatum(GetWALInsertionTimeLine());
+	values[3] = LSNGetDatum(end);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+/* Check whether the history of this server lacks a place on a timeline. */
+static bool
+wal_is_lost(int64 timeline, XLogRecPtr place)
+{
+	TimeLineID	current = GetWALInsertionTimeLine();
+	ListCell   *cell;
+
+	if (timeline == current)
+		return place > GetXLogInsertRecPtr();
+	foreach(cell, readTimeLineHistory(current))
+	{
+		const TimeLineHistoryEntry *entry = lfirst(cell);
+
+		if (entry->tli == timeline)
+			return entry->end < place;
+	}
+	return true;
+}
+
+/*
+ * changes_is_lost(branch text, id uuid, timeline bigint, lsn pg_lsn) returns boolean
+ *
+ * Check whether this server can lack changes that a reader has read: entries up to an ID of a
+ * branch, which were in WAL up to a place on a timeline.  This is so if the server left the
+ * timeline before that place, for example because a failover lost transactions, or if the generator
+ * of ordered IDs was reset to a time before the ID.
+ */
+Datum
+uuid9562_changes_is_lost(PG_FUNCTION_ARGS)
+{
+	uint64		branch = strtou64(text_to_cstring(PG_GETARG_TEXT_PP(0)), NULL, 16);
+
+	PG_RETURN_BOOL(uuid9562_branch_is_left_before(branch, PG_GETARG_UUID_P(1)->data) ||
+				   wal_is_lost(PG_GETARG_INT64(2), PG_GETARG_LSN(3)));
+}
