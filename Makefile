@@ -19,6 +19,10 @@ MODULE_big = uuid9562
 OBJS = \
 	src/settings.o \
 	src/uuid9562.o \
+	src/changes/collect.o \
+	src/changes/functions.o \
+	src/changes/log.o \
+	src/changes/source.o \
 	src/core/random_buffer.o \
 	src/runtime/runtime.o \
 	src/generate/generate.o \
@@ -54,7 +58,7 @@ MANUAL = $(call OWN_FILES,*.md LICENSE doc/*.md managed/*.sql examples/*.* examp
 
 PG_CPPFLAGS = -I$(SOURCE)/src -DUUID9562_VERSION='"$(EXTVERSION)"'
 
-REGRESS = vectors inspect convert aggregate named time node plans settings errors managed
+REGRESS = vectors inspect convert aggregate named time node plans settings errors managed changes
 REGRESS_OPTS = --load-extension=$(EXTENSION)
 # The tests use characters that the encoding of the server's template can lack.
 ENCODING = UTF8

@@ -501,3 +501,745 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_reset'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION uuid_generator_reset() IS 'restart the ordered generator at the current time, losing order with earlier values; before, let all incremental readers read all rows';
 REVOKE EXECUTE ON FUNCTION uuid_generator_reset() FROM PUBLIC;
+
+-- ------------------------------------------------------------------------
+-- Changes of tables
+--
+-- changes_track() creates a log beside a table, and triggers that collect the
+-- keys of changed rows.  changes_read() returns the rows of these keys.
+--
+-- The functions in PL/pgSQL run with the rights of their caller, except
+-- changes_notice() and changes_purge(), which change nothing that depends on
+-- who calls them.  No function uses the caller's search path, and the
+-- functions look up their schema, since ALTER EXTENSION can move it.
+-- ------------------------------------------------------------------------
+
+-- The tracked tables.  Only changes_register() and changes_notice() write it.
+CREATE TABLE changes_catalog (
+	source regclass PRIMARY KEY,
+	log regclass NOT NULL,
+	key int2[] NOT NULL,			-- numbers of the key's columns
+	identity uuid NOT NULL,			-- if it changes, readers must copy the table
+	server text NOT NULL,			-- the server and database of the rest
+	purged uuid NOT NULL,			-- entries up to this ID can be missing
+	parts text[] NOT NULL,			-- tables and triggers; see changes_state()
+	structure text[] NOT NULL,		-- columns; see changes_state()
+	log_file oid NOT NULL,			-- of the log; TRUNCATE changes it
+	operations text[] NOT NULL,
+	dropped_partitions text NOT NULL,	-- "reset" or "ignore"
+	reader_expiry interval NOT NULL
+);
+GRANT SELECT ON changes_catalog TO PUBLIC;
+COMMENT ON TABLE changes_catalog IS 'tracked tables and their logs';
+
+-- The readers.  They are not dumped, because they know nothing of a restored table.
+CREATE TABLE changes_reader (
+	reader text,
+	source regclass,
+	owner regrole NOT NULL DEFAULT quote_ident(current_user)::regrole,
+	identity uuid NOT NULL,			-- as in changes_catalog when the reader came
+	generation bigint NOT NULL,		-- number of the last page
+	confirmed uuid,					-- all changes up to it have been applied; NULL: not even the table
+	confirmed_position text,
+	hold uuid NOT NULL,				-- entries after it must not be purged
+	page_position text,				-- position of the last page's last row
+	page_pid integer NOT NULL,		-- process of the session that read the last page
+	abandoned uuid,					-- where an unconfirmed page began, whose rows another session can still apply
+	abandoned_by integer[],			-- processes of these sessions
+	abandoned_at timestamptz,
+	seen timestamptz NOT NULL,
+	PRIMARY KEY (reader, source)
+);
+COMMENT ON TABLE changes_reader IS 'readers of tracked tables';
+GRANT SELECT, INSERT, UPDATE, DELETE ON changes_reader TO PUBLIC;
+ALTER TABLE changes_reader ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen_by_all ON changes_reader FOR SELECT USING (true);
+CREATE POLICY created_by_readers ON changes_reader FOR INSERT
+	WITH CHECK (owner = quote_ident(current_user)::regrole AND has_table_privilege(source, 'SELECT'));
+CREATE POLICY changed_by_owner ON changes_reader FOR UPDATE
+	USING (pg_has_role(owner, 'USAGE') OR (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = source))
+	WITH CHECK (has_table_privilege(source, 'SELECT')
+				AND (pg_has_role(owner, 'USAGE') OR (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = source)));
+CREATE POLICY deleted_by_owner ON changes_reader FOR DELETE
+	USING (pg_has_role(owner, 'USAGE') OR (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = source));
+
+SELECT pg_catalog.pg_extension_config_dump('changes_catalog', '');
+
+CREATE FUNCTION changes_log_trigger() RETURNS trigger
+AS 'MODULE_PATHNAME', 'uuid9562_changes_log_trigger'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION changes_log_trigger() IS 'trigger that collects the keys of changed rows for the log';
+
+CREATE FUNCTION changes_log_rows(relation regclass) RETURNS void
+AS 'MODULE_PATHNAME', 'uuid9562_changes_log_rows'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION changes_log_rows(regclass) IS 'collect the keys of all rows of a table for its logs';
+REVOKE EXECUTE ON FUNCTION changes_log_rows(regclass) FROM PUBLIC;
+
+CREATE FUNCTION changes_is_log(relation regclass) RETURNS boolean
+AS 'MODULE_PATHNAME', 'uuid9562_changes_is_log'
+LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION changes_is_log(regclass) IS 'can the table be used as log of changes?';
+
+CREATE FUNCTION changes_register(entry changes_catalog) RETURNS void
+AS 'MODULE_PATHNAME', 'uuid9562_changes_register'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION changes_register(changes_catalog) IS 'replace the row of a table in changes_catalog; used by changes_track() and changes_untrack()';
+
+CREATE FUNCTION changes_delete(log regclass, after uuid, last uuid) RETURNS bigint
+AS 'MODULE_PATHNAME', 'uuid9562_changes_delete'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION changes_delete(regclass, uuid, uuid) IS 'delete entries of a log of changes with the rights of its owner';
+REVOKE EXECUTE ON FUNCTION changes_delete(regclass, uuid, uuid) FROM PUBLIC;
+
+CREATE FUNCTION changes_place(flush boolean, OUT server text, OUT branch text, OUT timeline bigint, OUT lsn pg_lsn)
+RETURNS record
+AS 'MODULE_PATHNAME', 'uuid9562_changes_place'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION changes_place(boolean) IS 'server, branch, timeline and end of WAL of the statement''s snapshot, optionally after flushing WAL';
+
+CREATE FUNCTION changes_is_lost(branch text, id uuid, timeline bigint, lsn pg_lsn) RETURNS boolean
+AS 'MODULE_PATHNAME', 'uuid9562_changes_is_lost'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION changes_is_lost(text, uuid, bigint, pg_lsn) IS 'can this server lack changes that a reader has read?';
+
+-- Where a position stands: changes1.IDENTITY.GENERATION.START.ID.BRANCH.TIMELINE.LSN.CHECKSUM.  START is
+-- where the page began, and empty if the reader had to copy the whole table.
+CREATE FUNCTION changes_position_fields("position" text) RETURNS text[]
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $body$
+DECLARE
+	fields text[] := string_to_array("position", '.');
+BEGIN
+	IF fields[1] IS DISTINCT FROM 'changes1' OR cardinality(fields) <> 9
+		OR left(md5(array_to_string(fields[:8], '.')), 8) <> fields[9] THEN
+		RAISE invalid_text_representation USING
+			MESSAGE = format('invalid input syntax for position of changes: "%s"', left("position", 200)),
+			HINT = 'Pass, without changes, the text that changes_read() has returned.';
+	END IF;
+	RETURN fields;
+END$body$;
+COMMENT ON FUNCTION changes_position_fields(text) IS 'fields of a position that changes_read() has returned';
+
+-- The state of a tracked table.  "parts" has a text for the table and for each partition: its OID,
+-- its row triggers, and its TRUNCATE trigger or else its file, which TRUNCATE changes.  "structure"
+-- has a text for the files of the table, one for the versions of its columns, and one for each
+-- column.  If both of the first two change, the type of a column can have been changed and restored.
+CREATE FUNCTION changes_state(source regclass, OUT parts text[], OUT structure text[], OUT problem text)
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+	SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan
+AS $body$
+BEGIN
+	SELECT array_agg(concat_ws(' ', part.oid, part.row_triggers, coalesce(part.truncate_trigger, 'file ' || part.relfilenode)) ORDER BY part.oid),
+		   ARRAY['files ' || md5(string_agg(part.relfilenode::text, ' ' ORDER BY part.oid))],
+		   min(CASE WHEN part.relkind NOT IN ('r', 'p') THEN format('partition %s is a foreign table', part.oid::regclass)
+					WHEN part.relpersistence <> 'p' THEN format('table %s is not logged in WAL', part.oid::regclass)
+					WHEN part.row_triggers IS NULL THEN format('table %s lacks the trigger that logs changes, or the trigger is not enabled with ENABLE ALWAYS', part.oid::regclass) END)
+	INTO parts, structure, problem
+	FROM (
+		SELECT c.oid, c.relkind, c.relpersistence, c.relfilenode, t.row_triggers, t.truncate_trigger
+		FROM (SELECT source AS oid UNION SELECT relid FROM pg_partition_tree(source)) AS tree
+		JOIN pg_class AS c ON c.oid = tree.oid
+		LEFT JOIN LATERAL (
+			SELECT string_agg(concat_ws('.', tgname, oid, xmin), ' ' ORDER BY oid) FILTER (WHERE tgtype & 1 = 1) AS row_triggers,
+				   string_agg(concat_ws('.', tgname, oid, xmin), ' ' ORDER BY oid) FILTER (WHERE tgtype & 33 = 32) AS truncate_trigger
+			FROM pg_trigger
+			WHERE tgrelid = c.oid AND tgenabled = 'A' AND tgfoid = '@extschema@.changes_log_trigger()'::regprocedure) AS t ON true) AS part;
+	structure := structure || (
+		SELECT 'columns ' || md5(string_agg(a.xmin::text, ' ' ORDER BY attnum)) || array_agg(
+			concat_ws(' ', attnum, atttypid, atttypmod, nullif(attgenerated, ''), CASE WHEN attgenerated <> '' THEN pg_get_expr(adbin, adrelid) END) ORDER BY attnum)
+		FROM pg_attribute AS a LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+		WHERE attrelid = source AND attnum > 0 AND NOT attisdropped);
+END$body$;
+COMMENT ON FUNCTION changes_state(regclass) IS 'state of a tracked table that changes_catalog remembers';
+
+-- Compare a tracked table with what changes_catalog remembers.  Log the keys of new partitions.  If
+-- rows can have changed without an entry in the log, give the log a new identity, so that all readers
+-- copy the table.  Everybody may call this, because it changes nothing that is right.
+CREATE FUNCTION changes_notice(source regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $body$
+#variable_conflict use_column
+DECLARE
+	old record;
+	part text[];
+	reset boolean;
+BEGIN
+	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', changes_notice.source::oid::bigint));
+	PERFORM @extschema@.uuidv7_ordered();	-- a restored database needs a first ID
+	SELECT c.*, place.server AS current_server, s.parts AS current_parts, s.structure AS current_structure, s.problem, l.relfilenode AS file
+	INTO old
+	FROM @extschema@.changes_catalog AS c LEFT JOIN pg_class AS l ON l.oid = c.log,
+		@extschema@.changes_place(false) AS place, @extschema@.changes_state(c.source) AS s
+	WHERE c.source = changes_notice.source;
+	IF old.source IS NULL OR old.problem IS NOT NULL OR old.file IS NULL THEN
+		RETURN;
+	END IF;
+	reset := old.server <> old.current_server OR old.log_file <> old.file OR old.purged > @extschema@.uuidv7_horizon()
+		OR NOT old.current_structure[3:] <@ old.structure
+		OR (old.current_structure[1] <> old.structure[1] AND old.current_structure[2] <> old.structure[2]);
+	IF reset THEN
+		old.purged := '00000000-0000-0000-0000-000000000000';
+	END IF;
+	FOR part IN
+		SELECT ARRAY[new_part, old_part] FROM unnest(old.parts) AS old_part
+		FULL JOIN unnest(old.current_parts) AS new_part ON split_part(new_part, ' ', 1) = split_part(old_part, ' ', 1)
+		WHERE old_part IS DISTINCT FROM new_part
+	LOOP
+		IF part[2] IS NOT NULL THEN
+			reset := reset OR part[1] IS NOT NULL OR old.dropped_partitions = 'reset' OR split_part(part[2], ' ', 1) = changes_notice.source::oid::text;
+		ELSIF (SELECT relkind FROM pg_class WHERE oid = split_part(part[1], ' ', 1)::oid) = 'r' THEN
+			PERFORM @extschema@.changes_log_rows(split_part(part[1], ' ', 1)::oid);
+		END IF;
+	END LOOP;
+	UPDATE @extschema@.changes_catalog AS c
+	SET identity = CASE WHEN reset THEN gen_random_uuid() ELSE c.identity END, server = old.current_server, purged = old.purged,
+		parts = old.current_parts, structure = old.current_structure, log_file = old.file
+	WHERE c.source = changes_notice.source;
+END$body$;
+COMMENT ON FUNCTION changes_notice(regclass) IS 'compare a tracked table with what changes_catalog remembers; used by changes_read()';
+
+CREATE FUNCTION changes_track(source regclass, log_schema text DEFAULT NULL, log_name text DEFAULT NULL,
+	operations text[] DEFAULT NULL, dropped_partitions text DEFAULT NULL, reader_expiry interval DEFAULT NULL)
+RETURNS regclass
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET client_min_messages = warning
+AS $body$
+DECLARE
+	own text := (SELECT extnamespace::regnamespace FROM pg_extension WHERE extname = 'uuid9562');
+	tracked record;
+	key record;
+	old record;
+	log regclass;
+	log_table text;
+	id_column text := 'change_id';
+	row_trigger text := 'uuid9562_changes_' || source::oid;
+	part regclass;
+	publication name;
+BEGIN
+	IF source IS NULL THEN
+		RAISE null_value_not_allowed USING MESSAGE = 'table must not be null';
+	ELSIF operations = '{}' OR NOT operations <@ '{insert,update,delete}'::text[] THEN
+		RAISE invalid_parameter_value USING MESSAGE = format('invalid operations: %s', operations),
+			HINT = 'Valid operations are "insert", "update" and "delete".';
+	ELSIF dropped_partitions NOT IN ('reset', 'ignore') THEN
+		RAISE invalid_parameter_value USING MESSAGE = format('invalid value for dropped_partitions: "%s"', dropped_partitions),
+			HINT = 'Valid values are "reset" and "ignore".';
+	END IF;
+	SELECT c.oid, relname, relowner, relkind, relowner::regrole::text AS owner,
+		CASE WHEN relkind NOT IN ('r', 'p') THEN 'it is not a table'
+			 WHEN c.oid < 16384 THEN 'it is a system table'
+			 WHEN relpersistence = 't' THEN 'it is a temporary table'
+			 WHEN relpersistence = 'u' THEN 'it is unlogged, and a crash would remove its rows silently'
+			 WHEN relispartition THEN 'it is a partition'
+			 WHEN EXISTS (SELECT FROM pg_inherits WHERE inhrelid = c.oid OR (relkind = 'r' AND inhparent = c.oid)) THEN 'it inherits from a table, or a table inherits from it'
+			 WHEN NOT EXISTS (SELECT FROM pg_index WHERE indrelid = c.oid AND indisprimary) THEN 'it has no primary key'
+			 ELSE (SELECT format('its partition %s is a foreign or unlogged table', relid) FROM pg_partition_tree(c.oid) JOIN pg_class AS p ON p.oid = relid
+				   WHERE p.relkind = 'f' OR p.relpersistence <> 'p' LIMIT 1)
+		END AS refusal
+	INTO tracked FROM pg_class AS c WHERE c.oid = source;
+	IF tracked.oid IS NULL THEN
+		RAISE undefined_table USING MESSAGE = format('relation with OID %s does not exist', source::oid);
+	ELSIF tracked.refusal = 'it is a partition' THEN
+		RAISE wrong_object_type USING MESSAGE = format('cannot track table %s: %s', source, tracked.refusal),
+			HINT = 'Track the partitioned table.';
+	ELSIF tracked.refusal IS NOT NULL THEN
+		RAISE wrong_object_type USING MESSAGE = format('cannot track table %s: %s', source, tracked.refusal);
+	ELSIF NOT pg_has_role(tracked.relowner, 'USAGE') THEN
+		RAISE insufficient_privilege USING MESSAGE = format('must be owner of table %s', source);
+	END IF;
+
+	-- writers wait from here on, so that each change is before the triggers or fires them
+	EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', source);
+	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', source::oid::bigint));
+	EXECUTE format('SELECT %s.changes_notice($1)', own) USING source;
+	EXECUTE format('SELECT c.*, s.problem, %1$s.changes_is_log(c.log) AS is_log, l.relname AS log_name, l.relnamespace::regnamespace::text AS log_schema
+					FROM %1$s.changes_catalog AS c LEFT JOIN pg_class AS l ON l.oid = c.log, %1$s.changes_state(c.source) AS s
+					WHERE c.source = $1', own) INTO old USING source;
+	operations := coalesce(operations, old.operations, '{insert,update,delete}');
+	dropped_partitions := coalesce(dropped_partitions, old.dropped_partitions, 'reset');
+	reader_expiry := coalesce(reader_expiry, old.reader_expiry, '7 days');
+	log_schema := coalesce(quote_ident(log_schema), old.log_schema, 'changes');
+	log_name := coalesce(log_name, old.log_name, tracked.relname);
+	log_table := format('%s.%I', log_schema, log_name);
+
+	-- the columns of the key, with the base types of domains, which may forbid NULL
+	SELECT array_agg(attnum ORDER BY n) AS numbers, array_agg(attname::text ORDER BY n) AS names, array_agg(base.oid ORDER BY n) AS types,
+		   string_agg(format('%I %s%s', attname, format_type(base.oid, base.typmod),
+							 CASE WHEN attcollation <> 0 THEN ' COLLATE ' || attcollation::regcollation END), ', ' ORDER BY n) AS columns
+	INTO key
+	FROM pg_index, unnest(indkey::int2[]) WITH ORDINALITY AS k (attnum, n)
+	JOIN pg_attribute USING (attnum),
+	LATERAL (WITH RECURSIVE base AS (
+			SELECT atttypid AS oid, atttypmod AS typmod
+			UNION ALL
+			SELECT typbasetype, typtypmod FROM base JOIN pg_type USING (oid) WHERE typtype = 'd')
+		SELECT base.oid, base.typmod FROM base JOIN pg_type USING (oid) WHERE typtype <> 'd') AS base
+	WHERE indrelid = source AND indisprimary AND attrelid = source AND n <= indnkeyatts;
+
+	IF old.source IS NULL OR old.problem IS NOT NULL OR NOT old.is_log OR old.key <> key.numbers OR old.operations <> operations
+		OR (old.log_schema, old.log_name) <> (log_schema, log_name::name)
+		OR ARRAY(SELECT atttypid FROM pg_attribute WHERE attrelid = old.log AND attnum > 1 AND NOT attisdropped ORDER BY attnum) <> key.types
+	THEN
+		-- remove what is left of an earlier log, and begin anew
+		EXECUTE format('SELECT %s.changes_untrack($1)', own) USING source;
+		IF to_regnamespace(log_schema) IS NULL THEN
+			IF NOT has_database_privilege(current_database(), 'CREATE') THEN
+				RAISE insufficient_privilege USING MESSAGE = format('schema %s does not exist, and you may not create schemas', log_schema),
+					HINT = 'Name a schema in which you may create tables: changes_track(''...'', log_schema => ''...'').';
+			END IF;
+			EXECUTE format('CREATE SCHEMA %s', log_schema);
+			EXECUTE format('GRANT USAGE ON SCHEMA %s TO PUBLIC', log_schema);
+		END IF;
+		log := to_regclass(log_table);
+		IF log IS NOT NULL AND (SELECT relowner FROM pg_class WHERE oid = log) = tracked.relowner
+			AND obj_description(log, 'pg_class') = format('log of changes of %s', source) THEN
+			EXECUTE format('DROP TABLE %s', log_table);	-- left by DROP EXTENSION ... CASCADE
+		ELSIF log IS NOT NULL THEN
+			RAISE duplicate_table USING MESSAGE = format('relation %s already exists', log_table),
+				HINT = 'Choose another name for the log: changes_track(''...'', log_name => ''...'').';
+		END IF;
+		WHILE id_column = ANY (key.names) LOOP
+			id_column := id_column || '_';
+		END LOOP;
+		EXECUTE format('CREATE TABLE %s (%I uuid PRIMARY KEY, %s)', log_table, id_column, key.columns);
+		log := log_table::regclass;
+		EXECUTE format('COMMENT ON TABLE %s IS %L', log_table, format('log of changes of %s', source));
+		EXECUTE format('ALTER TABLE %s OWNER TO %s', log_table, tracked.owner);
+		EXECUTE format('CREATE TRIGGER %I AFTER %s ON %s FOR EACH ROW EXECUTE FUNCTION %s.changes_log_trigger()',
+					   row_trigger, array_to_string(operations, ' OR '), source, own);
+		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', source, row_trigger);
+		old.identity := gen_random_uuid();
+		old.purged := '00000000-0000-0000-0000-000000000000';
+		EXECUTE format('SELECT %s.uuidv7_ordered()', own);	-- readers need a first ID
+	ELSE
+		log := old.log;
+	END IF;
+	FOR part IN
+		SELECT relid FROM (SELECT source AS relid UNION SELECT relid FROM pg_partition_tree(source)) AS tree
+		WHERE NOT EXISTS (SELECT FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid
+						  WHERE tgrelid = relid AND tgtype & 33 = 32 AND tgenabled = 'A' AND proname = 'changes_log_trigger' AND pronamespace = own::regnamespace)
+	LOOP
+		EXECUTE format('DROP TRIGGER IF EXISTS uuid9562_changes_truncate ON %s', part);
+		EXECUTE format('CREATE TRIGGER uuid9562_changes_truncate AFTER TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION %s.changes_log_trigger()', part, own);
+		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER uuid9562_changes_truncate', part);
+	END LOOP;
+	EXECUTE format('SELECT %1$s.changes_register(ROW($1, $2, $3, $4, place.server, $5, state.parts, state.structure,
+						(SELECT relfilenode FROM pg_class WHERE oid = $2), $6, $7, $8)::%1$s.changes_catalog)
+					FROM %1$s.changes_state($1) AS state, %1$s.changes_place(false) AS place', own)
+		USING source, log, key.numbers, old.identity, old.purged, operations, dropped_partitions, reader_expiry;
+
+	SELECT pubname INTO publication FROM pg_publication WHERE puballtables LIMIT 1;
+	IF FOUND THEN
+		RAISE WARNING 'publication "%" also publishes the log %', publication, log
+			USING HINT = 'Subscribers that have no such table stop with an error when a change is logged. List the tables of the publication instead of FOR ALL TABLES, or create the log on the subscribers.';
+	END IF;
+	RETURN log;
+END$body$;
+COMMENT ON FUNCTION changes_track(regclass, text, text, text[], text, interval) IS 'log the changes of a table, for changes_read()';
+
+CREATE FUNCTION changes_untrack(source regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp
+AS $body$
+DECLARE
+	own text := (SELECT extnamespace::regnamespace FROM pg_extension WHERE extname = 'uuid9562');
+	log regclass;
+	trigger record;
+	others regclass[];
+BEGIN
+	IF NOT EXISTS (SELECT FROM pg_class WHERE oid = source) THEN
+		RAISE undefined_table USING MESSAGE = format('relation with OID %s does not exist', source::oid);
+	END IF;
+	EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', source);
+	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', source::oid::bigint));
+	EXECUTE format('SELECT log FROM %s.changes_catalog WHERE source = $1', own) INTO log USING source;
+	EXECUTE format('SELECT array_agg(source) FROM %s.changes_catalog WHERE source <> $1', own) INTO others USING source;
+	FOR trigger IN
+		SELECT tgname, tgrelid::regclass AS relation
+		FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid
+		WHERE proname = 'changes_log_trigger' AND pronamespace = own::regnamespace AND tgparentid = 0
+			AND (tgrelid = source OR tgtype & 1 = 0 AND tgrelid IN (SELECT relid FROM pg_partition_tree(source)))
+			AND NOT (tgtype & 1 = 0 AND EXISTS (
+				SELECT FROM (SELECT tgrelid::regclass AS relid UNION SELECT relid FROM pg_partition_ancestors(tgrelid)) AS tree WHERE relid = ANY (others)))
+	LOOP
+		EXECUTE format('DROP TRIGGER %I ON %s', trigger.tgname, trigger.relation);
+	END LOOP;
+	IF EXISTS (SELECT FROM pg_class WHERE oid = log) THEN
+		EXECUTE format('DROP TABLE %s', log);
+	END IF;
+	EXECUTE format('SELECT %1$s.changes_register(jsonb_populate_record(NULL::%1$s.changes_catalog, jsonb_build_object(''source'', $1::oid::text)))', own) USING source;
+END$body$;
+COMMENT ON FUNCTION changes_untrack(regclass) IS 'drop the log of a table and the triggers that fill it';
+
+CREATE FUNCTION changes_reset(source regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp
+AS $body$
+DECLARE
+	own text := (SELECT extnamespace::regnamespace FROM pg_extension WHERE extname = 'uuid9562');
+	entry record;
+BEGIN
+	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', source::oid::bigint));
+	EXECUTE format('SELECT * FROM %s.changes_catalog WHERE source = $1', own) INTO entry USING source;
+	IF entry.source IS NULL THEN
+		RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not tracked', source);
+	END IF;
+	entry.identity := gen_random_uuid();
+	EXECUTE format('SELECT %1$s.changes_register(jsonb_populate_record(NULL::%1$s.changes_catalog, $1))', own) USING to_jsonb(entry);
+END$body$;
+COMMENT ON FUNCTION changes_reset(regclass) IS 'let all readers of a table copy the whole table again';
+
+-- Planner settings of changes_read(): the entries of a page and their rows are found by index, with
+-- or without statistics, and each of its own statements is planned once in a session.
+CREATE FUNCTION changes_read(reader text, source anyelement, page integer DEFAULT 1000, after text DEFAULT NULL,
+	OUT change_type text, OUT data anyelement, OUT change_position text)
+RETURNS SETOF record
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET row_security = on
+	SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
+AS $body$
+#variable_conflict use_column
+DECLARE
+	own text := '@extschema@';
+	relation regclass := (SELECT typrelid FROM pg_type WHERE oid = pg_typeof(changes_read.source));
+	given text[];		-- fields of the position after which to continue
+	tracked record;
+	state record;
+	other regclass;
+	confirmation text := changes_read.after;
+	is_lost boolean;
+	start uuid;			-- entries after it have not been read
+	horizon uuid;
+	entries uuid[];		-- the entry at "start" and the next one
+	last uuid;			-- last entry of the page
+	alive integer[];
+	key record;
+	change record;
+BEGIN
+	IF reader IS NULL OR reader = '' THEN
+		RAISE invalid_parameter_value USING MESSAGE = 'name of reader must not be null or empty';
+	ELSIF page IS NULL OR page < 1 THEN
+		RAISE invalid_parameter_value USING MESSAGE = format('value %s is out of range for page', coalesce(page::text, 'NULL')),
+			DETAIL = 'A page has at least one change.';
+	ELSIF relation IS NULL OR relation = 0 THEN
+		RAISE datatype_mismatch USING MESSAGE = format('type %s is not the row type of a table', pg_typeof(changes_read.source)),
+			HINT = 'Pass a null value of the table''s row type: changes_read(''...'', NULL::customer).';
+	ELSIF current_setting('transaction_isolation') <> 'read committed' THEN
+		RAISE active_sql_transaction USING MESSAGE = format('cannot execute changes_read() at isolation level %s', upper(current_setting('transaction_isolation'))),
+			HINT = 'Execute it in a READ COMMITTED transaction.';
+	END IF;
+	IF after IS NOT NULL THEN
+		given := @extschema@.changes_position_fields(after);
+	END IF;
+	SELECT l.oid::regclass AS log, has_table_privilege(relation, 'SELECT') AS may_read, has_table_privilege(l.oid, 'SELECT') AS may_read_log
+	INTO tracked
+	FROM @extschema@.changes_catalog AS c LEFT JOIN pg_class AS l ON l.oid = c.log WHERE c.source = relation;
+	IF NOT FOUND THEN
+		RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not tracked', relation),
+			HINT = CASE WHEN (SELECT relispartition FROM pg_class WHERE oid = relation) THEN 'Read the changes of the partitioned table.'
+						ELSE format('Call changes_track(%L) as the owner of the table.', relation) END;
+	ELSIF NOT tracked.may_read THEN
+		RAISE insufficient_privilege USING MESSAGE = format('permission denied for table %s', relation);
+	ELSIF NOT tracked.may_read_log THEN
+		RAISE insufficient_privilege USING MESSAGE = format('permission denied for log %s of table %s', tracked.log, relation),
+			HINT = format('As the owner of the table, execute GRANT SELECT ON %s TO %I.', tracked.log, current_user);
+	END IF;
+	-- one session at a time reads the pages of a reader, and nobody alters the table or the log meanwhile
+	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_read ' || reader, relation::oid::bigint));
+	EXECUTE 'LOCK TABLE ONLY ' || concat_ws(', ONLY ', relation, tracked.log) || ' IN ACCESS SHARE MODE';
+
+	FOR attempt IN 1 .. 2 LOOP
+		SELECT c.log, c.key, c.identity, c.purged, c.reader_expiry, place.branch, place.timeline, s.problem,
+			   c.server = place.server AND c.parts = s.parts AND c.log_file = l.relfilenode AND c.purged <= @extschema@.uuidv7_horizon()
+				   AND s.structure[3:] <@ c.structure AND (s.structure[1] = c.structure[1] OR s.structure[2] = c.structure[2]) AS unchanged,
+			   l.oid IS NOT NULL AND @extschema@.changes_is_log(c.log) AS is_log,
+			   ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = c.log AND attnum > 0 ORDER BY attnum) AS log_columns,
+			   r.identity AS reader_identity, r.owner, r.generation, r.confirmed, r.confirmed_position, r.page_position, r.page_pid,
+			   r.abandoned, r.abandoned_by, r.abandoned_at, r.seen
+		INTO state
+		FROM @extschema@.changes_place(false) AS place, @extschema@.changes_catalog AS c
+		LEFT JOIN pg_class AS l ON l.oid = c.log
+		LEFT JOIN @extschema@.changes_reader AS r ON r.source = c.source AND r.reader = changes_read.reader,
+		@extschema@.changes_state(c.source) AS s
+		WHERE c.source = relation;
+		IF state.problem IS NOT NULL OR state.is_log IS NOT TRUE THEN
+			RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not logged', relation),
+				DETAIL = coalesce(upper(left(state.problem, 1)) || substr(state.problem, 2) || '.', 'The log has been dropped or altered.'),
+				HINT = format('Call changes_track(%L) as the owner of the table. All readers then copy the whole table.', relation);
+		END IF;
+		EXIT WHEN state.unchanged;
+		PERFORM @extschema@.changes_notice(relation);
+	END LOOP;
+	IF row_security_active(relation) OR row_security_active(state.log) THEN
+		RAISE insufficient_privilege USING MESSAGE = format('row-level security hides rows of table %s or its log from role %s', relation, current_user),
+			HINT = 'Read the changes as a role that has the attribute BYPASSRLS or owns the table.';
+	ELSIF NOT pg_has_role(state.owner, 'USAGE') AND NOT (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = relation) THEN
+		RAISE insufficient_privilege USING MESSAGE = format('reader "%s" of table %s belongs to role %s', reader, relation, state.owner),
+			HINT = 'Choose another name for the reader.';
+	END IF;
+
+	-- Where to continue.  A copy of the whole table counts only if the server has run without a crash
+	-- or promotion until it was confirmed, because the copied rows can have been lost otherwise.
+	IF after IS NULL AND state.reader_identity = state.identity AND state.confirmed IS NOT NULL THEN
+		IF state.abandoned IS NOT NULL THEN
+			-- sessions that can still apply the rows of an abandoned page; the others can have done so
+			alive := ARRAY(SELECT pid FROM pg_stat_get_activity(NULL) WHERE pid = ANY (state.abandoned_by) AND state.abandoned_at > now() - interval '10 minutes');
+			IF cardinality(alive) < cardinality(state.abandoned_by) THEN
+				state.confirmed := least(state.confirmed, state.abandoned);
+				state.abandoned_by := alive;
+				state.abandoned := CASE WHEN alive <> '{}' THEN state.abandoned END;
+			END IF;
+		END IF;
+		confirmation := state.confirmed_position;
+		given := string_to_array(confirmation, '.');
+		given[5] := state.confirmed;
+		is_lost := given[7] <> state.timeline::text;
+	ELSIF after IS NOT NULL AND given[2] = state.identity::text THEN
+		is_lost := given[4] = '' AND given[6] <> state.branch AND after IS DISTINCT FROM state.confirmed_position;
+	ELSE
+		SELECT c.source INTO other FROM @extschema@.changes_catalog AS c WHERE c.identity::text = given[2];
+		IF other IS NOT NULL THEN
+			RAISE invalid_parameter_value USING MESSAGE = format('position of table %s cannot be used for table %s', other, relation);
+		END IF;
+		is_lost := true;
+	END IF;
+	start := given[5];
+	is_lost := is_lost OR start < state.purged OR @extschema@.changes_is_lost(given[6], start, given[7]::bigint, given[8]::pg_lsn);
+	horizon := @extschema@.uuidv7_horizon();
+	IF NOT is_lost THEN
+		-- the entry at which the reader stands must be there, unless it has been purged
+		EXECUTE format('SELECT ARRAY(SELECT %1$I FROM ONLY %2$s WHERE %1$I >= $1 AND %1$I < $2 ORDER BY %1$I LIMIT 2)', state.log_columns[1], state.log)
+			INTO entries USING start, horizon;
+		is_lost := entries[1] = start IS NOT TRUE AND start <> state.purged;
+	END IF;
+	IF NOT is_lost AND entries[cardinality(entries)] > start THEN
+		-- the last entry of the page, which ends before an entry that stands for the whole table
+		EXECUTE format('
+			WITH entry AS MATERIALIZED (
+					SELECT %1$I AS id, %2$I IS NULL AS whole FROM ONLY %3$s WHERE %1$I > $1 AND %1$I < $2 ORDER BY %1$I LIMIT $3),
+				whole AS MATERIALIZED (SELECT id FROM entry WHERE whole ORDER BY id LIMIT 1)
+			SELECT id FROM entry WHERE (id < (SELECT id FROM whole)) IS NOT FALSE ORDER BY id DESC LIMIT 1', state.log_columns[1], state.log_columns[2], state.log)
+			INTO last USING start, horizon, page;
+		is_lost := last IS NULL;
+	END IF;
+
+	state.generation := coalesce(state.generation, 0) + CASE WHEN is_lost OR last IS NOT NULL THEN 1 ELSE 0 END;
+	IF is_lost THEN
+		start := NULL;
+		EXECUTE format('
+			SELECT greatest((SELECT %1$I FROM ONLY %2$s WHERE %1$I > $1 AND %1$I < $2 ORDER BY %1$I DESC LIMIT 1), $1)',
+			state.log_columns[1], state.log) INTO last USING state.purged, horizon;
+		change_type := 'reset';
+		SELECT concat_ws('.', 'changes1', state.identity, state.generation, '', last, state.branch, place.timeline, place.lsn)
+		INTO change_position FROM @extschema@.changes_place(true) AS place;
+		change_position := concat_ws('.', change_position, left(md5(change_position), 8));
+		RETURN NEXT;
+	ELSIF last IS NOT NULL THEN
+		SELECT string_agg(format('r.%I OPERATOR(%s) e.%I', attname, operator, log_column), ' AND ' ORDER BY n) AS same_row,
+			   string_agg(format('r.%I::%s', attname, type), ', ' ORDER BY n) AS row_key,
+			   string_agg(format('e.%I', log_column), ', ' ORDER BY n) AS entry_key,
+			   (SELECT string_agg(coalesce('e.' || quote_ident(state.log_columns[array_position(state.key, attnum) + 1]), format('(NULL::%s).%I', relation, attname)), ', ' ORDER BY attnum)
+				FROM pg_attribute WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped) AS columns
+		INTO key
+		FROM (
+			SELECT n, t.attname, e.attname AS log_column, format_type(e.atttypid, -1) AS type,
+				   coalesce((SELECT format('%I.%s', nspname, oprname)
+							 FROM pg_amop JOIN pg_operator AS o ON o.oid = amopopr JOIN pg_namespace AS s ON s.oid = oprnamespace
+							 WHERE amopfamily = opcfamily AND amopstrategy = 3 AND amoplefttype = opcintype AND amoprighttype = opcintype),
+							'pg_catalog.=') AS operator
+			FROM pg_index, unnest(state.key, indclass::oid[]) WITH ORDINALITY AS k (number, class, n)
+			JOIN pg_opclass ON pg_opclass.oid = class
+			JOIN pg_attribute AS e ON e.attrelid = state.log AND e.attnum = n + 1
+			JOIN pg_attribute AS t ON t.attrelid = relation AND t.attnum = number
+			WHERE indrelid = relation AND indisprimary) AS part;
+		-- each key once, where it changed last; keys differ if their bytes differ
+		FOR change IN EXECUTE format('
+			WITH place AS MATERIALIZED (SELECT * FROM %1$s.changes_place(true)),
+				entry AS MATERIALIZED (
+					SELECT DISTINCT ON (ROW(%4$s)::record) e.* FROM ONLY %2$s AS e WHERE %3$I > $1 AND %3$I <= $2
+					ORDER BY ROW(%4$s)::record USING OPERATOR(pg_catalog.*<), %3$I DESC)
+			SELECT CASE WHEN t.found THEN ''upsert'' ELSE ''delete'' END AS type,
+				   CASE WHEN t.found THEN t.row ELSE ROW(%5$s)::%6$s END AS data,
+				   concat_ws(''.'', ''changes1'', $3, $4, $1, e.%3$I, $5, place.timeline, place.lsn) AS position
+			FROM place, entry AS e LEFT JOIN LATERAL (
+				SELECT true AS found, CASE WHEN true THEN r.* END AS row
+				FROM %6$s AS r WHERE %7$s AND ROW(%8$s)::record OPERATOR(pg_catalog.*=) ROW(%4$s)::record LIMIT 1) AS t ON true
+			ORDER BY e.%3$I', own, state.log, state.log_columns[1], key.entry_key, key.columns, relation, key.same_row, key.row_key)
+			USING start, last, state.identity, state.generation, state.branch
+		LOOP
+			change_type := change.type;
+			data := change.data;
+			change_position := concat_ws('.', change.position, left(md5(change.position), 8));
+			RETURN NEXT;
+		END LOOP;
+		IF (SELECT c.purged > start FROM @extschema@.changes_catalog AS c WHERE c.source = relation) THEN
+			RAISE serialization_failure USING MESSAGE = 'log entries have been purged while they were read',
+				HINT = 'Call changes_read() again.';
+		END IF;
+	ELSIF confirmation IS NOT DISTINCT FROM state.confirmed_position AND state.seen > now() - least(interval '1 hour', state.reader_expiry / 10) THEN
+		RETURN;	-- an empty page writes nothing
+	END IF;
+
+	-- Another session has read a page that has not been confirmed.  It can still apply the rows.
+	IF after IS NULL AND change_position IS NOT NULL AND state.page_pid <> pg_backend_pid()
+		AND (state.confirmed IS NULL OR split_part(state.page_position, '.', 5)::uuid > state.confirmed)
+		AND EXISTS (SELECT FROM pg_stat_get_activity(state.page_pid)) THEN
+		state.abandoned := least(state.abandoned, coalesce(nullif(split_part(state.page_position, '.', 4), ''), split_part(state.page_position, '.', 5))::uuid);
+		state.abandoned_by := array_remove(state.abandoned_by, state.page_pid) || state.page_pid;
+		state.abandoned_at := now();
+	END IF;
+	INSERT INTO @extschema@.changes_reader AS r (reader, source, identity, generation, confirmed, confirmed_position, hold, page_position, page_pid, seen)
+	VALUES (changes_read.reader, relation, state.identity, state.generation, start, CASE WHEN start IS NOT NULL THEN confirmation END,
+		coalesce(least(start, state.abandoned), last), coalesce(change_position, after), pg_backend_pid(), now())
+	ON CONFLICT (reader, source) DO UPDATE SET identity = excluded.identity, generation = excluded.generation, confirmed = excluded.confirmed,
+		confirmed_position = excluded.confirmed_position, hold = excluded.hold, seen = now(), page_pid = excluded.page_pid,
+		page_position = CASE WHEN change_position IS NULL THEN r.page_position ELSE excluded.page_position END,
+		abandoned = state.abandoned, abandoned_by = state.abandoned_by, abandoned_at = state.abandoned_at;
+	IF after IS NOT NULL AND start IS NOT NULL THEN
+		PERFORM @extschema@.changes_purge(relation, '10 minutes', 10000);
+	END IF;
+END$body$;
+COMMENT ON FUNCTION changes_read(text, anyelement, integer, text) IS 'read a page of changed rows of a tracked table';
+
+CREATE FUNCTION changes_done(reader text, "position" text DEFAULT NULL) RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET row_security = on SET plan_cache_mode = force_generic_plan
+AS $body$
+#variable_conflict use_column
+DECLARE
+	given text[];
+	tables regclass[];
+	readers bigint;
+	current record;
+	other regclass;
+BEGIN
+	IF "position" IS NOT NULL THEN
+		given := @extschema@.changes_position_fields("position");
+	END IF;
+	SELECT array_agg(c.source) FILTER (WHERE given IS NULL OR c.identity::text = given[2]), count(*) INTO tables, readers
+	FROM @extschema@.changes_reader AS r JOIN @extschema@.changes_catalog AS c USING (source) JOIN pg_class AS t ON t.oid = c.source
+	WHERE r.reader = changes_done.reader;
+	IF readers = 0 THEN
+		RAISE undefined_object USING MESSAGE = format('reader "%s" does not exist', reader);
+	ELSIF cardinality(tables) > 1 THEN
+		RAISE ambiguous_parameter USING MESSAGE = format('reader "%s" reads more than one table', reader),
+			HINT = 'Pass the position of the last change that has been applied.';
+	ELSIF tables IS NULL THEN
+		SELECT c.source INTO other FROM @extschema@.changes_catalog AS c WHERE c.identity::text = given[2];
+		IF other IS NOT NULL THEN
+			RAISE invalid_parameter_value USING MESSAGE = format('reader "%s" has not read table %s', reader, other);
+		END IF;
+		-- The log has got a new identity, so changes_read() returns "reset".  If it has already done so, the
+		-- rows of the old page can have replaced newer ones.
+		UPDATE @extschema@.changes_reader AS r SET generation = r.generation + 1, confirmed = NULL, confirmed_position = NULL
+		WHERE r.reader = changes_done.reader
+			AND NOT EXISTS (SELECT FROM @extschema@.changes_reader AS o WHERE o.reader = changes_done.reader AND o.identity::text = given[2]);
+		RETURN;
+	END IF;
+
+	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_read ' || reader, tables[1]::oid::bigint));
+	SELECT r.*, place.branch, place.timeline INTO current
+	FROM @extschema@.changes_reader AS r, @extschema@.changes_place(false) AS place WHERE r.reader = changes_done.reader AND r.source = tables[1];
+	IF NOT pg_has_role(current.owner, 'USAGE') AND NOT (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = tables[1]) THEN
+		RAISE insufficient_privilege USING MESSAGE = format('reader "%s" of table %s belongs to role %s', reader, tables[1], current.owner);
+	ELSIF "position" IS NULL AND current.page_pid <> pg_backend_pid() THEN
+		RAISE object_not_in_prerequisite_state USING MESSAGE = format('another session has read the last page of reader "%s"', reader),
+			HINT = 'Pass the position of the last change that has been applied.';
+	END IF;
+	"position" := coalesce("position", current.page_position);
+	given := string_to_array("position", '.');
+	IF given[3]::bigint <> current.generation THEN
+		-- another page has been returned since, so rows of this page can have replaced newer ones
+		current.generation := current.generation + 1;
+		current.confirmed := CASE WHEN current.confirmed IS NOT NULL THEN least(current.confirmed, coalesce(nullif(given[4], ''), given[5])::uuid) END;
+	ELSIF given[4] = '' AND (given[6] <> current.branch OR given[7] <> current.timeline::text) THEN
+		RETURN;	-- copied rows can have been lost by a crash, so changes_read() returns "reset" again
+	ELSIF given[5]::uuid > current.confirmed IS NOT FALSE THEN
+		current.confirmed := given[5];
+		current.confirmed_position := "position";
+	END IF;
+	UPDATE @extschema@.changes_reader AS r
+	SET generation = current.generation, confirmed = current.confirmed, confirmed_position = current.confirmed_position,
+		hold = coalesce(least(current.confirmed, r.abandoned), r.hold), seen = now()
+	WHERE r.reader = changes_done.reader AND r.source = tables[1];
+	PERFORM @extschema@.changes_purge(tables[1], '10 minutes', 10000);
+END$body$;
+COMMENT ON FUNCTION changes_done(text, text) IS 'confirm that a reader has applied changes up to a position, or those of its last page';
+
+-- Entries that are not older than "keep" stay, because a process that was overtaken by another one of
+-- the same name, or whose target has lost its last transactions, continues at an earlier position.
+CREATE FUNCTION changes_purge(source regclass, keep interval DEFAULT '10 minutes', max_entries integer DEFAULT NULL) RETURNS bigint
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
+AS $body$
+#variable_conflict use_column
+DECLARE
+	entry record;
+	id text;
+	first uuid;
+	limited uuid;
+	deleted bigint;
+BEGIN
+	-- one session at a time; others need not wait
+	IF NOT pg_try_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', changes_purge.source::oid::bigint)) THEN
+		RETURN 0;
+	END IF;
+	SELECT l.oid::regclass AS log, c.purged, least(@extschema@.uuidv7_horizon(), @extschema@.uuidv7_floor(now() - keep),
+		(SELECT hold FROM @extschema@.changes_reader AS r WHERE r.source = c.source AND r.seen > now() - c.reader_expiry ORDER BY hold LIMIT 1)) AS last
+	INTO entry
+	FROM @extschema@.changes_catalog AS c JOIN pg_class AS l ON l.oid = c.log WHERE c.source = changes_purge.source;
+	IF entry.last > entry.purged IS NOT TRUE THEN
+		RETURN 0;
+	END IF;
+	-- lock it, so that its owner cannot alter it now
+	EXECUTE format('LOCK TABLE ONLY %s IN ROW EXCLUSIVE MODE', entry.log);
+	IF NOT @extschema@.changes_is_log(entry.log) THEN
+		RETURN 0;
+	END IF;
+	SELECT attname INTO id FROM pg_attribute WHERE attrelid = entry.log AND attnum = 1;
+	EXECUTE format('SELECT (SELECT %1$I FROM ONLY %2$s WHERE %1$I > $1 AND %1$I <= $2 ORDER BY %1$I LIMIT 1),
+						   (SELECT %1$I FROM ONLY %2$s WHERE %1$I > $1 AND %1$I <= $2 ORDER BY %1$I OFFSET $3 - 1 LIMIT 1)', id, entry.log)
+		INTO first, limited USING entry.purged, entry.last, max_entries;
+	IF first IS NULL THEN
+		RETURN 0;
+	END IF;
+	entry.last := coalesce(CASE WHEN max_entries IS NOT NULL THEN limited END, entry.last);
+	deleted := @extschema@.changes_delete(entry.log, entry.purged, entry.last);
+	UPDATE @extschema@.changes_catalog AS c SET purged = entry.last WHERE c.source = changes_purge.source;
+	RETURN deleted;
+END$body$;
+COMMENT ON FUNCTION changes_purge(regclass, interval, integer) IS 'delete log entries that all readers have confirmed';
+
+CREATE VIEW changes_tables AS
+SELECT c.source, c.log, c.operations, c.dropped_partitions, c.reader_expiry,
+	   CASE WHEN t.oid IS NULL THEN 'the table has been dropped'
+			WHEN l.oid IS NULL OR NOT changes_is_log(c.log) THEN 'the log has been dropped or altered'
+			ELSE s.problem END AS problem,
+	   ARRAY(SELECT split_part(part, ' ', 1)::oid::regclass FROM unnest(s.parts) AS part WHERE part LIKE '% file %' AND EXISTS (SELECT FROM pg_class WHERE oid = split_part(part, ' ', 1)::oid AND relkind = 'r')) AS without_truncate_trigger,
+	   greatest(l.reltuples, 0)::bigint AS estimated_entries,
+	   nullif(c.purged, '00000000-0000-0000-0000-000000000000') AS purged
+FROM changes_catalog AS c
+LEFT JOIN pg_class AS t ON t.oid = c.source
+LEFT JOIN pg_class AS l ON l.oid = c.log
+LEFT JOIN LATERAL changes_state(c.source) AS s ON t.oid IS NOT NULL;
+GRANT SELECT ON changes_tables TO PUBLIC;
+COMMENT ON VIEW changes_tables IS 'tracked tables, their logs, and what prevents readers from reading them';
+
+-- The numbers of entries are counted up to 100,000, and only if the caller may read the log.
+CREATE VIEW changes_readers AS
+SELECT r.reader, r.source, r.owner, r.seen,
+	   substring(waiting.entries FROM '<count>(\d+)<')::bigint AS entries_waiting,
+	   now() - uuidv7_timestamp(substring(waiting.entries FROM '<first>([^<]+)<')::uuid) AS oldest_waiting,
+	   CASE WHEN r.confirmed IS NULL OR r.identity <> c.identity OR r.confirmed < c.purged THEN 'copy of the whole table'
+			WHEN split_part(r.page_position, '.', 5)::uuid > r.confirmed THEN 'changes_done()'
+			WHEN substring(waiting.entries FROM '<first>([^<]+)<')::uuid < uuidv7_horizon() THEN 'changes_read()'
+			WHEN waiting.entries LIKE '%<first>%' THEN coalesce('transaction of process ' || holder.held_by_pid, 'prepared transaction ' || holder.held_by_prepared, 'changes_read()')
+	   END AS waits_for
+FROM changes_reader AS r
+JOIN changes_catalog AS c USING (source)
+LEFT JOIN pg_class AS l ON l.oid = c.log,
+uuid_generator_stats() AS holder,
+LATERAL (SELECT CASE WHEN has_table_privilege(l.oid, 'SELECT') AND changes_is_log(l.oid) THEN query_to_xml(
+		format('SELECT (SELECT %1$I FROM ONLY %2$s WHERE %1$I > %3$L ORDER BY %1$I LIMIT 1) AS first,
+				(SELECT count(*) FROM (SELECT FROM ONLY %2$s WHERE %1$I > %3$L LIMIT 100000) AS entry) AS count',
+			(SELECT attname FROM pg_attribute WHERE attrelid = l.oid AND attnum = 1),
+			(SELECT format('%I.%I', nspname, l.relname) FROM pg_namespace AS s WHERE s.oid = l.relnamespace),
+			coalesce(r.confirmed, c.purged)), false, false, '')::text END AS entries) AS waiting;
+GRANT SELECT ON changes_readers TO PUBLIC;
+COMMENT ON VIEW changes_readers IS 'readers of tracked tables, and what they wait for';

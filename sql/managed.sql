@@ -248,7 +248,8 @@ ALTER TABLE shop.orders ALTER id DROP DEFAULT, DROP CONSTRAINT orders_id_check;
 SET LOCAL client_min_messages = warning;
 DROP SCHEMA uuid9562 CASCADE;
 CREATE SCHEMA uuid9562;
-ALTER EXTENSION uuid9562 SET SCHEMA uuid9562;	-- instead of CREATE EXTENSION uuid9562 SCHEMA uuid9562
+DROP EXTENSION uuid9562;	-- of the other tests
+CREATE EXTENSION uuid9562 SCHEMA uuid9562;
 ALTER TABLE shop.orders ALTER id SET DEFAULT uuid9562.uuidv7_next(), ADD CHECK (uuid9562.uuid_is_v7(id)) NOT VALID;
 COMMIT;
 ALTER TABLE shop.orders VALIDATE CONSTRAINT orders_id_check;
@@ -256,9 +257,8 @@ INSERT INTO shop.orders DEFAULT VALUES;
 SELECT count(*), pg_relation_filenode('shop.orders') = :node AS not_rewritten FROM shop.orders;
 \pset tuples_only
 \d shop.orders
-ALTER EXTENSION uuid9562 SET SCHEMA public;
 SET client_min_messages = warning;
-DROP SCHEMA uuid9562;
-DROP SCHEMA shop CASCADE;
+DROP SCHEMA shop, uuid9562 CASCADE;
+CREATE EXTENSION uuid9562;
 DROP OWNED BY regress_uuid9562_owner;
 DROP ROLE regress_uuid9562_owner;

@@ -28,6 +28,7 @@
 
 #if PG_VERSION_NUM < 160000
 #define object_aclcheck(classid, oid, role, mode) pg_proc_aclcheck(oid, role, mode) /* functions */
+#define object_ownercheck(classid, oid, role) pg_class_ownercheck(oid, role)	/* relations */
 #define RelFileLocator RelFileNode
 #define PGIOAlignedBlock PGAlignedBlock
 #define guc_malloc(elevel, size) malloc(size)
@@ -73,6 +74,15 @@
 #define MODULE_MAGIC(version_string) PG_MODULE_MAGIC
 #define HAVE_RTE_GROUP false
 #define rte_group_exprs(rte) ((void) (rte), NIL)
+#endif
+
+/* PostgreSQL 16 added BufFileReadExact(). */
+#if PG_VERSION_NUM < 160000
+#define BufFileReadExact(file, pointer, size) \
+	do { \
+		if (BufFileRead(file, pointer, size) != (size)) \
+			elog(ERROR, "could not read %zu bytes from temporary file", (size_t) (size)); \
+	} while (0)
 #endif
 
 #ifdef WIN32

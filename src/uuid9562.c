@@ -4,6 +4,7 @@
  */
 #include "compat.h"
 
+#include "changes/changes.h"
 #include "ordered/shared_state.h"
 #include "settings.h"
 
@@ -20,4 +21,5 @@ _PG_init(void)
 {
 	uuid9562_define_settings();
 	uuid9562_ordered_init();
+	uuid9562_changes_init();
 }

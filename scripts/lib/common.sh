@@ -370,6 +370,10 @@ start_server() {
 		shared_buffers = 256MB
 		max_wal_size = 4GB
 	END
+	# PostgreSQL 15 and 16 have ordered IDs only if the library is preloaded
+	case $("$PG_CONFIG" --version) in
+	*' 15'* | *' 16'*) echo "shared_preload_libraries = 'uuid9562'" >>"$server/data/postgresql.conf" ;;
+	esac
 	as_server_user pg_ctl -D "$server/data" -l "$server/log" -w start >"$server/pg_ctl.log" 2>&1 ||
 		{ cat "$server/pg_ctl.log" "$server/log" >&2; die "the server did not start"; }
 }

@@ -12,33 +12,35 @@ WHERE e.extname = 'uuid9562';
 
 SELECT is_empty(
 	$$SELECT oid::regprocedure FROM members
-	  WHERE prokind = 'f' AND proisstrict = (proname ~ '_(after|position)$' OR (proname ~ '_(lower|upper)_bound$' AND pronargs = 2))$$,
-	'every function is strict, except those that return the bound for a time, and those of positions');
+	  WHERE prokind = 'f' AND probin IS NOT NULL AND proisstrict = (proname ~ '_(after|position)$' OR (proname ~ '_(lower|upper)_bound$' AND pronargs = 2))$$,
+	'every C function is strict, except those that return the bound for a time, and those of positions');
 SELECT set_eq(
 	$$SELECT proname::text FROM members WHERE NOT has_function_privilege('public', oid, 'EXECUTE')$$,
-	$$VALUES ('uuid_generator_reset'), ('uuid_generator_advance'), ('uuidv7_encrypt'), ('uuidv7_decrypt')$$,
-	'everybody may call every function except those that reset or advance generators or use keys');
+	$$VALUES ('uuid_generator_reset'), ('uuid_generator_advance'), ('uuidv7_encrypt'), ('uuidv7_decrypt'),
+			 ('changes_log_rows'), ('changes_delete')$$,
+	'everybody may call every function except those that reset or advance generators, use keys or write logs');
 SELECT is_empty(
 	$$SELECT pg_describe_object(classid, objid, 0) FROM members
 	  WHERE obj_description(objid, classid::regclass::name) IS NULL AND objid <> to_regtype('uuidv7_period[]')$$,
 	'every object has a comment');
 SELECT is_empty(
 	$$SELECT oid::regprocedure FROM members
-	  WHERE prokind = 'f' AND prosrc !~ ('^uuid9562_' || replace(proname, 'uuidv7_next', 'uuidv7') || '(_[a-z]+)?$')$$,
+	  WHERE prokind = 'f' AND probin IS NOT NULL AND prosrc !~ ('^uuid9562_' || replace(proname, 'uuidv7_next', 'uuidv7') || '(_[a-z]+)?$')$$,
 	'every C function has the name of its SQL function, with the prefix uuid9562_');
 SELECT results_eq(
 	$$SELECT pg_type.oid::regtype::text FROM pg_type JOIN members ON classid = 'pg_type'::regclass AND objid = pg_type.oid WHERE typcategory <> 'A'$$,
 	$$VALUES ('uuidv7_period')$$,
 	'the extension has no type of its own, except a domain');
 SELECT set_eq(
-	$$SELECT proname::text, proparallel::text FROM members WHERE proparallel <> 's'$$,
+	$$SELECT proname::text, proparallel::text FROM members
+	  WHERE proparallel <> CASE WHEN proname ~ '^changes_' AND proname <> 'changes_position_fields' THEN 'u' ELSE 's' END$$,
 	$$VALUES ('uuidv7_ordered', 'r'), ('uuidv7_stamp_trigger', 'r'), ('uuidv7_guard_trigger', 'r'),
 			 ('uuidv7_horizon', 'r'), ('uuidv7_position', 'r'), ('uuidv7_after', 'r'),
 			 ('uuid_replay_target', 'r'), ('uuid_has_replayed', 'r'),
 			 ('uuid_generator_stats', 'r'), ('uuid_generator_branches', 'r'),
 			 ('uuid_generator_advance', 'u'), ('uuid_generator_reset', 'u'),
 			 ('uuidv7_encrypt', 'r'), ('uuidv7_decrypt', 'r')$$,
-	'every function is parallel safe, except those that use the ordered generator or keys');
+	'every function is parallel safe, except those that use the ordered generator, keys or logs');
 
 SELECT set_eq(
 	$$SELECT proname::text, prosupport::regproc::text FROM members WHERE prosupport <> 0$$,

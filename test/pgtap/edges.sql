@@ -1,5 +1,5 @@
 -- Call every function of the extension that a query can call, with every combination of edge
--- values of its arguments' types.  Each call must return a value, or raise an error with a
+-- values of its arguments' types, except two that trust their callers, the functions of changes.  Each call must return a value, or raise an error with a
 -- SQLSTATE that the manual lists.
 
 BEGIN;
@@ -9,6 +9,9 @@ SELECT is(count(*), 0::bigint, 'uuid_least() and uuid_greatest() are LEAST and G
 FROM unnest(ARRAY[public.nil_uuid(), public.uuidv7(), gen_random_uuid(), public.max_uuid()]) AS a,
 	 unnest(ARRAY[public.nil_uuid(), public.uuidv7(), gen_random_uuid(), public.max_uuid()]) AS b
 WHERE public.uuid_least(a, b) IS DISTINCT FROM least(a, b) OR public.uuid_greatest(a, b) IS DISTINCT FROM greatest(a, b);
+
+CREATE TABLE edge_tracked (id int PRIMARY KEY, name text);
+CREATE TABLE edge_other (id int PRIMARY KEY);
 
 -- edge values as SQL text, since PostgreSQL before 17 cannot read infinite intervals
 CREATE TEMP TABLE edges (type regtype, value text);
@@ -51,7 +54,12 @@ FROM (VALUES
 	('tstzrange', ARRAY[
 		'NULL', '''empty''', '''(,)''', '''[2026-01-01,2026-01-01]''', '''(2026-01-01,2026-01-01)''', '''[-infinity,infinity]''',
 		'''(infinity,)''', '''(,-infinity)''', '''[4713-01-01 BC,294276-12-31]''', '''[epoch,)''', '''[,epoch)''',
-		'''[10889-08-02,)''', '''(,1582-10-15)'''])) AS a (type, choices), unnest(choices) AS value;
+		'''[10889-08-02,)''', '''(,1582-10-15)''']),
+	('text[]', ARRAY['NULL', '''{}''', '''{insert,NULL}''', '''{insert}''', '''{select}''']),
+	('pg_lsn', ARRAY['NULL', '''0/0''', '''FFFFFFFF/FFFFFFFF''']),
+	('regclass', ARRAY['NULL', '0', '4294967295', '''edge_tracked''', '''edge_other''', '''edge_other_pkey''', '''pg_class''']),
+	('anyelement', ARRAY['NULL', '1', '''x''::text', 'NULL::edge_tracked', 'NULL::edge_other', 'ROW(1, ''x'')', '''{}''::int[]']),
+	('public.changes_catalog', ARRAY['NULL', 'jsonb_populate_record(NULL::public.changes_catalog, ''{"source": "0"}'')'])) AS a (type, choices), unnest(choices) AS value;
 INSERT INTO edges SELECT 'interval', value FROM (VALUES ('''infinity'''), ('''-infinity''')) AS a (value)
 WHERE current_setting('server_version_num')::int >= 170000;
 
@@ -63,25 +71,30 @@ DECLARE
 	state text;
 BEGIN
 	FOR f IN
-		SELECT p.proname, p.oid::regprocedure AS name, p.pronamespace::regnamespace AS namespace,
+		SELECT p.proname, p.pronargs - p.pronargdefaults AS required, p.oid::regprocedure AS name, p.pronamespace::regnamespace AS namespace,
 			   ARRAY(SELECT CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
 					 FROM unnest(p.proargtypes) WITH ORDINALITY AS a (type, place) JOIN pg_type AS t ON t.oid = a.type ORDER BY place) AS types
 		FROM pg_depend AS d JOIN pg_extension AS e ON d.refobjid = e.oid AND d.deptype = 'e'
 			 JOIN pg_proc AS p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
 		WHERE e.extname = 'uuid9562' AND NOT 'internal'::regtype = ANY (p.proargtypes) AND p.prorettype <> 'trigger'::regtype
-		-- call the ordered functions first, since a horizon requires an ordered value;
-		-- at the end call uuid_generator_advance(), which advances generators to the
-		-- last time of their field, and then uuid_generator_reset()
+			  AND p.proname NOT IN ('changes_delete', 'changes_log_rows')
+		-- call the ordered functions first, since a horizon requires an ordered value, and
+		-- changes_read() after changes_track() and before changes_done(); at the end call
+		-- uuid_generator_advance(), which advances generators to the last time of their
+		-- field, and then uuid_generator_reset()
 		ORDER BY p.proname !~ '_ordered$',
-			array_position(ARRAY['uuid_generator_advance', 'uuid_generator_reset'], p.proname::text) NULLS FIRST
+			array_position(ARRAY['changes_track', 'changes_read', 'changes_done', 'changes_untrack', 'uuid_generator_advance', 'uuid_generator_reset'],
+						   p.proname::text) NULLS FIRST
 	LOOP
 		FOR combination IN
-			SELECT concat_ws(', ', 'CAST(' || a.value || ' AS ' || a.type || ')', 'CAST(' || b.value || ' AS ' || b.type || ')',
-							 'CAST(' || c.value || ' AS ' || c.type || ')')
+			SELECT concat_ws(', ', 'CAST(' || a.value || ' AS ' || a.type || ')',
+							 CASE b.type WHEN 'anyelement'::regtype THEN b.value ELSE 'CAST(' || b.value || ' AS ' || b.type || ')' END,
+							 'CAST(' || c.value || ' AS ' || c.type || ')', 'CAST(' || d.value || ' AS ' || d.type || ')')
 			FROM (SELECT 1) AS one
 				 LEFT JOIN edges AS a ON a.type = f.types[1]
 				 LEFT JOIN edges AS b ON b.type = f.types[2]
 				 LEFT JOIN edges AS c ON c.type = f.types[3]
+				 LEFT JOIN edges AS d ON d.type = f.types[4] AND f.required >= 4
 		LOOP
 			state := '00000';
 			BEGIN
@@ -100,18 +113,20 @@ SELECT cmp_ok(count(*), '>', 8000::bigint, 'there are thousands of calls') FROM 
 SELECT is((SELECT count(DISTINCT function) FROM calls),
 	(SELECT count(*) FROM pg_depend AS d JOIN pg_extension AS e ON d.refobjid = e.oid AND d.deptype = 'e'
 		  JOIN pg_proc AS p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
-	 WHERE e.extname = 'uuid9562' AND NOT 'internal'::regtype = ANY (p.proargtypes) AND p.prorettype <> 'trigger'::regtype), 'every function is called');
--- 22008: time out of range; 22003: argument out of range; 22023 and 22P02: invalid
--- input; 42704: no key; 55000: no node ID, no shared memory or no ordered value yet
+	 WHERE e.extname = 'uuid9562' AND NOT 'internal'::regtype = ANY (p.proargtypes) AND p.prorettype <> 'trigger'::regtype
+			  AND p.proname NOT IN ('changes_delete', 'changes_log_rows')), 'every function is called');
+-- 22008: time out of range; 22003: argument out of range; 22004, 22023 and 22P02: invalid
+-- input; 42601: empty name; 42704: no key or reader; 42804, 42809, 42P01, 42P08: wrong table; 42P07: log exists;
+-- 55000: no node ID, no shared memory, no ordered value yet, or table not tracked
 SELECT is_empty(
 	$$SELECT function, call, state FROM calls
-	  WHERE state NOT IN ('00000', '22008', '22003', '22023', '22P02', '42704', '55000')$$,
+	  WHERE state NOT IN ('00000', '22008', '22003', '22004', '22023', '22P02', '42601', '42704', '42804', '42809', '42P01', '42P07', '42P08', '55000')$$,
 	'each call returns a value or an error that the manual lists');
 SELECT is_empty(
 	$$SELECT function FROM calls GROUP BY function
 	  HAVING bool_and(state <> '00000')
 		 AND function <> 'uuidv8_node()'
-		 AND (current_setting('server_version_num')::int >= 170000 OR function !~ '(_ordered|_horizon|_after|_position|_target|_branches|_stats|_reset)')$$,
+		 AND (current_setting('server_version_num')::int >= 170000 OR function !~ '(^changes_|_ordered|_horizon|_after|_position|_target|_branches|_stats|_reset)')$$,
 	'every function returns a value for some arguments');
 SELECT is_empty(
 	$$SELECT function, call, state FROM calls

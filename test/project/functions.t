@@ -60,7 +60,7 @@ while ($script =~ /^CREATE (FUNCTION|AGGREGATE) (?:uuid9562_)?(\w+)$parentheses/
 
 	# words that the manual can write in another form or omit
 	my %other = map { $_ => 1 } qw(convert decrypt does extract for from generate generated with);
-	my ($types) = map { join ', ', map { s/ DEFAULT .*//r =~ s/^\w+ (?=\w)//r } split /, / } $object =~ /\((.*)\)/;
+	my ($types) = map { join ', ', map { s/ DEFAULT .*//r =~ s/^"?\w+"? (?=\w)//r } split /, / } $object =~ /\((.*)\)/;
 	my $section = ($entries{$object} // '') =~ s/\s+/ /gr =~ s/\bv(?=\d\b)/version /gr;
 	my @words = grep { !$other{$_} } ($comments{"$name($types)"} // 'no comment') =~ /\w{3,}|\d+/g;
 	is_deeply([ grep { $section !~ /\b\Q$_\E/i } @words, $arguments =~ /\bOUT "?(\w+)/g ], [], "the section of $object has the words of its comment");
