@@ -353,7 +353,8 @@ as_server_user() {
 	if [ "$(id -u)" -eq 0 ]; then (cd "$server" && runuser -u postgres -- "$@"); else "$@"; fi
 }
 
-# Start a server that accepts connections only on a socket in its folder.
+# Start a server that accepts connections only on a socket in its folder.  Compiling queries at run
+# time (JIT) would take most of the time of the tests.
 start_server() {
 	local pg_config=$PG_CONFIG
 
@@ -367,6 +368,7 @@ start_server() {
 		listen_addresses = ''
 		unix_socket_directories = '$server'
 		fsync = off
+		jit = off
 		shared_buffers = 256MB
 		max_wal_size = 4GB
 	END
@@ -403,6 +405,7 @@ copy_tests() {
 	cp -R "$root/$1" "$folder"
 	cp -R "$root/README.md" "$root/doc" "$root/examples" "$root/managed" "$folder"
 	chmod -R a+rX "$folder"
+	echo 'jit = off' >"$folder/settings"
 	mkdir -p "$folder/cluster" "$folder/tmp"
 	[ "$(id -u)" -ne 0 ] || chown postgres: "$folder" "$folder/cluster" "$folder/tmp"
 }
@@ -422,7 +425,7 @@ cluster_tests() {
 	(
 		unset PGHOST PGPORT PGUSER PGDATABASE
 		as_server_user env "PATH=$PATH" "TMPDIR=$folder/tmp" "PERL5LIB=$perl5lib" "TESTDIR=$folder/cluster" \
-			"TESTDATADIR=$folder/cluster" "TESTLOGDIR=$folder/cluster/log" \
+			"TEMP_CONFIG=$folder/settings" "TESTDATADIR=$folder/cluster" "TESTLOGDIR=$folder/cluster/log" \
 			"PG_REGRESS=$pgxs/test/regress/pg_regress" "PG_CONFIG=$PG_CONFIG" \
 			prove --verbose --merge "${tests[@]}"
 	)

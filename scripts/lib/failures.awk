@@ -13,7 +13,8 @@ function named(path)
 	else if (index(path, server "/") == 1)
 		path = "test/" substr(path, length(server "/") + 1)
 	sub(/^\.\//, "", path)
-	return path ~ /^test\/core\// ? path ".c" : path
+	# the programs of test/core and test/schedules have no extension
+	return path ~ /^test\/.*\/[^.]+$/ ? path ".c" : path
 }
 
 # Print the first differences of a test of pg_regress, without the names of the files.

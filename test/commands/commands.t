@@ -59,16 +59,18 @@ program('prove', 'echo "ok 1 - one"; echo "1..1"');
 program('pg_prove', q{echo "test/pgtap/one.sql .. "; echo "ok 1 - one"; echo "ok 2 # SKIP not here"; echo "ok 3 - three # skip nor here"
 echo "# .. and dots"; echo "not ok 4 - four"; echo "# have: 4"; echo "ok 5 - five"; echo "# not of a failure"; echo "1..5"
 echo "test/pgtap/two.sql .. "; echo "this is why"; echo "Dubious, test returned 3"
+echo "test/schedules/three .. "; echo "not ok 1 - one"
 echo "test/pgtap/one.sql (Wstat: 0 Tests: 5 Failed: 1)"; echo "test/pgtap/two.sql (Wstat: 768 (exited 3) Tests: 0 Failed: 0)"; exit 1});
 my $printed = `scripts/test 2>&1 </dev/null`;
 is($? >> 8, 1, 'scripts/test fails if a test fails') or diag($printed);
-like($printed, qr/^contract and properties: pgTAP +2 passed +2 failed$/m, 'skipped pgTAP tests do not count as passed');
+like($printed, qr/^contract and properties: pgTAP +2 passed +3 failed$/m, 'skipped pgTAP tests do not count as passed');
 my $given = join '', map { "$_=$ENV{$_} " } grep { $ENV{$_} } qw(PG_CONFIG CC);
 my ($ending) = $printed =~ /^(skipped: not here\n(?s:.*))\z/m;
 my ($kept) = $printed =~ m{^the whole output: (/tmp/uuid9562-failed\.\w+)/output$}m;
 like($ending, qr{^skipped: not here
 (?:skipped: .*\n)*failed: test/pgtap/one\.sql: not ok 4 - four
     # have: 4
+failed: test/schedules/three\.c: not ok 1 - one
 failed: test/pgtap/two\.sql: failed without a failed test
     this is why
 
@@ -76,8 +78,9 @@ the whole output: \S+
 to repeat what failed:
   \Q$given\Escripts/test test/pgtap/one\.sql
   \Q$given\Escripts/test test/pgtap/two\.sql
+  \Q$given\Escripts/test test/schedules/three\.c
 
-\d+ passed, 2 failed
+\d+ passed, 3 failed
 \z}, 'the summary has the reasons of skipped tests, the first lines of each failure, and how to repeat it');
 ok($kept && -s "$kept/server.log" && `cat $kept/output` =~ /^# not of a failure$/m, 'the output of a failed run, and the log of the server, remain');
 system('rm', '-r', $kept) if $kept;

@@ -5,7 +5,7 @@
 -- PGOPTIONS='-c test.seed=0.5'.
 
 BEGIN;
-SELECT plan(62);
+SELECT plan(63);
 
 SELECT coalesce(nullif(current_setting('test.seed', true), ''), (random() * 2 - 1)::numeric(10,9)::text) AS seed \gset
 SELECT diag('test.seed=' || :'seed');
@@ -91,6 +91,17 @@ SELECT is_empty(
 	$$SELECT id, period FROM truth
 	  WHERE within IS DISTINCT FROM public.uuidv7_within(id, period) OR within IS DISTINCT FROM (id <@ period) OR within IS DISTINCT FROM (period @> id)$$,
 	'the functions agree with the timestamp of the ID');
+
+-- the function can become a part of a query that is compiled at run time
+SET LOCAL jit = on;
+SET LOCAL jit_above_cost = 0;
+SET LOCAL jit_inline_above_cost = 0;
+SET LOCAL jit_optimize_above_cost = 0;
+SELECT is_empty(
+	$$SELECT id, period FROM truth
+	  WHERE within IS DISTINCT FROM public.uuidv7_within(id, period)$$,
+	'the function agrees with the timestamp of the ID in a compiled query');
+SET LOCAL jit = off;
 
 -- rewritten conditions have the results of the definition: in the select list, where the
 -- result can be NULL, and in joins that scan the table or the index
