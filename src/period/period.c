@@ -24,8 +24,10 @@ first_micros(TimestampTz lower, bool inclusive)
 static int64
 last_micros(TimestampTz upper, bool inclusive)
 {
-	/* no overflow, since the conversion never returns the smallest int64 */
-	return timestamptz_to_unix_micros(upper) - (inclusive ? 0 : 1);
+	int64		last = timestamptz_to_unix_micros(upper);
+
+	Assert(last > PG_INT64_MIN);	/* the conversion adds an offset */
+	return inclusive ? last : last - 1;
 }
 
 /*

@@ -103,6 +103,7 @@ uuid_distance(const uint8 *from, const uint8 *to)
 	uint64		to_low = uuid_layout_load64(to + 8);
 	uint64		borrow = to_low < from_low;
 
+	Assert(memcmp(from, to, UUID_LEN) <= 0);
 	return ldexp((double) (uuid_layout_load64(to) - uuid_layout_load64(from) - borrow), 64) +
 		(double) (to_low - from_low);
 }
@@ -222,6 +223,7 @@ bins_below(const Statistics *statistics, const uint8 *uuid)
 	BinCount	bins;
 	double		part;
 
+	Assert(statistics->count >= 2);
 	while (high - low > 1)
 	{
 		const Boundary *middle = low + (high - low) / 2;
@@ -466,30 +468,30 @@ estimate_conditions(const Statistics *statistics, List *conditions, Side lower, 
 /*
  * Estimate a call of uuid_is_v7.  At the first call, also set the selectivity of all conditions of
  * the table on the same ID.  PostgreSQL then estimates only calls that are no conditions of their
- * own, such as the predicate of an index.
+ * own, such as the predicate of an index.  They get the selectivity of an equal condition.
  */
 static void
-estimate_call(SupportRequestSelectivity *request, const VariableStatData *variable)
+estimate_call(Statistics *statistics, HeapTuple tuple)
 {
-	Statistics	statistics = {.request = request,.rel = variable->rel};
+	List	   *conditions = statistics->rel->baserestrictinfo;
 	const Side	lower = {nil_uuid, NIL};
 	const Side	upper = {max_uuid, NIL};
 	Share		rows;
 	ListCell   *cell;
 
-	foreach(cell, variable->rel->baserestrictinfo)
+	foreach(cell, conditions)
 	{
 		const RestrictInfo *condition = lfirst_node(RestrictInfo, cell);
 
-		request->selectivity = condition->norm_selec;
-		if (condition->norm_selec >= 0 && is_v7_condition(&statistics, condition))
+		statistics->request->selectivity = condition->norm_selec;
+		if (condition->norm_selec >= 0 && is_v7_condition(statistics, condition))
 			return;
 	}
-	load_statistics(&statistics, variable->statsTuple);
-	request->selectivity = -1;
-	rows = estimate_conditions(&statistics, variable->rel->baserestrictinfo, lower, upper);
-	if (request->selectivity < 0)
-		request->selectivity = v7_share(rows);
+	load_statistics(statistics, tuple);
+	statistics->request->selectivity = -1;
+	rows = estimate_conditions(statistics, conditions, lower, upper);
+	if (statistics->request->selectivity < 0)
+		statistics->request->selectivity = v7_share(rows);
 }
 
 /*
@@ -503,13 +505,15 @@ uuid9562_estimate_is_v7(SupportRequestSelectivity *request)
 													ALLOCSET_SMALL_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(temporary);
 	VariableStatData variable;
+	Statistics	statistics = {.request = request};
 
-	examine_variable(request->root, linitial(request->args), 0, &variable);
 	request->selectivity = UNKNOWN_SHARE;
+	examine_variable(request->root, linitial(request->args), 0, &variable);
+	statistics.rel = variable.rel;
 	if (variable.rel != NULL && IS_SIMPLE_REL(variable.rel) &&
 		HeapTupleIsValid(variable.statsTuple) &&
 		statistic_proc_security_check(&variable, F_UUID_LT))
-		estimate_call(request, &variable);
+		estimate_call(&statistics, variable.statsTuple);
 	ReleaseVariableStats(variable);
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(temporary);
