@@ -174,8 +174,8 @@ create_file(void)
 }
 
 /*
- * Replace the mark, and create the file if necessary.  Flush the WAL record of the
- * change, and return its end.
+ * Replace the mark, and create the file if necessary.  Return the end of the WAL record, which the
+ * caller must flush before it relies on the mark.
  */
 XLogRecPtr
 uuid9562_write_mark(const HighWaterMark *mark)
@@ -202,6 +202,5 @@ uuid9562_write_mark(const HighWaterMark *mark)
 	lsn = log_newpage_buffer(buffer, true);
 	END_CRIT_SECTION();
 	UnlockReleaseBuffer(buffer);
-	XLogFlush(lsn);
 	return lsn;
 }

@@ -33,9 +33,12 @@
  * already in the history, which is read later (7).  The reader must not ignore a whole history for
  * this reason, because backends of several databases may have used the slot in turn.
  *
- * After a restart, the generator continues from the high-water mark, which is in WAL and is greater
- * than all earlier values and horizons.  While the server runs, a horizon can be less than an
- * earlier one, since merged entries of a history can have smaller values than necessary.
+ * After a crash, the generator continues at the high-water mark on disk.  An extension of the
+ * reservation is used only after its WAL record has been flushed.  So the mark is greater than the
+ * time of each earlier value, and not less than any earlier horizon, which is at most a tick above
+ * a value.  The mark can be ahead of the clock by the length of a reservation, which reservation.c
+ * limits.  While the server runs, a horizon can be less than an earlier one, since merged entries
+ * of a history can have smaller values than necessary.
  *
  * A simpler design would need neither slots nor histories: each transaction that generates a value
  * takes a transaction ID, a ring stores pairs of the next transaction ID and the last value, and

@@ -77,20 +77,28 @@ record_value(uint64 time)
 		pg_atomic_write_u64(first, time);
 }
 
-/* Generate the next value.  Return false if it is not reserved. */
+/*
+ * Generate the next value.  Return false if it is not reserved.  With "late", if the reservation is
+ * over but an extension is being flushed, generate a value with an earlier time than the clock.
+ */
 static inline bool
-generate_reserved(uint64 now, UuidRandom random, UuidPayload *payload, uint64 *extend_at)
+generate_reserved(uint64 now, bool late, UuidRandom random, UuidPayload *payload, uint64 *extend_at)
 {
 	OrderedGenerator *generator = ordered_generator();
 	GeneratorState *state = &generator->state;
 	UuidNext	next;
-	bool		reserved;
+	bool		reserved = true;
 
 	SpinLockAcquire(&generator->lock);
 	*payload = state->previous;
 	*extend_at = state->extend_at;
+	if (unlikely(now < state->late_until && now >= state->reserved_until - LATE_TICKS))
+	{
+		reserved = late;
+		now = state->reserved_until - LATE_TICKS;
+	}
 	next = uuid_generator_next(payload, now, random, UUID_METHOD_FRACTION);
-	reserved = next != UUID_NEXT_EXHAUSTED && payload->time < state->reserved_until;
+	reserved = reserved && next != UUID_NEXT_EXHAUSTED && payload->time < state->reserved_until;
 	if (likely(reserved))
 	{
 		/* step (1) of horizon.c: record the value before the lock is released */
@@ -168,6 +176,7 @@ uuid9562_next_ordered(void)
 	UuidRandom	random;
 	UuidPayload payload;
 	uint64		extend_at;
+	bool		late = false;
 
 	if (unlikely(XactReadOnly || IsParallelWorker()))
 		refuse_transaction();
@@ -176,15 +185,18 @@ uuid9562_next_ordered(void)
 	random = random_for(UUID_METHOD_FRACTION);
 
 	/* pass now: if a reset came since, the payload's time is too great */
-	while (unlikely(!generate_reserved(now, random, &payload, &extend_at)))
-		uuid9562_extend_reservation(now, false);
+	while (unlikely(!generate_reserved(now, late, random, &payload, &extend_at)))
+	{
+		uuid9562_extend_reservation(now, true);
+		late = true;
+	}
 	if (uuid_payload_less(payload, uuid9562_own_values.first))
 		uuid9562_own_values.first = payload;
 	uuid_payload_advance(&uuid9562_own_values.last, payload);
 	if (unlikely(uuid_clock_v7_is_behind(now, payload.time)))
 		check_clock(payload.time);
 	if (unlikely(payload.time >= extend_at))
-		uuid9562_extend_reservation(now, true);
+		uuid9562_extend_reservation(now, false);
 	return payload;
 }
 

@@ -3,10 +3,16 @@
  *		The reservations and branches of the ordered generator.
  *
  * The high-water mark on disk reserves the values with times before reserved_until, and the
- * generator returns only reserved values.  A reservation covers two seconds.  A session that
- * generates a value after the first second extends the reservation.  Meanwhile, other sessions use
- * the remaining values, or wait if there are none.  After a startup, the generator skips all values
- * that were reserved before.
+ * generator returns only reserved values.  When half of the reservation has passed, a session
+ * writes an extension to the mark.  Other sessions use it as soon as its WAL record is flushed.
+ * After a startup, the generator skips all values that were reserved before.
+ *
+ * A slow disk must not stop the sessions that need a value.  So an extension allows for the time
+ * that the last flush took, and no session waits for two flushes: if WAL is being flushed when the
+ * extension is written, sessions do not flush it, but look again later.  If the reservation ends
+ * before, values continue in its last quarter of a second, so their times are earlier than the
+ * clock.  A session waits only if no extension is being flushed, for example at the first use
+ * after startup, or if the flush takes longer than MAX_LATE_SECONDS.
  *
  * Each reset, and the first use of an ordered function after startup or promotion, begins a new
  * branch (see core/position.h).  First, the floors of older branches are lowered to the start of
@@ -18,25 +24,49 @@
  */
 #include "ordered/shared_state.h"
 
+#include "access/xlog.h"
+#include "utils/wait_event.h"
+
 #include "runtime/runtime.h"
 
-/* Length of a reservation, and time after which a session extends it; see reserve_after() */
-#define RESERVED_SECONDS		2
-#define EXTEND_AFTER_SECONDS	1
+/* How late a value can be.  A reservation is at most twice as long. */
+#define MAX_LATE_SECONDS	30
+
+/* After this time, a session looks again whether an extension has been flushed. */
+#define LOOK_TICKS			(TICKS_PER_SECOND / 100)
 
 /*
- * Attach to shared memory, and acquire mark_lock.  The caller releases it in PG_FINALLY(), since
- * PostgreSQL itself releases locks only after it has sent the error to the client.  Otherwise all
- * other sessions would wait until a slow client has read the error.
+ * If the last flush took longer, or another process was seen to flush WAL less than this time ago,
+ * sessions leave a flush to other processes.
+ */
+#define SLOW_FLUSH_TICKS	(TICKS_PER_SECOND / 10)
+#define LOCKED_TICKS		(TICKS_PER_SECOND / 2)
+
+/* How often a session that waits for mark_lock tries again, if nobody wakes it */
+#define RETRY_MS			1000
+
+/*
+ * Attach to shared memory, and acquire mark_lock.  Another session can hold it during a flush, so
+ * wait for the condition variable, because a query cannot be canceled in LWLockAcquire().
+ *
+ * The caller releases the lock in PG_FINALLY(), since PostgreSQL itself releases locks only after
+ * it has sent the error to the client.  Otherwise all other sessions would wait until a slow client
+ * has read the error.
  */
 static void
 lock_mark(void)
 {
+	LWLock	   *lock;
+
 	uuid9562_attach_shared();
-	LWLockAcquire(&uuid9562_shared->mark_lock, LW_EXCLUSIVE);
+	lock = &uuid9562_shared->mark_lock;
+	while (!LWLockConditionalAcquire(lock, LW_EXCLUSIVE))
+		ConditionVariableTimedSleep(&uuid9562_shared->mark_released, RETRY_MS,
+									PG_WAIT_LWLOCK | lock->tranche);
+	ConditionVariableCancelSleep();
 }
 
-/* Release mark_lock. */
+/* Release mark_lock, and wake the sessions that wait for it. */
 static void
 unlock_mark(void)
 {
@@ -44,6 +74,7 @@ unlock_mark(void)
 	if (InterruptHoldoffCount == 0)
 		HOLD_INTERRUPTS();
 	LWLockRelease(&uuid9562_shared->mark_lock);
+	ConditionVariableBroadcast(&uuid9562_shared->mark_released);
 }
 
 /* Make the generator continue after a payload, unless its previous value is greater. */
@@ -59,16 +90,17 @@ raise_previous(UuidPayload payload)
 
 /*
  * Let sessions generate values with times before reserved_until.  From extend_at on, a session that
- * generates a value also extends the reservation.
+ * generates a value also extends the reservation.  Until late_until, values can be late.
  */
 static void
-set_reserved(uint64 reserved_until, uint64 extend_at)
+set_reserved(uint64 reserved_until, uint64 extend_at, uint64 late_until)
 {
 	OrderedGenerator *generator = ordered_generator();
 
 	SpinLockAcquire(&generator->lock);
 	generator->state.reserved_until = reserved_until;
 	generator->state.extend_at = extend_at;
+	generator->state.late_until = late_until;
 	SpinLockRelease(&generator->lock);
 }
 
@@ -95,47 +127,128 @@ publish_branch(uint64 name)
 		uuid9562_shared->first_known_xid = uuid9562_find_first_known_xid();
 	pg_write_barrier();
 	pg_atomic_write_u64(&uuid9562_shared->branch, name);
-	uuid9562_shared->recorded = false;
 	pg_write_barrier();
 	uuid9562_shared->loaded = true;
 }
 
 /*
- * Read the mark, and advance the generator to it.  At the first use after startup, begin a new
- * branch at the mark.
+ * Read the mark, and make the generator continue at its end, unless a reservation or an extension
+ * already covers it.  It does not cover the mark at the first use after startup, or after a reset
+ * that failed.  At the first use, a branch begins at the end of the mark, so lower the floors of
+ * the older branches in *mark.  Return whether a floor changed.
  */
-static void
+static bool
 load_mark(HighWaterMark *mark)
 {
-	uuid9562_read_mark(mark, false);
-	if (!uuid9562_shared->loaded && uuid_branches_lower(&mark->branches, mark->reserved_until))
-		uuid9562_write_mark(mark);
+	uint64		covered = Max(uuid9562_generator_state().reserved_until,
+							  uuid9562_shared->extension.reserved_until);
 
-	/* the mark is ahead since startup, a reset or a failed write */
-	if (mark->reserved_until > uuid9562_generator_state().reserved_until)
+	uuid9562_read_mark(mark, false);
+	if (mark->reserved_until > covered)
 		raise_previous(uuid_payload_before(mark->reserved_until));
-	if (!uuid9562_shared->loaded)
-		publish_branch(random_bits() | 1);	/* not 0 */
+	return !uuid9562_shared->loaded &&
+		uuid_branches_lower(&mark->branches, mark->reserved_until);
+}
+
+/* Measure how long the extension has been waiting for its flush, and return the time. */
+static uint64
+measure_flush(void)
+{
+	Extension  *extension = &uuid9562_shared->extension;
+	const uint64 now = clock_ticks(UUID_V7);
+
+	extension->flush_ticks = now > extension->written_at ? now - extension->written_at : 0;
+	return now;
 }
 
 /*
- * Extend the reservation to two seconds after the generator's previous value or the given time,
- * whichever is later.
+ * Write an extension to the mark and to WAL.  It begins at the generator's previous value or the
+ * given time, whichever is later.  Its length is two seconds and twice the time of the last flush,
+ * so that the next extension can be flushed in the second half.  Until it is flushed, values can be
+ * late if "allow_late" is true.
  */
 static void
-reserve_after(uint64 time)
+write_extension(uint64 time, bool allow_late)
 {
+	Extension  *extension = &uuid9562_shared->extension;
+	const uint64 flush_seconds = extension->flush_ticks / TICKS_PER_SECOND;
+	const uint32 half = Min(1 + flush_seconds, MAX_LATE_SECONDS);
+	GeneratorState state;
 	HighWaterMark mark;
-	uint64		from;
+	XLogRecPtr	lsn;
 
-	load_mark(&mark);
-	from = Max(uuid9562_generator_state().previous.time, time);
+	extension->written_at = clock_ticks(UUID_V7);
+	(void) load_mark(&mark);
+	state = uuid9562_generator_state();
+	time = Max(time, state.previous.time);
 	/* never lower the mark, since other sessions can be using the range */
-	mark.reserved_until = Max(mark.reserved_until,
-							  uuid_clock_v7_later(from, RESERVED_SECONDS));
-	uuid9562_write_mark(&mark);
+	mark.reserved_until = Max(mark.reserved_until, uuid_clock_v7_later(time, 2 * half));
+	lsn = uuid9562_write_mark(&mark);
 	pg_atomic_fetch_add_u64(&uuid9562_shared->mark_writes, 1);
-	set_reserved(mark.reserved_until, uuid_clock_v7_later(from, EXTEND_AFTER_SECONDS));
+	extension->is_slow = extension->flush_ticks > SLOW_FLUSH_TICKS;
+	extension->flush_ticks = 0;
+	if (!uuid9562_shared->loaded)
+	{
+		XLogFlush(lsn);
+		measure_flush();
+		publish_branch(random_bits() | 1);	/* not 0 */
+	}
+	extension->lsn = lsn;
+	extension->reserved_until = mark.reserved_until;
+	extension->extend_at = uuid_clock_v7_later(time, half);
+	set_reserved(state.reserved_until, extension->written_at,
+				 allow_late ? uuid_clock_v7_later(state.reserved_until, MAX_LATE_SECONDS) :
+				 state.late_until);
+}
+
+/*
+ * Check whether a flush of the extension now would wait for another process.  Right after a flush,
+ * another process can be about to begin the next one, perhaps without this extension.
+ */
+static bool
+flush_would_wait(uint64 now)
+{
+	Extension  *extension = &uuid9562_shared->extension;
+
+	if (LWLockConditionalAcquire(WALWriteLock, LW_SHARED))
+		LWLockRelease(WALWriteLock);
+	else
+		extension->locked_at = now;
+	return now - extension->locked_at < LOCKED_TICKS;
+}
+
+/*
+ * If the extension has been flushed, use it.  Otherwise flush it first.  Without "wait", leave a
+ * slow flush to the WAL writer or to a COMMIT.
+ */
+static void
+use_extension(bool wait)
+{
+	Extension  *extension = &uuid9562_shared->extension;
+	uint64		now = clock_ticks(UUID_V7);
+	uint64		look_at;
+	GeneratorState state;
+
+	if (GetFlushRecPtr(NULL) < extension->lsn)
+	{
+		if (!wait && (extension->is_slow || flush_would_wait(now)))
+		{
+			/* look again soon, and at the end of the reservation */
+			state = uuid9562_generator_state();
+			look_at = Min(now + LOOK_TICKS, state.reserved_until - LATE_TICKS);
+			set_reserved(state.reserved_until, look_at, state.late_until);
+			XLogSetAsyncXactLSN(extension->lsn);
+			measure_flush();
+			return;
+		}
+		XLogFlush(extension->lsn);
+		now = measure_flush();
+	}
+	extension->lsn = InvalidXLogRecPtr;
+	set_reserved(extension->reserved_until, extension->extend_at, 0);
+	/* if the flush was slow, the new reservation can already be nearly over */
+	if (now >= extension->extend_at)
+		write_extension(now, true);
 }
 
 /*
@@ -158,7 +271,7 @@ find_or_add_entry(HighWaterMark *mark, uint64 name)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the generator has been reset too often since the snapshot was taken"),
 				 errhint("Retry in a new transaction.")));
-	if (uuid9562_shared->recorded)
+	if (name == pg_atomic_read_u64(&uuid9562_shared->recorded_branch))
 		uuid9562_report_corruption();
 	return uuid_branches_add(&mark->branches, name);
 }
@@ -181,7 +294,10 @@ uuid9562_prepare_generator(void)
 	lock_mark();
 	PG_TRY();
 	{
-		load_mark(&mark);
+		if (load_mark(&mark))
+			XLogFlush(uuid9562_write_mark(&mark));
+		if (!uuid9562_shared->loaded)
+			publish_branch(random_bits() | 1);	/* not 0 */
 	}
 	PG_FINALLY();
 	{
@@ -190,25 +306,41 @@ uuid9562_prepare_generator(void)
 	PG_END_TRY();
 }
 
+/* Check whether there are values whose time is earlier than the given time of the clock. */
+static bool
+can_be_late(uint64 time)
+{
+	GeneratorState state = uuid9562_generator_state();
+
+	return time < state.late_until && state.previous.time + 1 < state.reserved_until;
+}
+
 /*
  * Extend the reservation if the previous value or the given time has reached extend_at.  With
- * nowait, do nothing if another session is changing the mark.
+ * "wait", wait until the generator can return a value for the given time.  Without it, do nothing if
+ * another session is changing the mark.
  */
 void
-uuid9562_extend_reservation(uint64 time, bool nowait)
+uuid9562_extend_reservation(uint64 time, bool wait)
 {
 	GeneratorState state;
 
-	if (!nowait)
+	if (!LWLockConditionalAcquire(&uuid9562_shared->mark_lock, LW_EXCLUSIVE))
+	{
+		if (!wait || can_be_late(time))
+			return;
 		lock_mark();
-	else if (!LWLockConditionalAcquire(&uuid9562_shared->mark_lock, LW_EXCLUSIVE))
-		return;
+	}
 	PG_TRY();
 	{
 		/* another session may have extended the reservation */
 		state = uuid9562_generator_state();
-		if (Max(state.previous.time, time) >= state.extend_at)
-			reserve_after(time);
+		wait = wait && Max(time, state.previous.time + 1) >= state.reserved_until && !can_be_late(time);
+		if (uuid9562_shared->extension.lsn == InvalidXLogRecPtr &&
+			Max(time, state.previous.time) >= state.extend_at)
+			write_extension(time, !wait);
+		if (uuid9562_shared->extension.lsn != InvalidXLogRecPtr)
+			use_extension(wait);
 	}
 	PG_FINALLY();
 	{
@@ -229,7 +361,8 @@ uuid9562_advance_generator(UuidPayload payload)
 		 * can be as late as the payload, and after a crash the generator must
 		 * not return values below that horizon.
 		 */
-		reserve_after(payload.time);
+		write_extension(payload.time, false);
+		use_extension(true);
 		raise_previous(payload);
 	}
 	PG_FINALLY();
@@ -249,6 +382,7 @@ uuid9562_reset_generator(void)
 	OrderedGenerator *generator;
 	HighWaterMark mark;
 	uint64		name;
+	uint64		old;
 
 	lock_mark();
 	generator = ordered_generator();
@@ -261,14 +395,16 @@ uuid9562_reset_generator(void)
 			mark.reserved_until = clock_ticks(UUID_V7);
 
 		/* keep the old branch: a snapshot may have captured it */
-		if (uuid9562_shared->loaded && !uuid9562_shared->recorded)
-			(void) find_or_add_entry(&mark, pg_atomic_read_u64(&uuid9562_shared->branch));
+		old = pg_atomic_read_u64(&uuid9562_shared->branch);
+		if (old != pg_atomic_read_u64(&uuid9562_shared->recorded_branch))
+			(void) find_or_add_entry(&mark, old);
 		/* the older branches end where the new one begins */
 		uuid_branches_lower(&mark.branches, mark.reserved_until);
 
 		/* the new mark does not cover the old range: stop using it first */
-		set_reserved(0, 0);
-		uuid9562_write_mark(&mark);
+		uuid9562_shared->extension = (Extension) {0};
+		set_reserved(0, 0, 0);
+		XLogFlush(uuid9562_write_mark(&mark));
 
 		/* after a successful write, forget the previous value */
 		SpinLockAcquire(&generator->lock);
@@ -285,8 +421,8 @@ uuid9562_reset_generator(void)
 }
 
 /*
- * Make sure that the mark has an entry for a branch, before a position on it is returned.  If
- * target is not NULL, also create a replay target on the branch: set *target to its number, and
+ * Make sure that the mark on disk has an entry for a branch, before a position on it is returned.
+ * If target is not NULL, also create a replay target on the branch: set *target to its number, and
  * return the end of its WAL record.
  */
 XLogRecPtr
@@ -296,24 +432,27 @@ uuid9562_record_branch(uint64 name, uint64 *target)
 	UuidBranch *entry;
 	volatile XLogRecPtr lsn = InvalidXLogRecPtr;
 
+	/* usually the mark has the entry: do not lock it */
+	uuid9562_read_mark(&mark, false);
+	if (target == NULL && pg_atomic_read_u64(&uuid9562_shared->recorded_branch) == name &&
+		uuid_branches_find(&mark.branches, name) != NULL)
+		return InvalidXLogRecPtr;
 	lock_mark();
 	PG_TRY();
 	{
 		uuid9562_read_mark(&mark, false);
-		if (target != NULL || uuid_branches_find(&mark.branches, name) == NULL)
-		{
-			entry = find_or_add_entry(&mark, name);
-			if (target != NULL)
-				*target = ++entry->targets;
-			lsn = uuid9562_write_mark(&mark);
-			/* it is about the current branch, which can be another one */
-			uuid9562_shared->recorded |= name == pg_atomic_read_u64(&uuid9562_shared->branch);
-		}
+		entry = find_or_add_entry(&mark, name);
+		if (target != NULL)
+			*target = ++entry->targets;
+		lsn = uuid9562_write_mark(&mark);
 	}
 	PG_FINALLY();
 	{
 		unlock_mark();
 	}
 	PG_END_TRY();
+	/* flush without the lock, so that the generator does not wait */
+	XLogFlush(lsn);
+	pg_atomic_write_u64(&uuid9562_shared->recorded_branch, name);
 	return lsn;
 }

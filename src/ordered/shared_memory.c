@@ -34,7 +34,9 @@ init_shared(void *memory)
 	shared->tranche = new_lwlock_tranche(TRANCHE_NAME);
 	LWLockInitialize(&shared->mark_lock, shared->tranche);
 	pg_atomic_init_u64(&shared->mark_writes, 0);
+	ConditionVariableInit(&shared->mark_released);
 	pg_atomic_init_u64(&shared->branch, 0);
+	pg_atomic_init_u64(&shared->recorded_branch, 0);
 	SpinLockInit(&shared->padded_generator.generator.lock);
 	for (int i = 0; i < slot_count(); i++)
 	{

@@ -12,6 +12,7 @@
 #include "access/twophase.h"
 #include "miscadmin.h"
 #include "port/atomics.h"
+#include "storage/condition_variable.h"
 #include "storage/lwlock.h"
 #include "storage/proc.h"
 #include "storage/spin.h"
@@ -40,18 +41,41 @@ typedef struct GeneratorState
 {
 	UuidPayload previous;		/* the next value is greater; zeros at first */
 	uint64		reserved_until; /* values must be earlier; 0 means no range */
-	uint64		extend_at;		/* from this time on, extend the reservation */
+	uint64		extend_at;		/* from this time on, call
+								 * uuid9562_extend_reservation() */
+	uint64		late_until;		/* until this time, values can be late; 0 if
+								 * no extension is being flushed */
 	uint64		generated;		/* number of values since startup */
 	uint64		ahead_of_clock; /* of these, values later than the clock */
 	uint64		reported;		/* time of the last value that raised a
 								 * warning */
 } GeneratorState;
 
+/*
+ * The end of a reservation, a quarter of a second.  While an extension is being flushed, values
+ * have these times even after the clock has passed them.  See reservation.c.
+ */
+#define TICKS_PER_SECOND	(uuid_clock_units[UUID_CLOCK_V7].per_sec)
+#define LATE_TICKS			(TICKS_PER_SECOND / 4)
+
 typedef struct OrderedGenerator
 {
 	slock_t		lock;			/* protects the state */
 	GeneratorState state;
 } OrderedGenerator;
+
+/* A longer reservation, which is in WAL and in use as soon as WAL is flushed up to its record */
+typedef struct Extension
+{
+	XLogRecPtr	lsn;			/* InvalidXLogRecPtr if there is no extension */
+	uint64		written_at;		/* time of the clock */
+	uint64		reserved_until;
+	uint64		extend_at;
+	uint64		flush_ticks;	/* how long its flush has taken until now */
+	bool		is_slow;		/* was the previous flush slow? */
+	uint64		locked_at;		/* when another process was last seen to flush
+								 * WAL, or 0 */
+} Extension;
 
 /*
  * A slot contains the smallest value of each of its transactions.  Each process has a slot, and so
@@ -89,14 +113,18 @@ typedef struct SharedState
 {
 	uint32		layout;			/* SHARED_LAYOUT; must be first */
 	int			tranche;
-	LWLock		mark_lock;		/* protects the high-water mark and recorded,
-								 * and changes of loaded and first_known_xid */
+	LWLock		mark_lock;		/* protects the high-water mark and extension,
+								 * and changes of loaded, branch and
+								 * first_known_xid */
+	ConditionVariable mark_released;	/* see lock_mark() */
+	Extension	extension;
 	bool		loaded;			/* has the mark been read or reset since
 								 * startup or promotion? */
 	uint64		first_known_xid;	/* see transaction_slot.c */
 	pg_atomic_uint64 mark_writes;
-	pg_atomic_uint64 branch;	/* name of the current branch */
-	bool		recorded;		/* is the current branch in the mark? */
+	pg_atomic_uint64 branch;	/* name of the current branch, or 0 */
+	pg_atomic_uint64 recorded_branch;	/* name of a branch that has an entry
+										 * in the mark on disk, or 0 */
 	PaddedGenerator padded_generator;
 	PaddedSlot	slots[FLEXIBLE_ARRAY_MEMBER];	/* by PGPROC number */
 } SharedState;
@@ -125,7 +153,7 @@ extern int64 uuid9562_seconds_ahead(uint64 time, uint64 now);
 extern void uuid9562_refuse_citus(const char *function, bool is_generator);
 
 /* reservation.c */
-extern void uuid9562_extend_reservation(uint64 time, bool nowait);
+extern void uuid9562_extend_reservation(uint64 time, bool wait);
 extern void uuid9562_prepare_generator(void);
 extern void uuid9562_advance_generator(UuidPayload payload);
 extern void uuid9562_reset_generator(void);

@@ -214,7 +214,7 @@ my @horizon = (
 	],
 	[
 		'the first use publishes the branch before the generator advances', 'first use, with a position',
-		"\t\tuuid9562_write_mark(mark);\n" => "\t\tuuid9562_write_mark(mark);\n\tif (!uuid9562_shared->loaded)\n\t\tpublish_branch(1);\n"
+		"\tif (mark->reserved_until > covered)\n" => "\tif (!uuid9562_shared->loaded)\n\t\tpublish_branch(1);\n\tif (mark->reserved_until > covered)\n"
 	],
 	[
 		'a reset does not lower the floors', 'positions, and a reset',
@@ -226,22 +226,25 @@ my @horizon = (
 	],
 	[
 		'the first use does not write the lowered floors', 'first use, with a position',
-		"\t\tuuid9562_write_mark(mark);\n" => "\t\t;\n"
+		"\t\tif (load_mark(&mark))\n" => "\t\tif (load_mark(&mark) && false)\n"
 	],
 	[
 		'a reset does not record the branch', 'positions, and a reset',
-		'if (uuid9562_shared->loaded && !uuid9562_shared->recorded)' => 'if (false)'
+		'if (old != pg_atomic_read_u64(&uuid9562_shared->recorded_branch))' => 'if (false)'
 	],
 	[
 		'the branch of a position is not recorded', 'positions, and a reset',
-		"\t\t\tlsn = uuid9562_write_mark(&mark);\n" => ""
+		"\t\tlsn = uuid9562_write_mark(&mark);\n" => ""
+	],
+	[
+		'the branch of a position is not flushed', 'positions, and a reset',
+		"\tXLogFlush(lsn);\n\tpg_atomic_write_u64" => "\tpg_atomic_write_u64"
 	],
 );
 my @reservation = (
 	[
-		'values are reserved before the mark is written', 'two sessions extend',
-		"\tuuid9562_write_mark(&mark);\n\tpg_atomic_fetch_add_u64(&uuid9562_shared->mark_writes, 1);\n" => '',
-		"EXTEND_AFTER_SECONDS));\n" => "EXTEND_AFTER_SECONDS));\n\tuuid9562_write_mark(&mark);\n"
+		'an extension is used before it is flushed', 'two sessions extend',
+		'if (GetFlushRecPtr(NULL) < extension->lsn)' => 'if (false)'
 	],
 	[
 		'a value can be at the end of the reservation', 'two sessions extend',
@@ -249,11 +252,11 @@ my @reservation = (
 	],
 	[
 		'reading the mark does not advance the generator', 'two sessions extend',
-		'if (mark->reserved_until > uuid9562_generator_state().reserved_until)' => 'if (false)'
+		'if (mark->reserved_until > covered)' => 'if (false)'
 	],
 	[
 		'the mark is extended without having been read', 'two sessions extend',
-		"\tload_mark(&mark);\n\tfrom =" => "\tmemset(&mark, 0, sizeof(mark));\n\tfrom ="
+		"\t(void) load_mark(&mark);\n" => "\tmemset(&mark, 0, sizeof(mark));\n"
 	],
 	[
 		'writing the mark lowers it', 'less than the clock',
@@ -261,26 +264,47 @@ my @reservation = (
 	],
 	[
 		'an extension ignores the clock', 'two sessions extend',
-		'if (Max(state.previous.time, time) >= state.extend_at)' => 'if (state.previous.time >= state.extend_at)'
+		'Max(time, state.previous.time) >= state.extend_at' => 'state.previous.time >= state.extend_at'
 	],
 	[
 		'the mark is written without the lock', 'extend the reservation',
-		"\tLWLockAcquire(&uuid9562_shared->mark_lock, LW_EXCLUSIVE);\n" => '',
-		"\telse if (!LWLockConditionalAcquire(&uuid9562_shared->mark_lock, LW_EXCLUSIVE))\n\t\treturn;\n" => ''
+		"\twhile (!LWLockConditionalAcquire(lock, LW_EXCLUSIVE))\n" => "\twhile (false)\n",
+		"\tif (!LWLockConditionalAcquire(&uuid9562_shared->mark_lock, LW_EXCLUSIVE))\n" => "\tif (false)\n"
 	],
 	[
 		'the generator is advanced before the mark is written', 'advanced, and a horizon',
-		"\t\treserve_after(payload.time);\n\t\traise_previous(payload);\n" =>
-		"\t\traise_previous(payload);\n\t\treserve_after(payload.time);\n"
+		"\t\twrite_extension(payload.time, false);\n\t\tuse_extension(true);\n\t\traise_previous(payload);\n" =>
+		"\t\traise_previous(payload);\n\t\twrite_extension(payload.time, false);\n\t\tuse_extension(true);\n"
 	],
 	[
 		'advancing does not extend the reservation', 'advanced, and a horizon',
-		"\t\treserve_after(payload.time);\n\t\traise_previous(payload);\n" =>
-		"\t\tHighWaterMark mark;\n\n\t\tload_mark(&mark);\n\t\traise_previous(payload);\n"
+		"\t\twrite_extension(payload.time, false);\n\t\tuse_extension(true);\n\t\traise_previous(payload);\n" =>
+		"\t\tHighWaterMark mark;\n\n\t\t(void) load_mark(&mark);\n\t\traise_previous(payload);\n"
 	],
 	[
 		'a reset keeps the reservation', 'the generator is reset',
-		"\tset_reserved(0, 0);\n" => ''
+		"\tset_reserved(0, 0, 0);\n" => ''
+	],
+	[
+		'a reset keeps the extension', 'and the generator is reset',
+		"\tuuid9562_shared->extension = (Extension) {0};\n" => ''
+	],
+	[
+		'an extension that is being flushed is forgotten', 'other processes flush WAL',
+		'uuid9562_shared->extension.reserved_until);' => '0);'
+	],
+	[
+		'the generator is advanced before the extension is flushed', 'and the generator is advanced',
+		"\t\tuse_extension(true);\n" => "\t\tuse_extension(false);\n"
+	],
+	[
+		'late values have the time of the clock', 'other processes flush WAL slowly',
+		'payload->time < state->reserved_until' => 'payload->time < Max(state->reserved_until, state->late_until)',
+		"\t\tnow = state->reserved_until - LATE_TICKS;\n" => ''
+	],
+	[
+		'waiting sessions are not woken', 'a waiting call',
+		"\tConditionVariableBroadcast(&uuid9562_shared->mark_released);\n" => ''
 	],
 	[
 		'a failed write keeps the lock', 'a write fails',

@@ -469,6 +469,7 @@ add_old_position(void)
 	positions[0].snapshot = &seen;
 	position_count = 1;
 	uuid_branches_add(&server.mark.branches, name);
+	server.new_mark = server.mark;
 }
 
 /* Set up a server in the state in which the scenario starts. */
@@ -493,7 +494,7 @@ prepare_scenario(void)
 		rows[0].transaction = 0;
 		row_count = 1;
 		commit_transaction();
-		server.mark.reserved_until = 1000;
+		server.mark.reserved_until = server.new_mark.reserved_until = 1000;
 		if (scenario->startup == WITH_PREPARED_ELSEWHERE)
 			server.transactions[0].database++;
 		if (scenario->startup == WITH_PREPARED || scenario->startup == WITH_PREPARED_ELSEWHERE)

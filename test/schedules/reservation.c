@@ -23,13 +23,17 @@
  * Each process runs a program of letters: "g" generates a value, "a" advances the generator by one
  * second, "A" advances it by ten seconds, "z" resets it, and "h" computes the horizon.  "+" sets
  * the clock to the next second, and "-" sets it to the previous second.  At most write_failures
- * writes of the mark fail.
+ * writes of the mark fail, and at most "cancels" calls are canceled while they wait for another
+ * process.  A flush takes flush_seconds.  With other_flushes, other processes flush WAL too.
  */
 typedef struct Scenario
 {
 	const char *name;
-	int			write_failures;
 	const char *programs[MAX_PROCESSES];
+	int			write_failures;
+	int			flush_seconds;
+	bool		other_flushes;
+	int			cancels;
 } Scenario;
 
 /* A value or horizon that a call returned, or a value to which it advanced a generator */
@@ -141,7 +145,7 @@ run_call(char letter)
 		return;
 	}
 	/* computing a horizon fails before the first value */
-	if (last_error != ERRCODE_DISK_FULL && letter != 'h')
+	if (last_error != ERRCODE_DISK_FULL && last_error != ERRCODE_QUERY_CANCELED && letter != 'h')
 		violation("a call failed");
 	abort_transaction();
 }
@@ -179,38 +183,55 @@ start_run(void)
 {
 	start_server();
 	server.write_failures = scenario->write_failures;
+	server.flush_seconds = scenario->flush_seconds;
+	server.other_flushes = scenario->other_flushes;
+	server.cancels = scenario->cancels;
 	result_count = reset_count = time_now = 0;
 }
 
-/* Start the server again after a crash, and generate values with an earlier clock. */
+/*
+ * Start the server again after a crash, and generate values with an earlier clock.  WAL that is not
+ * flushed can be on disk nevertheless.
+ */
 static void
 finish_run(bool crashed)
 {
-	HighWaterMark mark = server.mark;
+	HighWaterMark mark;
 
 	if (!crashed)
 		return;
+	if (server.flush_lsn < server.write_lsn && choose(2) == 1)
+		server.mark = server.new_mark;
+	mark = server.mark;
 	create_server(2);
-	server.mark = mark;
+	server.mark = server.new_mark = mark;
 	server.clock_seconds = -10;
 	run_program("ghg");
 }
 
 static const Scenario scenarios[] = {
-	{"two sessions extend the reservation", 0, {"g+g", "g++g"}},
-	{"two sessions extend the reservation twice", 0, {"g++g++g", "g+++gg"}},
-	{"the clock goes back", 0, {"g+g--g", "gg"}},
-	{"the generator is advanced", 0, {"gAg", "g+g"}},
-	{"the generator is advanced less than the clock", 0, {"g+++g", "a"}},
-	{"the generator is advanced, and a horizon computed", 0, {"gA", "h"}},
-	{"two sessions advance the generator", 0, {"gA", "Ag"}},
-	{"the generator is reset", 0, {"gzg", "g+g"}},
-	{"the generator is reset twice", 0, {"g++zg", "zg"}},
-	{"a horizon is computed", 0, {"g+g", "hh"}},
-	{"a horizon is computed, and the generator reset", 0, {"gzg", "h"}},
-	{"a write fails", 1, {"g+g", "g++g"}},
-	{"a write fails when the generator is advanced", 1, {"gAg", "g++g"}},
-	{"a write fails when the generator is reset", 1, {"g++zg", "gg"}},
+	{"two sessions extend the reservation", {"g+g", "g++g"}},
+	{"two sessions extend the reservation twice", {"g++g++g", "g+++gg"}},
+	{"the clock goes back", {"g+g--g", "gg"}},
+	{"the generator is advanced", {"gAg", "g+g"}},
+	{"the generator is advanced less than the clock", {"g+++g", "a"}},
+	{"the generator is advanced, and a horizon computed", {"gA", "h"}},
+	{"two sessions advance the generator", {"gA", "Ag"}},
+	{"the generator is reset", {"gzg", "g+g"}},
+	{"the generator is reset twice", {"g++zg", "zg"}},
+	{"a horizon is computed", {"g+g", "hh"}},
+	{"a horizon is computed, and the generator reset", {"gzg", "h"}},
+	{"a write fails", {"g+g", "g++g"}, .write_failures = 1},
+	{"a write fails when the generator is advanced", {"gAg", "g++g"}, .write_failures = 1},
+	{"a write fails when the generator is reset", {"g++zg", "gg"}, .write_failures = 1},
+	{"a flush takes longer than the reservation", {"g+g", "gg"}, .flush_seconds = 5},
+	{"other processes flush WAL", {"g+g+g", "g"}, .other_flushes = true},
+	{"other processes flush WAL slowly", {"g+g+g+g", "g"}, .other_flushes = true, .flush_seconds = 5},
+	{"other processes flush WAL, and the generator is reset", {"g+g+g", "z"}, .other_flushes = true},
+	{"other processes flush WAL, and the generator is advanced", {"g+g+g", "A"}, .other_flushes = true},
+	{"other processes flush WAL, and a horizon is computed", {"g+g+g", "h"}, .other_flushes = true},
+	{"a waiting call is canceled", {"gg", "gg"}, .cancels = 1},
+	{"a waiting reset is canceled", {"gzg", "gz"}, .cancels = 1},
 };
 
 /* Explore all scenarios, or those whose names contain the argument. */

@@ -8,6 +8,7 @@
 
 #include <setjmp.h>
 
+#include "access/xlog.h"
 #include "storage/ipc.h"
 
 #include "runtime/runtime.h"
@@ -108,10 +109,13 @@ LWLockAcquire(LWLock *lock, LWLockMode mode)
 	return true;
 }
 
+/* Another process can hold WALWriteLock at any time. */
 bool
 LWLockConditionalAcquire(LWLock *lock, LWLockMode mode)
 {
 	(void) mode;
+	if (lock == WALWriteLock)
+		return !server.other_flushes || choose(2) == 0;
 	if (current_process == NO_PROCESS)
 		return true;
 	event("try to acquire a lock");
@@ -127,14 +131,74 @@ LWLockRelease(LWLock *lock)
 	model_release(lock);
 }
 
-/* --- the high-water mark ------------------------------------------------------- */
+/* --- condition variables -------------------------------------------------------- */
+
+static bool
+is_woken(const void *process)
+{
+	return server.wakeups != server.seen_wakeups[*(const int *) process];
+}
+
+/* Like PostgreSQL, return at once at the first call.  The time never runs out. */
+bool
+ConditionVariableTimedSleep(ConditionVariable *variable, long timeout, uint32 wait_event)
+{
+	const int	process = current_process;
+
+	(void) variable;
+	(void) timeout;
+	(void) wait_event;
+	event("sleep");
+	if (server.sleeps[process])
+	{
+		if (server.cancels > 0 && choose(2) == 1)
+		{
+			server.cancels--;
+			ereport(ERROR, (errcode(ERRCODE_QUERY_CANCELED), errmsg("canceled")));
+		}
+		wait_until(is_woken, &process);
+	}
+	server.sleeps[process] = true;
+	server.seen_wakeups[process] = server.wakeups;
+	return false;
+}
+
+#if PG_VERSION_NUM >= 160000
+bool
+#else
+void
+#endif
+ConditionVariableCancelSleep(void)
+{
+	if (current_process != NO_PROCESS)
+		server.sleeps[current_process] = false;
+#if PG_VERSION_NUM >= 160000
+	return false;
+#endif
+}
+
+void
+ConditionVariableInit(ConditionVariable *variable)
+{
+	(void) variable;
+}
+
+void
+ConditionVariableBroadcast(ConditionVariable *variable)
+{
+	(void) variable;
+	event("wake the others");
+	server.wakeups++;
+}
+
+/* --- the high-water mark and WAL ----------------------------------------------- */
 
 void
 uuid9562_read_mark(HighWaterMark *mark, bool repair)
 {
 	(void) repair;
 	event("read the mark");
-	*mark = server.mark;
+	*mark = server.new_mark;
 }
 
 void
@@ -144,7 +208,6 @@ uuid9562_report_corruption(void)
 	abort();
 }
 
-/* Write the mark.  The server can crash before and after the mark reaches the disk. */
 XLogRecPtr
 uuid9562_write_mark(const HighWaterMark *mark)
 {
@@ -154,10 +217,45 @@ uuid9562_write_mark(const HighWaterMark *mark)
 		server.write_failures--;
 		ereport(ERROR, (errcode(ERRCODE_DISK_FULL), errmsg("could not write the mark")));
 	}
-	server.mark = *mark;
+	server.new_mark = *mark;
+	return ++server.write_lsn;
+}
+
+/* Flush all WAL.  The server can crash before and after the mark reaches the disk. */
+static void
+flush_wal(void)
+{
+	server.mark = server.new_mark;
+	server.flush_lsn = server.write_lsn;
 	crash_matters();
+}
+
+void
+XLogFlush(XLogRecPtr lsn)
+{
+	event("flush WAL");
+	if (lsn <= server.flush_lsn)
+		return;
+	server.clock_seconds += server.flush_seconds;
+	flush_wal();
 	event("the mark is on disk");
-	return 1;
+}
+
+void
+XLogSetAsyncXactLSN(XLogRecPtr lsn)
+{
+	(void) lsn;
+}
+
+/* Another process can have flushed WAL. */
+XLogRecPtr
+GetFlushRecPtr(TimeLineID *timeline)
+{
+	(void) timeline;
+	event("check what is flushed");
+	if (server.other_flushes && server.flush_lsn < server.write_lsn && choose(2) == 1)
+		flush_wal();
+	return server.flush_lsn;
 }
 
 /* --- statements ---------------------------------------------------------------- */

@@ -50,6 +50,16 @@ typedef struct Server
 	bool		prepared_is_locked; /* is it being prepared or finished? */
 	bool		used;			/* has an ordered function returned a value? */
 	HighWaterMark mark;			/* on disk */
+	HighWaterMark new_mark;		/* in WAL, up to write_lsn */
+	XLogRecPtr	write_lsn;
+	XLogRecPtr	flush_lsn;		/* the WAL up to here is on disk */
+	int			flush_seconds;	/* how long a flush takes */
+	bool		other_flushes;	/* can other processes flush WAL? */
+	int			cancels;		/* how many waiting calls can still be
+								 * canceled */
+	int			wakeups;		/* number of broadcasts */
+	bool		sleeps[MAX_PROCESSES];	/* does it wait for a broadcast? */
+	int			seen_wakeups[MAX_PROCESSES];
 	int			write_failures; /* how many writes of the mark may still fail */
 	uint32		clock_reads;
 	uint32		random_reads;

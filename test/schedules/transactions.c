@@ -210,6 +210,7 @@ void
 abort_transaction(void)
 {
 	event("abort");
+	ConditionVariableCancelSleep();
 	finish(own_transaction(), ABORTED, MyProc);
 	end_transaction(XACT_EVENT_ABORT);
 }

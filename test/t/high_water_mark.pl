@@ -174,26 +174,45 @@ like($first, qr/^[0-9a-f]{8}-/, 'a value waits for a disk that takes longer than
 cmp_ok($server->value, 'gt', $first, 'the next value waits for the disk too');
 $server->turn('normal');
 
-# While the disk stalls, the session that extends the reservation waits, as in a COMMIT.
-# Other sessions continue until they have used all reserved values.
+# While the disk stalls, the session that extends the reservation waits, as in a COMMIT.  Other
+# sessions continue, with times at the end of the reservation.  They wait when these are 30 seconds
+# late, and then statements can be canceled and sessions terminated.
 clock(0);
 $server->sql('SELECT public.uuid_generator_reset()');
 {
-	my ($extends, $waits) = ($server->stay, $server->stay);
+	my ($extends, $continues, $waits, $canceled, $terminated) = map { $server->stay } 1 .. 5;
+	my @values;
 
 	$server->turn($T + 1 . ' 0 stalled');
 	Ordered::send_to($extends, q{SELECT 'extends', public.uuidv7_ordered()});
 	$server->wait_for(q{query LIKE '%extends%' AND wait_event IN ('WALSync', 'WalSync', 'WALWrite', 'WalWrite')});
-	like($waits->query_safe('SELECT public.uuidv7_ordered()'), qr/^[0-9a-f-]{36}$/m, 'another session generates reserved values while the disk stalls');
-	$server->turn($T + 2 . ' 0 stalled');
+	foreach my $sec (1, 2, 5, 31)
+	{
+		$server->turn($T + $sec . ' 0 stalled');
+		push @values, $continues->query_safe('SELECT public.uuidv7_ordered()') =~ /([0-9a-f-]{36})/;
+	}
+	is_deeply([ sort @values ], \@values, 'another session generates values in order while the disk stalls');
+	is( join(' ', map { $server->sql("SELECT round(extract(epoch FROM public.uuidv7_timestamp('$_') - to_timestamp($T)), 2)::float") } @values),
+		'1 1.75 1.75 1.75', 'values that are not reserved yet have times at the end of the reservation');
+	$server->turn($T + 33 . ' 0 stalled');
 	Ordered::send_to($waits, q{SELECT 'waits', public.uuidv7_ordered()});
 	$server->wait_for(q{query LIKE '%waits%' AND wait_event = 'Uuid9562HighWaterMark'});
-	ok(1, 'the other session waits when no value is reserved');
+	ok(1, 'a session waits instead of generating a value that is more than 30 seconds late');
+	$canceled->query_safe(q{SET statement_timeout = '10ms'});
+	$canceled->query('SELECT public.uuidv7_ordered()');
+	like($canceled->{stderr}, qr/canceling statement due to statement timeout/, 'a statement that waits for a disk that stalls can be canceled');
+	Ordered::send_to($terminated, q{SELECT 'terminated', public.uuidv7_ordered()});
+	$server->wait_for(q{query LIKE '%terminated%' AND wait_event = 'Uuid9562HighWaterMark'});
+	is($server->sql(q{SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE query LIKE '%''terminated''%' AND pid <> pg_backend_pid()}),
+		't', 'a session that waits for a disk that stalls can be terminated');
 	is($server->sql('SELECT generated > 0 FROM public.uuid_generator_stats()'), 't', 'the statistics do not wait for a disk that stalls');
 	like($server->sql('SELECT public.uuidv7_horizon()'), qr/^[0-9a-f-]{36}$/, 'the horizon does not wait for a disk that stalls');
-	clock(2);
+	clock(33);
 	like($_->query_safe('SELECT 1'), qr/1/, 'a session that waited continues when the disk does') foreach $extends, $waits;
-	$_->quit foreach $extends, $waits;
+	is(time_of_next(), '33', 'values have the time of the clock when the disk continues');
+	$canceled->{stderr} = '';
+	$_->quit foreach $extends, $continues, $waits, $canceled;
+	eval { $terminated->quit };
 }
 
 # --- a client that does not read its error --------------------------------------
@@ -204,7 +223,7 @@ $server->sql('SELECT public.uuid_generator_reset()');
 {
 	my @clients;
 
-	clock(4);
+	clock(200);
 	$server->block;
 	for (my $length = 100000; $length < 300000; $length += 2500)
 	{

@@ -6,6 +6,7 @@
  *	random		the random source fails
  *	clock		the clock fails
  *	slow		flushing WAL takes more than two seconds
+ *	delay MS	flushing WAL takes this number of milliseconds
  *	stalled		flushing WAL takes until the state changes
  *	full		there is no space for dynamic shared memory or the high-water mark
  *	kill N		a process is killed before its Nth change of the high-water mark's file
@@ -264,10 +265,13 @@ fdatasync(int file)
 {
 	int			(*real) (int) = dlsym(RTLD_NEXT, "fdatasync");
 	char		what[64];
+	int			milliseconds;
 
 	world(what, sizeof(what));
 	if (strcmp(what, "slow") == 0)
 		usleep(2200000);
+	if (sscanf(what, "delay %d", &milliseconds) == 1)
+		usleep(milliseconds * 1000);
 	while (strstr(what, "stalled") != NULL)
 	{
 		usleep(10000);
