@@ -411,7 +411,8 @@ copy_tests() {
 }
 
 # cluster_tests FOLDER [TEST...]: run tests that start their own servers, by default all
-# tests of the folder.
+# tests of the folder.  On a busy machine, a server can need more than the minute for which
+# pg_ctl waits by default, and PostgreSQL::Test::Cluster gives up if pg_ctl does.
 cluster_tests() {
 	local perl5lib pgxs tests folder="$server/${1##*/}"
 
@@ -424,7 +425,7 @@ cluster_tests() {
 	[ $# -gt 0 ] || tests=("$folder"/*.pl)
 	(
 		unset PGHOST PGPORT PGUSER PGDATABASE
-		as_server_user env "PATH=$PATH" "TMPDIR=$folder/tmp" "PERL5LIB=$perl5lib" "TESTDIR=$folder/cluster" \
+		as_server_user env "PATH=$PATH" PGCTLTIMEOUT=180 "TMPDIR=$folder/tmp" "PERL5LIB=$perl5lib" "TESTDIR=$folder/cluster" \
 			"TEMP_CONFIG=$folder/settings" "TESTDATADIR=$folder/cluster" "TESTLOGDIR=$folder/cluster/log" \
 			"PG_REGRESS=$pgxs/test/regress/pg_regress" "PG_CONFIG=$PG_CONFIG" \
 			prove --verbose --merge "${tests[@]}"
