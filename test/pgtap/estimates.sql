@@ -6,7 +6,7 @@
 -- PGOPTIONS='-c test.seed=0.25'.
 
 BEGIN;
-SELECT plan(156);
+SELECT plan(160);
 SET LOCAL TimeZone = 'UTC';
 SET LOCAL default_statistics_target = 100;
 SET LOCAL max_parallel_workers_per_gather = 0;
@@ -220,10 +220,10 @@ SELECT estimates('mixed', $$id <@ tstzrange(now() - interval '50 days', NULL) AN
 SELECT estimates('mixed', format('public.uuid_is_v7(id) AND (id < %L OR id > %L)', public.uuidv7_floor(now() - interval '60 days'), 'f0000000-0000-4000-8000-000000000000'::uuid));
 SELECT estimates('customers', format('id <@ %L::tstzrange AND id = %L', '(,)', (SELECT id FROM customers ORDER BY id LIMIT 1)));
 
--- Estimate two, five and twenty days joined by OR, each at twelve places.  A day is a ninetieth of
--- "steady", and most days begin and end inside a bin.
+-- Estimate two, five and twenty periods joined by OR, each at twelve places.  They have six hours,
+-- so most of them begin and end inside a bin.
 CREATE FUNCTION days(condition text, count int, place int) RETURNS text
-RETURN (SELECT string_agg(format(condition, tstzrange(day, day + interval '1 day')), ' OR ')
+RETURN (SELECT string_agg(format(condition, tstzrange(day, day + interval '6 hours')), ' OR ')
 		FROM generate_series(1, count) AS n, LATERAL (SELECT date_trunc('day', now()) - (1 + (place * 7 + n * 4) % 88) * interval '1 day' AS day) AS days);
 SELECT estimates('steady', days('id <@ %L', count, place)) FROM unnest(ARRAY[2, 5, 20]) AS count, generate_series(1, 12) AS place;
 
@@ -240,6 +240,25 @@ SELECT estimates('mixed', format('(%s) IS TRUE OR %s', days('id <@ %L', 3, 5), d
 CREATE INDEX mixed_v7 ON mixed (id) WHERE public.uuid_is_v7(id);
 SELECT estimates('mixed', days('id <@ %L', 3, 5));
 DROP INDEX mixed_v7;
+-- in a column of few v7 IDs, nearly all of which are in the periods
+CREATE TABLE few_v7 AS SELECT random_v4() AS id FROM generate_series(1, 19000) UNION ALL (SELECT id FROM steady ORDER BY id LIMIT 1000);
+CREATE FUNCTION first_days() RETURNS tstzrange STABLE LANGUAGE plpgsql
+AS $$BEGIN RETURN tstzrange(now() - interval '89 days', now() - interval '88 days'); END$$;
+CALL analyze_whole('few_v7');
+SELECT estimates('few_v7', 'id <@ first_days()');
+SELECT estimates('few_v7', $$id <@ tstzrange(now() - interval '89 days', now() - interval '88 days') OR id = public.nil_uuid()$$);
+SELECT estimates('few_v7', $$id <@ tstzrange(now() - interval '89 days', now() - interval '88 days 12 hours') OR id <@ tstzrange(now() - interval '88 days', now() - interval '87 days 12 hours')$$);
+CREATE INDEX few_v7_of_v7 ON few_v7 (id) WHERE public.uuid_is_v7(id);
+CREATE FUNCTION estimated_index_rows(query text) RETURNS numeric LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+	RETURN plan #>> '{0,Plan,Plans,0,Plan Rows}';
+END$$;
+SELECT cmp_ok(estimated_index_rows($$SELECT FROM few_v7 WHERE id <@ tstzrange(now() - interval '89 days', now() - interval '88 days')$$), '>', 160::numeric,
+			  'the rows of a partial index on v7 are estimated');
+DROP INDEX few_v7_of_v7;
 
 -- Estimate new rows after the last bin of a histogram, and new rows before the first bin.
 -- The new rows are fewer than half of a bin.  ANALYZE samples 3,000 rows for ten bins.  The bins
