@@ -65,6 +65,24 @@ SELECT id <@ '[2022-02-22,2022-02-23)' AS contained_by, '[2022-02-22,2022-02-23)
 FROM (VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::uuid)) AS ids (id);
 DROP DOMAIN order_id, business_day;
 
+-- Clients that ask for the types of parameters get those of the bounds, or the domain.
+PREPARE by_bounds AS SELECT FROM pg_class WHERE '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::uuid <@ tstzrange($1, $2);
+PREPARE by_period AS SELECT FROM pg_class WHERE '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::uuid <@ $1;
+SELECT name, parameter_types FROM pg_prepared_statements ORDER BY name;
+DEALLOCATE ALL;
+
+-- A month whose bounds have zeros as version or variant gets an earlier and a later month.
+CREATE TABLE visit (id uuid, n int) PARTITION BY RANGE (id);
+CREATE TABLE visit_2026_03 PARTITION OF visit FOR VALUES FROM ('019ca6b1-dc00-0000-0000-000000000000') TO ('019d4657-0000-7000-0000-000000000000');
+CREATE TABLE visit_2026_02 PARTITION OF visit FOR VALUES FROM (public.uuidv7_floor('2026-02-01')) TO ('019ca6b1-dc00-0000-0000-000000000000');
+CREATE TABLE visit_2026_04 PARTITION OF visit FOR VALUES FROM (public.uuidv7_floor('2026-04-01')) TO (public.uuidv7_floor('2026-05-01'));
+SELECT public.uuidv7_timestamp_from_text('019d4657-0000-7000-0000-000000000000') AS march_ends;
+INSERT INTO visit SELECT id, n FROM generate_series(2, 4) AS n, LATERAL (VALUES
+	(public.uuidv7_floor(make_timestamptz(2026, n, 1, 0, 0, 0))), (public.uuidv7_ceil(make_timestamptz(2026, n + 1, 1, 0, 0, 0) - interval '1 ms'))) AS ids (id);
+SELECT tableoid::regclass, n, count(*) FROM visit GROUP BY tableoid, n ORDER BY n;
+EXPLAIN (COSTS OFF) SELECT FROM visit WHERE id <@ '[2026-03-01,2026-04-01)';
+DROP TABLE visit;
+
 -- The extension does not change how PostgreSQL resolves its own operators: if one operand
 -- is a tstzrange, PostgreSQL resolves an untyped literal or parameter as a tstzrange too.
 SELECT tstzrange('2022-02-22', NULL) @> '[2022-02-23,2022-02-24)' AS contains,

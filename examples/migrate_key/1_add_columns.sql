@@ -6,40 +6,46 @@
 --	table	the table, whose primary key is one column of the type bigint, integer, uuid or text
 --	key		the column, by default id
 --	time	the creation time of an old row, as an expression of its columns, for step 1 only
+--	new_id	instead of the time: the new ID of an old row, such as uuidv7_from(created_at, int8send(id))
 --	default	the default of the new column, by default uuidv7_next(), for step 1 only
+--	views	the file for the definitions of views, by default views.sql, for steps 4 and 5 only
 --
 -- Each step can be repeated, also after an error.  The steps wait at most half a second for a lock.
--- If this is too short, they fail with "canceling statement due to lock timeout"; repeat them then.
+-- If this is too short, they fail, and name the sessions that have a lock; repeat them then.
 \set ON_ERROR_STOP on
 \ir plan.sql
 \if :switched
 	\echo 'The table has been switched.'
 	\quit
 \endif
-\if :{?time} \else
-	DO $$BEGIN RAISE 'the variable "time" is missing: psql -v time=created_at'; END$$;
+\if :{?new_id} \else
+	\if :{?time} \else
+		DO $$BEGIN RAISE 'the variable "time" is missing: psql -v time=created_at'; END$$;
+	\endif
+	\set new_id 'uuidv7_at(' :time ')'
 \endif
 \if :{?default} \else
 	\set default 'uuidv7_next()'
 \endif
 
--- Compute the time of each row as the trigger does, which would refuse updates if the expression
+-- Compute the new ID of each row as the trigger does, which would refuse updates if the expression
 -- was wrong.
-SELECT format('SELECT uuidv7_at(min(t)) AS first, uuidv7_at(max(t)) AS last, count(t) < count(*) AS untimed, %s AS migrated '
-			  'FROM (SELECT %s AS key, (SELECT %s FROM (SELECT each.*) AS old_row) AS t FROM %s AS each) AS old',
-			  CASE WHEN is_uuid THEN 'coalesce(bool_and(uuid_is_v7(key)), false)' ELSE 'false' END, "column", :'time', "table") AS times FROM parent
+SELECT format('SELECT count(new) < count(*) AS incomplete, %s AS migrated '
+			  'FROM (SELECT %s AS key, (SELECT %s FROM (SELECT each.*) AS old_row) AS new FROM %s AS each) AS old',
+			  CASE WHEN is_uuid THEN 'coalesce(bool_and(uuid_is_v7(key)), false)' ELSE 'false' END, "column", :'new_id', "table") AS new_ids FROM parent
 \gset
-:times
+:new_ids
 \gset
-\if :untimed
-	DO $$BEGIN RAISE 'the expression "time" is null for some rows'; END$$;
+\if :incomplete
+	DO $$BEGIN RAISE 'the expression "time" or "new_id" is null for some rows'; END$$;
 \endif
 \if :migrated
 	DO $$BEGIN RAISE 'all keys of the table are v7 already'; END$$;
 \endif
 
 BEGIN;
-SET LOCAL lock_timeout = '500ms';
+\set mode 'ACCESS EXCLUSIVE'
+\ir lock_tables.sql
 -- add the column before its default, since both together would rewrite the table
 SELECT format('ALTER TABLE %s ADD COLUMN IF NOT EXISTS %I uuid', "table", new) FROM parent
 UNION ALL
@@ -53,11 +59,11 @@ SELECT format($$
 CREATE OR REPLACE FUNCTION %1$I.%2$I() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $body$
 BEGIN
 	IF NEW.%3$I IS NULL THEN
-		NEW.%3$I := (SELECT uuidv7_at(%4$s) FROM (SELECT NEW.*) AS old_row);
+		NEW.%3$I := (SELECT %4$s FROM (SELECT NEW.*) AS old_row);
 	END IF;
 	RETURN NEW;
 END$body$;
-$$, schema, 'fill_' || name || '_' || new, new, :'time') FROM parent
+$$, schema, 'fill_' || name || '_' || new, new, :'new_id') FROM parent
 UNION ALL
 SELECT format('CREATE OR REPLACE TRIGGER %I BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION %I.%1$I()',
 			  'fill_' || name || '_' || new, "table", schema) FROM parent

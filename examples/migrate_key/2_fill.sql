@@ -10,6 +10,9 @@
 	\echo 'The table has been switched.'
 	\quit
 \endif
+\if :added \else
+	DO $$BEGIN RAISE 'run 1_add_columns.sql first'; END$$;
+\endif
 
 -- A batch consists of the rows in 100 blocks of the table.  The update fires the triggers of
 -- step 1, which fill the columns.

@@ -1,6 +1,6 @@
 -- Step 4 of the migration of a key to v7: create the indexes and foreign keys of the new columns.
 --
---	psql -v table=orders -f 4_create_indexes.sql
+--	psql -v table=orders -v views=/tmp/views.sql -f 4_create_indexes.sql
 --
 -- Writers are blocked only for a moment, but CREATE INDEX CONCURRENTLY waits for transactions in
 -- progress.
@@ -11,8 +11,18 @@
 	\echo 'The table has been switched.'
 	\quit
 \endif
+\if :validated \else
+	DO $$BEGIN RAISE 'run 3_validate.sql first'; END$$;
+\endif
 
--- wait for transactions in progress, although step 3 limits the wait in the same session
+\if :{?views} \else
+	\set views views.sql
+\endif
+\echo 'The definitions of views go to the file' :views '- if psql cannot write there, set the variable "views" to another file.'
+\o :views
+\o
+
+-- wait for transactions in progress, even if the role has a lock timeout
 SET lock_timeout = 0;
 DROP TABLE IF EXISTS pg_temp.new_index;
 CREATE TEMPORARY TABLE new_index AS
@@ -31,11 +41,8 @@ SELECT format('CREATE %s CONCURRENTLY IF NOT EXISTS %I ON %s (%s)', kind, name, 
 \gexec
 
 BEGIN;
-SET LOCAL lock_timeout = '500ms';
--- lock the referenced table first, in the order of a cascading DELETE
-SELECT format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', "table")
-FROM (SELECT 1 AS n, "table" FROM parent UNION SELECT 2, "table" FROM reference) AS part ORDER BY n, "table"
-\gexec
+\set mode 'SHARE ROW EXCLUSIVE'
+\ir lock_tables.sql
 SELECT format('ALTER TABLE %s ADD CONSTRAINT %I FOREIGN KEY (%I) REFERENCES %s (%I)%s NOT VALID',
 			  r."table", r.new || '_fkey', r.new, p."table", p.new, r.actions)
 FROM reference AS r, parent AS p
@@ -54,5 +61,5 @@ FROM pg_depend AS d
 JOIN pg_rewrite AS r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
 JOIN pg_class AS v ON v.oid = r.ev_class AND v.relkind IN ('v', 'm')
 WHERE d.refobjid IN (SELECT oid FROM parent UNION SELECT oid FROM reference)
-\g (tuples_only=on format=unaligned) views.sql
-\echo 'Step 4 is done.  Check the file views.sql for step 5.'
+\g (tuples_only=on format=unaligned) :views
+\echo 'Step 4 is done.  Check the file' :views 'for step 5.'

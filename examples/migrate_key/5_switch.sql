@@ -12,6 +12,9 @@
 	\echo 'The table has been switched.'
 	\quit
 \endif
+\if :indexed \else
+	DO $$BEGIN RAISE 'run 4_create_indexes.sql first'; END$$;
+\endif
 \if :{?views} \else
 	SELECT EXISTS (SELECT FROM pg_depend AS d
 				   JOIN pg_rewrite AS r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
@@ -24,10 +27,8 @@
 \endif
 
 BEGIN;
-SET LOCAL lock_timeout = '500ms';
-SELECT format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', "table")
-FROM (SELECT 1 AS n, "table" FROM parent UNION SELECT 2, "table" FROM reference) AS part ORDER BY n, "table"
-\gexec
+\set mode 'ACCESS EXCLUSIVE'
+\ir lock_tables.sql
 SELECT unnest(ARRAY[
 	format('DROP TRIGGER %I ON %s', 'fill_' || name || '_' || new, "table"),
 	format('ALTER TABLE %s DROP CONSTRAINT %I', "table", foreign_key),

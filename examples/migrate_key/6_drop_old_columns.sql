@@ -9,7 +9,8 @@
 \endif
 
 BEGIN;
-SET LOCAL lock_timeout = '500ms';
+\set mode 'ACCESS EXCLUSIVE'
+\ir lock_tables.sql
 SELECT unnest(ARRAY[
 	format('DROP FUNCTION IF EXISTS %I.%I()', schema, 'fill_' || name || '_' || new),
 	format('ALTER TABLE %s DROP COLUMN IF EXISTS %I', "table", old)])

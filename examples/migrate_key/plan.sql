@@ -43,6 +43,13 @@ JOIN pg_class AS c ON c.oid = f.conrelid
 JOIN pg_namespace AS n ON n.oid = c.relnamespace
 JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = f.conkey[1];
 
+-- Which steps are done?  A step that is repeated finds what it has created itself.
+SELECT bool_and(EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = part.oid AND a.attname = new AND NOT a.attisdropped)) AS added,
+       bool_and(EXISTS (SELECT FROM pg_constraint AS c WHERE c.conrelid = part.oid AND c.conname = new || '_filled' AND c.convalidated)) AS validated,
+       bool_and(EXISTS (SELECT FROM pg_index AS i WHERE i.indexrelid = to_regclass(format('%I.%I', schema, name || '_' || new)) AND i.indisvalid)
+                AND (n = 1 OR EXISTS (SELECT FROM pg_constraint AS c WHERE c.conrelid = part.oid AND c.conname = new || '_fkey' AND c.convalidated))) AS indexed
+FROM (SELECT 1 AS n, oid, schema, name, new FROM parent UNION ALL SELECT 2, oid, schema, name, new FROM reference) AS part
+\gset
 SELECT NOT EXISTS (SELECT FROM parent) AS no_key,
        EXISTS (SELECT FROM reference WHERE unsupported) AS unsupported,
        EXISTS (SELECT FROM pg_attribute AS a JOIN parent ON a.attrelid = parent.oid AND a.attname = parent.old AND NOT a.attisdropped) AS switched

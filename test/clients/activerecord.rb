@@ -53,6 +53,10 @@ else
   step(check == 'check_constraint "uuid_is_v7(id)"', 'the dumped schema has the check constraint', check)
 end
 
+ActiveRecord::Base.connection.execute('ALTER TABLE orders ADD CONSTRAINT orders_v7 CHECK (uuid_is_v7(id) AND id IS NOT NULL)')
+check = dump_schema[/check_constraint "uuid_is_v7\(id\) AND [^,]+/]
+step(check == 'check_constraint "uuid_is_v7(id) AND (id IS NOT NULL)"', 'the dumped schema has a check constraint of two conditions', check)
+
 # insert a row
 order = Order.create!(item: 'tea')
 step(order.id =~ /\A\h{8}-\h{4}-7/, 'insert returns the ID', order.id)

@@ -22,6 +22,7 @@ const pulled = mkdtempSync('/tmp/drizzle.');
 kit('pull', `--out=${pulled}`);
 const schema = readFileSync(`${pulled}/schema.ts`, 'utf8');
 rmSync(pulled, { recursive: true });
+step(schema.includes('check("orders_v7", sql`uuid_is_v7(id) AND (id IS NOT NULL)`)'), 'pull reads the check constraint back', schema);
 step(['next', 'ordered'].every((name) => schema.includes(`id: uuid().default(sql\`uuidv7_${name}()\`).primaryKey()`)), 'pull reads the default back', schema);
 
 // insert a row

@@ -25,17 +25,23 @@ app("\\i $FindBin::Bin/managed/uuid9562.sql");
 my $work = PostgreSQL::Test::Utils::tempdir();
 chdir $work;
 my $status;
-sub step
+sub step_once
 {
 	my ($step, @variables) = @_;
 	my $out = '';
 
+	IPC::Run::run([ 'psql', '-Xd', $node->connstr('postgres') . ' user=app', (map { ('-v', $_) } @variables),
+		'-f', "$FindBin::Bin/examples/migrate_key/$step.sql" ], '>', \$out, '2>&1');
+	$status = $? >> 8;
+	return $out;
+}
+sub step
+{
+	my $out;
+
 	for (1 .. 100)
 	{
-		$out = '';
-		IPC::Run::run([ 'psql', '-Xd', $node->connstr('postgres') . ' user=app', (map { ('-v', $_) } @variables),
-			'-f', "$FindBin::Bin/examples/migrate_key/$step.sql" ], '>', \$out, '2>&1');
-		$status = $? >> 8;
+		$out = step_once(@_);
 		last if $status == 0 || $out !~ /lock timeout|deadlock detected/;
 	}
 	return $out;
@@ -154,17 +160,13 @@ is_refused('v7 keys', 'all keys of the table are v7 already', $steps[0], 'table=
 app(q{
 	CREATE TABLE event (id text PRIMARY KEY, what text);
 	INSERT INTO event SELECT uuid_encode(gen_random_uuid(), 'ulid'), n FROM generate_series(1, 100) AS n});
-my %of_ulid = map { $_ => "$FindBin::Bin/examples/migrate_key/$_.sql" } @steps;
-append_to_file("$work/plan.sql", slurp_file("$FindBin::Bin/examples/migrate_key/plan.sql"));
-$of_ulid{'1_add_columns'} = "$work/1_add_columns.sql";
-append_to_file($of_ulid{'1_add_columns'}, slurp_file("$FindBin::Bin/examples/migrate_key/1_add_columns.sql") =~ s/uuidv7_at\(%4\$s\)/uuid_decode(id, 'ulid')/r);
 
 # an older snapshot, for which CREATE INDEX CONCURRENTLY waits
 my $older = session();
 in($older, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT count(*) FROM customer');
 my $printed = '';
-my $psql = IPC::Run::start([ 'psql', '-Xd', $node->connstr('postgres') . ' user=app', (map { ('-v', $_) } 'table=event', 'time=now()', 'default=NULL'),
-	map { ('-f', $of_ulid{$_}) } @steps[0 .. 4] ], '>', \$printed, '2>&1');
+my $psql = IPC::Run::start([ 'psql', '-Xd', $node->connstr('postgres') . ' user=app', (map { ('-v', $_) } 'table=event', q{new_id=uuid_decode(id, 'ulid')}, 'default=NULL'),
+	map { ('-f', "$FindBin::Bin/examples/migrate_key/$_.sql") } @steps[0 .. 4] ], '>', \$printed, '2>&1');
 $node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE query LIKE 'CREATE UNIQUE INDEX CONCURRENTLY%' AND wait_event_type = 'Lock')})
   or diag('the index does not wait');
 sql('SELECT pg_sleep(1)');
@@ -207,8 +209,52 @@ is_refused('no time', 'the variable "time" is missing', $steps[0], 'table=plain'
 is_refused('a time that names no column', 'column "created_at" does not exist', $steps[0], 'table=plain', 'time=created_at');
 is_refused('a time of another type', 'function uuidv7_at\(integer\) does not exist', $steps[0], 'table=plain', 'time=id');
 is_refused('a time before 1970', 'timestamp out of range', $steps[0], 'table=plain', q{time=coalesce(t, '1969-01-01')});
-is_refused('a time that is null', 'the expression "time" is null for some rows', $steps[0], 'table=plain', 'time=t');
-is_refused('a time that is null in one row', 'the expression "time" is null for some rows', $steps[0], 'table=plain', 'time=min(t)');
+is_refused('a time that is null', 'the expression "time" or "new_id" is null for some rows', $steps[0], 'table=plain', 'time=t');
+is_refused('a new ID that is null', 'the expression "time" or "new_id" is null for some rows', $steps[0], 'table=plain', 'new_id=uuidv7_from(t, int4send(id))');
+is_refused('a time that is null in one row', 'the expression "time" or "new_id" is null for some rows', $steps[0], 'table=plain', 'time=min(t)');
 is_refused('a default of another type', 'column "new_id" is of type uuid', $steps[0], 'table=plain', 'time=now()', 'default=0');
+# --- steps in another order, locks of others, and a file that psql cannot write ---------
+
+app(q{CREATE TABLE room (id int PRIMARY KEY, since timestamptz); CREATE TABLE seat (room_id int REFERENCES room);
+	INSERT INTO room SELECT n, '2026-01-01'::timestamptz + n * interval '1 minute' FROM generate_series(1, 1000) AS n; INSERT INTO seat SELECT id FROM room;
+	CREATE TABLE copy AS TABLE room; ALTER TABLE copy ADD PRIMARY KEY (id)});
+my @needed = (undef, ('1_add_columns') x 2, '3_validate', '4_create_indexes');
+foreach my $done (0 .. 3)
+{
+	foreach my $n ($done + 1 .. 4)
+	{
+		# 2_fill is part of 3_validate
+		next if $done == $n - 1 || $n == 2 && $done == 1 || $n == 1;
+		my $missing = $done == 0 && $n <= 2 ? '1_add_columns' : $needed[$n];
+		is_refused("step $n after step $done", "run $missing.sql first", $steps[$n], 'table=room', 'views=/dev/null') if $done < $n - 1;
+	}
+	is_refused('no step before', 'run 1_add_columns.sql first', $steps[1], 'table=room') if $done == 0;
+	if ($done == 0)
+	{
+		my $reader = session();
+		my $query = qr/SELECT count\(\*\) FROM seat \/\* a report \*\//;
+		in($reader, 'BEGIN', 'SELECT count(*) FROM seat /* a report */');
+		my $printed = step_once($steps[0], 'table=room', 'time=since');
+		is($status, 3, 'a step fails while another transaction reads a table');
+		like($printed, qr/could not lock the tables: canceling statement due to lock timeout.*process \d+ \(\w+\): <insufficient privilege>\nHINT/s, 'and names the session');
+		sql('GRANT pg_read_all_stats TO app');
+		like(step_once($steps[0], 'table=room', 'time=since'), qr/process \d+ \(\w+, idle in transaction\): $query[ ;]*\nHINT/, 'and its query, if the role may see it');
+		in($reader, 'COMMIT');
+		leave($reader);
+	}
+	if ($done == 3)
+	{
+		like(step_once($steps[3], 'table=room', "views=$work/missing/views.sql"), qr/go to the file $work\/missing\/views\.sql - if psql cannot write there, set the variable "views".*No such file or directory/s,
+			'a step says what to do if psql cannot write the file of views');
+		is($status, 3, 'and ends');
+		is(app(q{SELECT count(*) FROM pg_indexes WHERE tablename IN ('room', 'seat') AND indexname LIKE '%new%'}), '0', 'before it creates indexes');
+	}
+	unlike(step($steps[$done], 'table=room', 'new_id=uuidv7_from(since, int4send(id))', 'views=/dev/null'), qr/ERROR/, "step $done of a migration with given IDs succeeds");
+}
+unlike(step($steps[4], 'table=room', 'views=/dev/null'), qr/ERROR/, 'and the switch');
+step($_, 'table=copy', 'new_id=uuidv7_from(since, int4send(id))', 'views=/dev/null') foreach @steps[ 0 .. 4 ];
+is(app('SELECT count(*) FROM room JOIN copy ON room.id = copy.id AND room.old_id = copy.old_id WHERE uuidv7_timestamp(room.id) = room.since'), '1000',
+	'a repeated migration with uuidv7_from() gives each row the same ID');
+is(app('SELECT count(*) FROM seat JOIN room ON room_id = id AND old_room_id = old_id'), '1000', 'and the foreign keys have it too');
 $node->stop;
 done_testing();
