@@ -623,15 +623,14 @@ COMMENT ON FUNCTION changes_position_fields(text) IS 'fields of a position that 
 
 -- The state of a tracked table.  "parts" has a text for the table and for each partition: its OID,
 -- its row triggers, and its TRUNCATE trigger or else its file, which TRUNCATE changes.  "structure"
--- has a text for the files of the table, one for the versions of its columns, and one for each
--- column.  If both of the first two change, the type of a column can have been changed and restored.
+-- has a text for each column, one for the versions of the columns, and one for each file.
+-- changes_catalog also has the branch of ordered IDs, which changes if the server is restarted.
 CREATE FUNCTION changes_state(source regclass, OUT parts text[], OUT structure text[], OUT problem text)
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
-	SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan
 AS $body$
 BEGIN
 	SELECT array_agg(concat_ws(' ', part.oid, part.row_triggers, coalesce(part.truncate_trigger, 'file ' || part.relfilenode)) ORDER BY part.oid),
-		   ARRAY['files ' || md5(string_agg(part.relfilenode::text, ' ' ORDER BY part.oid))],
+		   array_agg(concat_ws(' ', 'file', part.oid, part.relfilenode) ORDER BY part.oid),
 		   min(CASE WHEN part.relkind NOT IN ('r', 'p') THEN format('partition %s is a foreign table', part.oid::regclass)
 					WHEN part.relpersistence <> 'p' THEN format('table %s is not logged in WAL', part.oid::regclass)
 					WHEN part.row_triggers IS NULL THEN format('table %s lacks the trigger that logs changes, or the trigger is not enabled with ENABLE ALWAYS', part.oid::regclass) END)
@@ -653,6 +652,31 @@ BEGIN
 END$body$;
 COMMENT ON FUNCTION changes_state(regclass) IS 'state of a tracked table that changes_catalog remembers';
 
+-- The columns of a table's primary key, with the base types of domains, which may forbid NULL.  The
+-- operator compares a column as the key's index does.
+CREATE FUNCTION changes_key(source regclass, OUT numbers int2[], OUT names text[], OUT types oid[], OUT operators text[], OUT columns text)
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+AS $body$
+BEGIN
+	SELECT array_agg(attnum ORDER BY n), array_agg(attname::text ORDER BY n), array_agg(base.oid ORDER BY n), array_agg(operator ORDER BY n),
+		   string_agg(format('%I %s%s', attname, format_type(base.oid, base.typmod),
+							 CASE WHEN attcollation <> 0 THEN ' COLLATE ' || attcollation::regcollation END), ', ' ORDER BY n)
+	INTO numbers, names, types, operators, columns
+	FROM pg_index, unnest(indkey::int2[], indclass::oid[]) WITH ORDINALITY AS k (number, class, n)
+	JOIN pg_attribute ON attnum = number,
+	LATERAL (WITH RECURSIVE base AS (
+			SELECT atttypid AS oid, atttypmod AS typmod
+			UNION ALL
+			SELECT typbasetype, typtypmod FROM base JOIN pg_type USING (oid) WHERE typtype = 'd')
+		SELECT base.oid, base.typmod FROM base JOIN pg_type USING (oid) WHERE typtype <> 'd') AS base,
+	LATERAL (SELECT format('%I.%s', nspname, oprname) AS operator
+		FROM pg_opclass JOIN pg_amop ON amopfamily = opcfamily AND amopstrategy = 3 AND amoplefttype = opcintype AND amoprighttype = opcintype
+		JOIN pg_operator AS o ON o.oid = amopopr JOIN pg_namespace AS s ON s.oid = oprnamespace
+		WHERE pg_opclass.oid = class) AS operator
+	WHERE indrelid = source AND indisprimary AND attrelid = source AND n <= indnkeyatts;
+END$body$;
+COMMENT ON FUNCTION changes_key(regclass) IS 'columns of a primary key, for the log of a table';
+
 -- Compare a tracked table with what changes_catalog remembers.  Log the keys of new partitions.  If
 -- rows can have changed without an entry in the log, give the log a new identity, so that all readers
 -- copy the table.  Everybody may call this, because it changes nothing that is right.
@@ -663,11 +687,15 @@ AS $body$
 DECLARE
 	old record;
 	part text[];
+	added text[];
+	removed text[];
 	reset boolean;
 BEGIN
 	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', changes_notice.source::oid::bigint));
+	DELETE FROM @extschema@.changes_reader AS r WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = r.source);
+	DELETE FROM @extschema@.changes_catalog AS c WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = c.source);
 	PERFORM @extschema@.uuidv7_ordered();	-- a restored database needs a first ID
-	SELECT c.*, place.server AS current_server, s.parts AS current_parts, s.structure AS current_structure, s.problem, l.relfilenode AS file
+	SELECT c.*, place.server AS current_server, place.branch, s.parts AS current_parts, s.structure AS current_structure, s.problem, l.relfilenode AS file
 	INTO old
 	FROM @extschema@.changes_catalog AS c LEFT JOIN pg_class AS l ON l.oid = c.log,
 		@extschema@.changes_place(false) AS place, @extschema@.changes_state(c.source) AS s
@@ -675,25 +703,31 @@ BEGIN
 	IF old.source IS NULL OR old.problem IS NOT NULL OR old.file IS NULL THEN
 		RETURN;
 	END IF;
+	-- If a file is another one, and columns have been altered or the server has been restarted, the type
+	-- of a column can have been changed and restored, or a crash can have emptied an unlogged table.
+	old.current_structure := old.current_structure || ('branch ' || old.branch);
+	added := ARRAY(SELECT text FROM unnest(old.current_structure) AS text WHERE text <> ALL (old.structure));
+	removed := ARRAY(SELECT text FROM unnest(old.structure) AS text WHERE text <> ALL (old.current_structure));
 	reset := old.server <> old.current_server OR old.log_file <> old.file OR old.purged > @extschema@.uuidv7_horizon()
-		OR NOT old.current_structure[3:] <@ old.structure
-		OR (old.current_structure[1] <> old.structure[1] AND old.current_structure[2] <> old.structure[2]);
-	IF reset THEN
-		old.purged := '00000000-0000-0000-0000-000000000000';
-	END IF;
+		OR EXISTS (SELECT FROM unnest(added) AS text WHERE text ~ '^\d')
+		OR (EXISTS (SELECT FROM unnest(added) AS text WHERE text ~ '^(columns|branch)')
+			AND EXISTS (SELECT FROM unnest(added) AS new_file, unnest(removed) AS old_file
+						WHERE new_file LIKE 'file %' AND split_part(new_file, ' ', 2) = split_part(old_file, ' ', 2)));
 	FOR part IN
 		SELECT ARRAY[new_part, old_part] FROM unnest(old.parts) AS old_part
 		FULL JOIN unnest(old.current_parts) AS new_part ON split_part(new_part, ' ', 1) = split_part(old_part, ' ', 1)
 		WHERE old_part IS DISTINCT FROM new_part
+		ORDER BY old_part NULLS LAST
 	LOOP
 		IF part[2] IS NOT NULL THEN
 			reset := reset OR part[1] IS NOT NULL OR old.dropped_partitions = 'reset' OR split_part(part[2], ' ', 1) = changes_notice.source::oid::text;
-		ELSIF (SELECT relkind FROM pg_class WHERE oid = split_part(part[1], ' ', 1)::oid) = 'r' THEN
+		ELSIF NOT reset AND (SELECT relkind FROM pg_class WHERE oid = split_part(part[1], ' ', 1)::oid) = 'r' THEN
 			PERFORM @extschema@.changes_log_rows(split_part(part[1], ' ', 1)::oid);
 		END IF;
 	END LOOP;
 	UPDATE @extschema@.changes_catalog AS c
-	SET identity = CASE WHEN reset THEN gen_random_uuid() ELSE c.identity END, server = old.current_server, purged = old.purged,
+	SET identity = CASE WHEN reset THEN gen_random_uuid() ELSE c.identity END, server = old.current_server,
+		purged = CASE WHEN reset THEN '00000000-0000-0000-0000-000000000000' ELSE c.purged END,
 		parts = old.current_parts, structure = old.current_structure, log_file = old.file
 	WHERE c.source = changes_notice.source;
 END$body$;
@@ -762,19 +796,7 @@ BEGIN
 	log_name := coalesce(log_name, old.log_name, tracked.relname);
 	log_table := format('%s.%I', log_schema, log_name);
 
-	-- the columns of the key, with the base types of domains, which may forbid NULL
-	SELECT array_agg(attnum ORDER BY n) AS numbers, array_agg(attname::text ORDER BY n) AS names, array_agg(base.oid ORDER BY n) AS types,
-		   string_agg(format('%I %s%s', attname, format_type(base.oid, base.typmod),
-							 CASE WHEN attcollation <> 0 THEN ' COLLATE ' || attcollation::regcollation END), ', ' ORDER BY n) AS columns
-	INTO key
-	FROM pg_index, unnest(indkey::int2[]) WITH ORDINALITY AS k (attnum, n)
-	JOIN pg_attribute USING (attnum),
-	LATERAL (WITH RECURSIVE base AS (
-			SELECT atttypid AS oid, atttypmod AS typmod
-			UNION ALL
-			SELECT typbasetype, typtypmod FROM base JOIN pg_type USING (oid) WHERE typtype = 'd')
-		SELECT base.oid, base.typmod FROM base JOIN pg_type USING (oid) WHERE typtype <> 'd') AS base
-	WHERE indrelid = source AND indisprimary AND attrelid = source AND n <= indnkeyatts;
+	SELECT * INTO key FROM @extschema@.changes_key(source);
 
 	IF old.source IS NULL OR old.problem IS NOT NULL OR NOT old.is_log OR old.key <> key.numbers OR old.operations <> operations
 		OR (old.log_schema, old.log_name) <> (log_schema, log_name::name)
@@ -823,7 +845,7 @@ BEGIN
 		EXECUTE format('CREATE TRIGGER uuid9562_changes_truncate AFTER TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION %s.changes_log_trigger()', part, own);
 		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER uuid9562_changes_truncate', part);
 	END LOOP;
-	EXECUTE format('SELECT %1$s.changes_register(ROW($1, $2, $3, $4, place.server, $5, state.parts, state.structure,
+	EXECUTE format('SELECT %1$s.changes_register(ROW($1, $2, $3, $4, place.server, $5, state.parts, state.structure || (''branch '' || place.branch),
 						(SELECT relfilenode FROM pg_class WHERE oid = $2), $6, $7, $8)::%1$s.changes_catalog)
 					FROM %1$s.changes_state($1) AS state, %1$s.changes_place(false) AS place', own)
 		USING source, log, key.numbers, old.identity, old.purged, operations, dropped_partitions, reader_expiry;
@@ -893,7 +915,8 @@ CREATE FUNCTION changes_read(reader text, source anyelement, page integer DEFAUL
 	OUT change_type text, OUT data anyelement, OUT change_position text)
 RETURNS SETOF record
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET row_security = on
-	SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
+	SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
+	SET plan_cache_mode = force_generic_plan
 AS $body$
 #variable_conflict use_column
 DECLARE
@@ -901,6 +924,7 @@ DECLARE
 	relation regclass := (SELECT typrelid FROM pg_type WHERE oid = pg_typeof(changes_read.source));
 	given text[];		-- fields of the position after which to continue
 	tracked record;
+	place record;
 	state record;
 	other regclass;
 	confirmation text := changes_read.after;
@@ -911,6 +935,7 @@ DECLARE
 	last uuid;			-- last entry of the page
 	alive integer[];
 	key record;
+	part record;		-- parts of the query for the rows
 	change record;
 BEGIN
 	IF reader IS NULL OR reader = '' THEN
@@ -946,15 +971,18 @@ BEGIN
 	EXECUTE 'LOCK TABLE ONLY ' || concat_ws(', ONLY ', relation, tracked.log) || ' IN ACCESS SHARE MODE';
 
 	FOR attempt IN 1 .. 2 LOOP
-		SELECT c.log, c.key, c.identity, c.purged, c.reader_expiry, place.branch, place.timeline, s.problem,
-			   c.server = place.server AND c.parts = s.parts AND c.log_file = l.relfilenode AND c.purged <= @extschema@.uuidv7_horizon()
-				   AND s.structure[3:] <@ c.structure AND (s.structure[1] = c.structure[1] OR s.structure[2] = c.structure[2]) AS unchanged,
+		-- the branch first, see src/ordered/horizon.c
+		SELECT * INTO place FROM @extschema@.changes_place(false);
+		horizon := @extschema@.uuidv7_horizon();
+		SELECT c.log, c.key, c.identity, c.purged, c.reader_expiry, s.problem,
+			   c.server = place.server AND c.parts = s.parts AND c.structure = s.structure || ('branch ' || place.branch) AND c.log_file = l.relfilenode
+				   AND c.purged <= horizon AS unchanged,
 			   l.oid IS NOT NULL AND @extschema@.changes_is_log(c.log) AS is_log,
 			   ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = c.log AND attnum > 0 ORDER BY attnum) AS log_columns,
 			   r.identity AS reader_identity, r.owner, r.generation, r.confirmed, r.confirmed_position, r.page_position, r.page_pid,
 			   r.abandoned, r.abandoned_by, r.abandoned_at, r.seen
 		INTO state
-		FROM @extschema@.changes_place(false) AS place, @extschema@.changes_catalog AS c
+		FROM @extschema@.changes_catalog AS c
 		LEFT JOIN pg_class AS l ON l.oid = c.log
 		LEFT JOIN @extschema@.changes_reader AS r ON r.source = c.source AND r.reader = changes_read.reader,
 		@extschema@.changes_state(c.source) AS s
@@ -990,9 +1018,9 @@ BEGIN
 		confirmation := state.confirmed_position;
 		given := string_to_array(confirmation, '.');
 		given[5] := state.confirmed;
-		is_lost := given[7] <> state.timeline::text;
+		is_lost := given[7] <> place.timeline::text;
 	ELSIF after IS NOT NULL AND given[2] = state.identity::text THEN
-		is_lost := given[4] = '' AND given[6] <> state.branch AND after IS DISTINCT FROM state.confirmed_position;
+		is_lost := given[4] = '' AND given[6] <> place.branch AND after IS DISTINCT FROM state.confirmed_position;
 	ELSE
 		SELECT c.source INTO other FROM @extschema@.changes_catalog AS c WHERE c.identity::text = given[2];
 		IF other IS NOT NULL THEN
@@ -1002,7 +1030,6 @@ BEGIN
 	END IF;
 	start := given[5];
 	is_lost := is_lost OR start < state.purged OR @extschema@.changes_is_lost(given[6], start, given[7]::bigint, given[8]::pg_lsn);
-	horizon := @extschema@.uuidv7_horizon();
 	IF NOT is_lost THEN
 		-- the entry at which the reader stands must be there, unless it has been purged
 		EXECUTE format('SELECT ARRAY(SELECT %1$I FROM ONLY %2$s WHERE %1$I >= $1 AND %1$I < $2 ORDER BY %1$I LIMIT 2)', state.log_columns[1], state.log)
@@ -1020,35 +1047,33 @@ BEGIN
 		is_lost := last IS NULL;
 	END IF;
 
-	state.generation := coalesce(state.generation, 0) + CASE WHEN is_lost OR last IS NOT NULL THEN 1 ELSE 0 END;
+	IF is_lost OR last IS NOT NULL THEN
+		SELECT * INTO key FROM @extschema@.changes_key(relation);
+		IF key.numbers IS DISTINCT FROM state.key OR key.types <> ARRAY(SELECT atttypid FROM pg_attribute WHERE attrelid = state.log AND attnum > 1 ORDER BY attnum) THEN
+			RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not logged', relation),
+				DETAIL = 'The primary key has been altered.',
+				HINT = format('Call changes_track(%L) as the owner of the table. All readers then copy the whole table.', relation);
+		END IF;
+		state.generation := coalesce(state.generation, 0) + 1;
+	END IF;
 	IF is_lost THEN
 		start := NULL;
 		EXECUTE format('
 			SELECT greatest((SELECT %1$I FROM ONLY %2$s WHERE %1$I > $1 AND %1$I < $2 ORDER BY %1$I DESC LIMIT 1), $1)',
 			state.log_columns[1], state.log) INTO last USING state.purged, horizon;
 		change_type := 'reset';
-		SELECT concat_ws('.', 'changes1', state.identity, state.generation, '', last, state.branch, place.timeline, place.lsn)
-		INTO change_position FROM @extschema@.changes_place(true) AS place;
+		SELECT concat_ws('.', 'changes1', state.identity, state.generation, '', last, place.branch, flushed.timeline, flushed.lsn)
+		INTO change_position FROM @extschema@.changes_place(true) AS flushed;
 		change_position := concat_ws('.', change_position, left(md5(change_position), 8));
 		RETURN NEXT;
 	ELSIF last IS NOT NULL THEN
-		SELECT string_agg(format('r.%I OPERATOR(%s) e.%I', attname, operator, log_column), ' AND ' ORDER BY n) AS same_row,
-			   string_agg(format('r.%I::%s', attname, type), ', ' ORDER BY n) AS row_key,
+		SELECT string_agg(format('r.%I OPERATOR(%s) e.%I', name, operator, log_column), ' AND ') AS same_row,
+			   string_agg(format('r.%I::%s', name, format_type(type, -1)), ', ' ORDER BY n) AS row_key,
 			   string_agg(format('e.%I', log_column), ', ' ORDER BY n) AS entry_key,
 			   (SELECT string_agg(coalesce('e.' || quote_ident(state.log_columns[array_position(state.key, attnum) + 1]), format('(NULL::%s).%I', relation, attname)), ', ' ORDER BY attnum)
 				FROM pg_attribute WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped) AS columns
-		INTO key
-		FROM (
-			SELECT n, t.attname, e.attname AS log_column, format_type(e.atttypid, -1) AS type,
-				   coalesce((SELECT format('%I.%s', nspname, oprname)
-							 FROM pg_amop JOIN pg_operator AS o ON o.oid = amopopr JOIN pg_namespace AS s ON s.oid = oprnamespace
-							 WHERE amopfamily = opcfamily AND amopstrategy = 3 AND amoplefttype = opcintype AND amoprighttype = opcintype),
-							'pg_catalog.=') AS operator
-			FROM pg_index, unnest(state.key, indclass::oid[]) WITH ORDINALITY AS k (number, class, n)
-			JOIN pg_opclass ON pg_opclass.oid = class
-			JOIN pg_attribute AS e ON e.attrelid = state.log AND e.attnum = n + 1
-			JOIN pg_attribute AS t ON t.attrelid = relation AND t.attnum = number
-			WHERE indrelid = relation AND indisprimary) AS part;
+		INTO part
+		FROM unnest(key.names, key.types, key.operators, state.log_columns[2:]) WITH ORDINALITY AS k (name, type, operator, log_column, n);
 		-- each key once, where it changed last; keys differ if their bytes differ
 		FOR change IN EXECUTE format('
 			WITH place AS MATERIALIZED (SELECT * FROM %1$s.changes_place(true)),
@@ -1061,8 +1086,8 @@ BEGIN
 			FROM place, entry AS e LEFT JOIN LATERAL (
 				SELECT true AS found, CASE WHEN true THEN r.* END AS row
 				FROM %6$s AS r WHERE %7$s AND ROW(%8$s)::record OPERATOR(pg_catalog.*=) ROW(%4$s)::record LIMIT 1) AS t ON true
-			ORDER BY e.%3$I', own, state.log, state.log_columns[1], key.entry_key, key.columns, relation, key.same_row, key.row_key)
-			USING start, last, state.identity, state.generation, state.branch
+			ORDER BY e.%3$I', own, state.log, state.log_columns[1], part.entry_key, part.columns, relation, part.same_row, part.row_key)
+			USING start, last, state.identity, state.generation, place.branch
 		LOOP
 			change_type := change.type;
 			data := change.data;
@@ -1086,7 +1111,7 @@ BEGIN
 		state.abandoned_at := now();
 	END IF;
 	INSERT INTO @extschema@.changes_reader AS r (reader, source, identity, generation, confirmed, confirmed_position, hold, page_position, page_pid, seen)
-	VALUES (changes_read.reader, relation, state.identity, state.generation, start, CASE WHEN start IS NOT NULL THEN confirmation END,
+	VALUES (changes_read.reader, relation, state.identity, coalesce(state.generation, 0), start, CASE WHEN start IS NOT NULL THEN confirmation END,
 		coalesce(least(start, state.abandoned), last), coalesce(change_position, after), pg_backend_pid(), now())
 	ON CONFLICT (reader, source) DO UPDATE SET identity = excluded.identity, generation = excluded.generation, confirmed = excluded.confirmed,
 		confirmed_position = excluded.confirmed_position, hold = excluded.hold, seen = now(), page_pid = excluded.page_pid,
@@ -1227,7 +1252,7 @@ SELECT r.reader, r.source, r.owner, r.seen,
 	   substring(waiting.entries FROM '<count>(\d+)<')::bigint AS entries_waiting,
 	   now() - uuidv7_timestamp(substring(waiting.entries FROM '<first>([^<]+)<')::uuid) AS oldest_waiting,
 	   CASE WHEN r.confirmed IS NULL OR r.identity <> c.identity OR r.confirmed < c.purged THEN 'copy of the whole table'
-			WHEN split_part(r.page_position, '.', 5)::uuid > r.confirmed THEN 'changes_done()'
+			WHEN split_part(r.page_position, '.', 5)::uuid > r.confirmed THEN 'confirmation'
 			WHEN substring(waiting.entries FROM '<first>([^<]+)<')::uuid < uuidv7_horizon() THEN 'changes_read()'
 			WHEN waiting.entries LIKE '%<first>%' THEN coalesce('transaction of process ' || holder.held_by_pid, 'prepared transaction ' || holder.held_by_prepared, 'changes_read()')
 	   END AS waits_for

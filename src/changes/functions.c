@@ -19,6 +19,7 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "access/xlog_internal.h"
+#include "access/xlogrecovery.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
@@ -309,15 +310,22 @@ uuid9562_changes_place(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }
 
-/* Check whether the history of this server lacks a place on a timeline. */
+/*
+ * Check whether the history of this server lacks a place on a timeline.  A server that was restored
+ * from a backup can be on the same timeline, and have written other WAL at the place.  So if the
+ * place is of an earlier branch, it must be before the end of the last recovery.
+ */
 static bool
-wal_is_lost(int64 timeline, XLogRecPtr place)
+wal_is_lost(uint64 branch, int64 timeline, XLogRecPtr place)
 {
 	TimeLineID	current = GetWALInsertionTimeLine();
+	XLogRecPtr	recovered = GetXLogReplayRecPtr(NULL);
 	ListCell   *cell;
 
 	if (timeline == current)
-		return place > GetXLogInsertRecPtr();
+		return place > GetXLogInsertRecPtr() ||
+			(!XLogRecPtrIsInvalid(recovered) && place > recovered &&
+			 branch != uuid9562_snapshot_branch(false));
 	foreach(cell, readTimeLineHistory(current))
 	{
 		const TimeLineHistoryEntry *entry = lfirst(cell);
@@ -342,5 +350,5 @@ uuid9562_changes_is_lost(PG_FUNCTION_ARGS)
 	uint64		branch = strtou64(text_to_cstring(PG_GETARG_TEXT_PP(0)), NULL, 16);
 
 	PG_RETURN_BOOL(uuid9562_branch_is_left_before(branch, PG_GETARG_UUID_P(1)->data) ||
-				   wal_is_lost(PG_GETARG_INT64(2), PG_GETARG_LSN(3)));
+				   wal_is_lost(branch, PG_GETARG_INT64(2), PG_GETARG_LSN(3)));
 }
