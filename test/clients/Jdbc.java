@@ -101,6 +101,22 @@ class Jdbc {
 		var read = allPages(incrementalRead, first.getObject("id", UUID.class));
 		step(read.equals(sent), "incremental read finds the new rows", read);
 
+		// read changes
+		sql.execute("SELECT changes_track('outbox')");
+		sql.execute("SELECT changes_done('billing') FROM changes_read('billing', NULL::outbox)");
+		sql.execute("INSERT INTO outbox (message) VALUES ('second')");
+		var page = sql.executeQuery("SELECT change_type, change_position, (data).* FROM changes_read('billing', NULL::outbox)");
+		String position = null;
+		while (page.next()) {
+			System.out.println("# " + page.getString("change_type") + " " + page.getObject("id", UUID.class));
+			position = page.getString("change_position");
+		}
+		var confirm = db.prepareStatement("SELECT changes_done('billing', ?)");
+		confirm.setString(1, position);
+		confirm.execute();
+		step(position != null && position.startsWith("changes1."), "changes have a position", position);
+		step(!sql.executeQuery("SELECT FROM changes_read('billing', NULL::outbox)").next(), "a confirmed page does not come again", "rows");
+
 		// pass a period as text
 		var text = db.prepareStatement("SELECT id, item FROM orders WHERE id <@ ?");
 		text.setString(1, "[2026-03-02 09:00Z,2026-03-02 10:00Z)");

@@ -38,6 +38,19 @@ const { rows: sent } = await client.query('INSERT INTO outbox (message) SELECT u
 const read = await allPages(first.id, async (last) => (await client.query(incrementalRead, [last])).rows);
 step(same(read, sent), 'incremental read finds the new rows', read);
 
+// read changes
+await client.query(`SELECT changes_track('outbox')`);
+await client.query(`SELECT changes_done('billing') FROM changes_read('billing', NULL::outbox)`);
+await client.query('DELETE FROM outbox WHERE id = $1', [first.id]);
+await client.query(`INSERT INTO outbox (message) VALUES ('second')`);
+const { rows: page } = await client.query(`SELECT change_type, change_position, (data).* FROM changes_read('billing', NULL::outbox)`);
+for (const { change_type, change_position, ...row } of page)
+	console.log(`# ${change_type}`, row);
+await client.query(`SELECT changes_done('billing', $1)`, [page.at(-1).change_position]);
+step(page.length === 2 && page[0].change_type === 'delete' && page[0].id === first.id && page[1].message === 'second', 'changes are rows with the columns of the table', page);
+const { rows: later } = await client.query(`SELECT FROM changes_read('billing', NULL::outbox)`);
+step(later.length === 0, 'a confirmed page does not come again', later);
+
 // pass parameters without and with a cast
 const value = async (sql, ...values) => Object.values((await client.query(sql, values)).rows[0])[0];
 const error = async (sql, ...values) => value(sql, ...values).catch((e) => e.message);

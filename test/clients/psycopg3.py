@@ -46,4 +46,17 @@ step(len(sent) == 100 and ascending(sent), "COPY generates ascending IDs", sent)
 read = all_pages(first, lambda last: [id for id, _ in db.execute(incremental_read, [last])])
 step(read == sent, "incremental read finds the new rows", read)
 
+# read changes
+db.execute("SELECT changes_track('outbox')")
+db.execute("SELECT changes_done('billing') FROM changes_read('billing', NULL::outbox)")
+db.execute("DELETE FROM outbox WHERE id = %s; ", [first])
+db.execute("INSERT INTO outbox (message) VALUES ('second')")
+page = db.execute("SELECT change_type, change_position, (data).* FROM changes_read('billing', NULL::outbox)").fetchall()
+for change_type, position, *row in page:
+    print("#", change_type, row)
+db.execute("SELECT changes_done('billing', %s)", [page[-1][1]])
+step([row[0] for row in page] == ["delete", "upsert"] and page[0][2:] == (first, None) and page[1][3] == "second", "changes are rows with the columns of the table", page)
+page = db.execute("SELECT FROM changes_read('billing', NULL::outbox)").fetchall()
+step(page == [], "a confirmed page does not come again", page)
+
 done()

@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Keep a copy of a table in another PostgreSQL database.
+
+    SELECT changes_track('shop.customer');                        -- once, as the owner of the table
+    GRANT SELECT ON shop.customer, changes.customer TO reader;
+
+    ./copy_table.py 'host=db1,db2 dbname=shop user=reader' shop.customer 'dbname=copies'
+
+The program copies each insert, update and delete, and runs until you stop it.  You can kill it at any
+time.  With --once, it ends when there are no more changes.  With --check, it then also compares all
+rows with those of the table, corrects the copy, and prints how many rows differed.
+
+It creates the table customer in the copy, with the primary key, but no other constraints, because
+rows that exchange their values can be on different pages.  The table copy_state stores the position
+of each copy.  A page and its position are stored in one transaction.  If the columns of the source
+change, the program stops.  Then drop the copy, and the program creates and fills it again.
+
+This requires the extension uuid9562 in the source, in a schema of the search path, and the package
+psycopg (Debian: python3-psycopg).  The page doc/changes.md explains the functions.
+"""
+import concurrent.futures
+import sys
+import time
+import uuid
+
+import psycopg
+
+PAGE_BYTES = 4_000_000
+PAGE_ROWS = 20_000
+LOADED = '"rows of the source"'  # a temporary table
+
+DESCRIBE = """
+    SELECT quote_ident(relname), quote_ident(nspname) || '.' || quote_ident(relname),
+           array_agg(quote_ident(attname) ORDER BY attnum), array_agg(format_type(type, typmod) ORDER BY attnum),
+           array_agg(quote_ident(attname) ORDER BY array_position(indkey, attnum)) FILTER (WHERE attnum = ANY (indkey)), current_database()
+    FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace JOIN pg_attribute ON attrelid = c.oid
+    JOIN (SELECT indrelid, indkey::int2[] FROM pg_index WHERE indisprimary) AS i ON indrelid = c.oid,
+    LATERAL (WITH RECURSIVE base (type, typmod, kind) AS (
+            SELECT atttypid, atttypmod, (SELECT typtype FROM pg_type WHERE oid = atttypid)
+            UNION ALL
+            SELECT t.typbasetype, t.typtypmod, (SELECT typtype FROM pg_type WHERE oid = t.typbasetype)
+            FROM base JOIN pg_type AS t ON t.oid = base.type WHERE kind = 'd')
+        SELECT type, typmod FROM base WHERE kind <> 'd') AS base
+    WHERE c.oid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped
+    GROUP BY c.oid, relname, nspname"""
+
+# Rows are copied as text, so the text must not depend on settings.  The settings end with the
+# transaction, because a pooler gives the session to other programs.
+SETTINGS = "SELECT " + ", ".join("set_config('%s', '%s', true)" % setting for setting in [
+    ("array_nulls", "on"), ("bytea_output", "hex"), ("datestyle", "ISO"), ("extra_float_digits", "1"),
+    ("intervalstyle", "postgres"), ("lc_monetary", "C"), ("row_security", "off"), ("timezone", "UTC")])
+
+# A page of changes, as an array of deleted rows and one of the others, up to PAGE_BYTES
+CHANGES = """
+    SELECT count(*), max(bytes), bool_or(change_type = 'reset'), (array_agg(change_position ORDER BY n DESC))[1],
+           (array_agg(data ORDER BY n) FILTER (WHERE change_type = 'delete'))::text,
+           (array_agg(data ORDER BY n) FILTER (WHERE change_type = 'upsert'))::text
+    FROM (SELECT *, sum(octet_length(data)) OVER (ORDER BY n) AS bytes
+          FROM (SELECT n, change_type, change_position, data::text
+                FROM changes_read(%(reader)s, NULL::{table}, page => %(rows)s, after => %(position)s)
+                     WITH ORDINALITY AS c (change_type, data, change_position, n) OFFSET 0) AS c) AS c
+    WHERE bytes <= %(bytes)s OR n = 1"""
+
+# The next rows of the table in the order of its key, up to PAGE_BYTES, as lines of CSV, and the last
+# key.  The text of a row is CSV if one omits its parentheses and does not double backslashes.
+ROWS = r"""
+    SELECT count(*), max(bytes), string_agg(line, chr(10)) || chr(10), ARRAY[{last}]
+    FROM (SELECT *, sum(octet_length(line)) OVER (ROWS UNBOUNDED PRECEDING) AS bytes
+          FROM (SELECT left(substr(replace((c.*)::text, '\\', '\'), 2), -1) AS line, {key}
+                FROM {table} AS c {after} ORDER BY {key} LIMIT %(rows)s) AS c) AS c
+    WHERE bytes <= %(bytes)s OR bytes = octet_length(line)"""
+
+
+class Stop(Exception):
+    """An error that only an administrator can correct."""
+
+
+def run(connection, statement, parameters=()):
+    return connection.execute(statement, parameters)  # percent signs of names must be doubled
+
+
+class Copy:
+    def __init__(self, source, target, table):
+        self.source, self.target, self.argument, self.rows = source, target, table, 100
+        self.description = run(source, DESCRIBE, [table]).fetchone()
+        if self.description is None:
+            raise Stop(f'table "{table}" does not exist, or has no primary key')
+        self.title = f"{self.description[5]}.{self.description[1]}"
+        self.state_key, self.state_columns = self.description[0], str(self.description[2:5])
+        self.name, self.table = (text.replace("%", "%%") for text in self.description[:2])
+        self.columns, self.types, self.key = ([text.replace("%", "%%") for text in texts] for texts in self.description[2:5])
+        run(target, "CREATE TABLE IF NOT EXISTS copy_state (copy text PRIMARY KEY, source text NOT NULL, columns text NOT NULL, reader text NOT NULL, position text NOT NULL)")
+        exists = run(target, "SELECT to_regclass(%s) IS NOT NULL", [self.state_key]).fetchone()[0]
+        state = run(target, "SELECT source, columns, reader, position FROM copy_state WHERE copy = %s", [self.state_key]).fetchone()
+        if exists and state is None:
+            raise Stop(f"table {self.state_key} exists in the place of the copy, but is no copy")
+        if state and state[0] != self.title:
+            raise Stop(f"table {self.state_key} is a copy of {state[0]}")
+        if exists and state[1] != self.state_columns:
+            self.stop()
+        # a reader with a new name must copy the whole table
+        self.reader, self.position = state[2:] if exists else (f"copy_table {uuid.uuid4()}", None)
+        if state and not exists:
+            run(source, "DELETE FROM changes_reader WHERE reader = %s", [state[2]])
+
+    def stop(self):
+        raise Stop(f"the columns or the key of {self.title} have changed: drop the copy")
+
+    def fetch(self, query, **parameters):
+        """Return a page of the source, and choose the number of rows of the next one."""
+        with self.source.transaction():
+            run(self.source, SETTINGS)
+            page = run(self.source, query, dict(parameters, rows=self.rows, bytes=PAGE_BYTES)).fetchone()
+            # the query has locked the table, so the columns cannot change until the transaction ends
+            if run(self.source, DESCRIBE, [self.argument]).fetchone() != self.description:
+                self.stop()
+        # count and bytes are the first results
+        self.rows = max(page[0], 1) if (page[1] or 0) > PAGE_BYTES / 2 else min(2 * self.rows, PAGE_ROWS)
+        return page
+
+    def rows_after(self, last):
+        key, types = ", ".join(self.key), dict(zip(self.columns, self.types))
+        after = f"WHERE ({key}) > (" + ", ".join(f"%(key{n})s::{types[column]}" for n, column in enumerate(self.key)) + ")"
+        query = ROWS.format(table=self.table, key=key, last=", ".join(f"(array_agg({column}::text))[count(*)]" for column in self.key), after=after if last else "")
+        return self.fetch(query, **{f"key{n}": value for n, value in enumerate(last or [])})
+
+    def load(self, table):
+        """Load all rows of the source into a table, and read the next page meanwhile."""
+        with concurrent.futures.ThreadPoolExecutor(1) as thread:
+            count, _, lines, last = self.rows_after(None)
+            while count > 0:
+                following = thread.submit(self.rows_after, last)
+                with self.target.cursor().copy(f"COPY {table} FROM STDIN (FORMAT csv)".replace("%%", "%")) as copy:
+                    copy.write(lines)
+                count, _, lines, last = following.result()
+
+    def same_key(self, other):
+        return " AND ".join(f"c.{column} = {other}.{column}" for column in self.key)
+
+    def create(self, position):
+        """Create the copy, and fill it.  The position is from before the rows are read."""
+        run(self.target, f"CREATE TABLE {self.name} ({', '.join(map(' '.join, zip(self.columns, self.types)))})")
+        self.load(self.name)
+        run(self.target, f"ALTER TABLE {self.name} ADD PRIMARY KEY ({', '.join(self.key)})")
+        run(self.target, "DELETE FROM copy_state WHERE copy = %s", [self.state_key])
+        run(self.target, "INSERT INTO copy_state VALUES (%s, %s, %s, %s, %s)", [self.state_key, self.title, self.state_columns, self.reader, position])
+
+    def compare(self):
+        """Make the copy equal to the table.  The stored position must be from before this call."""
+        run(self.target, f"CREATE TEMPORARY TABLE {LOADED} (LIKE {self.name}) ON COMMIT DROP")
+        self.load(LOADED)
+        run(self.target, f"ANALYZE {LOADED}")
+        removed, _, corrected = (run(self.target, statement).rowcount for statement in [
+            f"DELETE FROM {self.name} AS c WHERE NOT EXISTS (SELECT FROM {LOADED} AS l WHERE {self.same_key('l')})",
+            f"DELETE FROM {self.name} AS c USING {LOADED} AS l WHERE {self.same_key('l')} AND NOT (c.*) *= (l.*)",
+            f"INSERT INTO {self.name} SELECT * FROM {LOADED} AS l WHERE NOT EXISTS (SELECT FROM {self.name} AS c WHERE {self.same_key('l')})"])
+        print(f"{self.title}: compared, {corrected} rows corrected, {removed} rows removed", flush=True)
+
+    def read(self):
+        """Copy the next page.  Return whether there was one."""
+        count, _, is_reset, position, deleted, others = self.fetch(CHANGES.format(table=self.table), reader=self.reader, position=self.position)
+        if count == 0:
+            time.sleep(0.2)
+            return False
+        with self.target.transaction():
+            if self.position is None:
+                self.create(position)
+            elif is_reset:
+                self.compare()
+            else:
+                run(self.target, f"DELETE FROM {self.name} AS c USING unnest(%s::{self.name}[]) AS d WHERE {self.same_key('d')}", [deleted])
+                run(self.target, f"INSERT INTO {self.name} SELECT * FROM unnest(%s::{self.name}[]) ON CONFLICT ({', '.join(self.key)}) DO UPDATE SET "
+                    + ", ".join(f"{column} = excluded.{column}" for column in self.columns), [others])
+            run(self.target, "UPDATE copy_state SET position = %s WHERE copy = %s", [position, self.state_key])
+        self.position = position
+        return True
+
+
+def main(source, table, target, option=None):
+    while True:
+        try:
+            # The source can name several hosts.  Behind a pooler, a prepared statement can be another
+            # program's, so prepare none.
+            settings = {"autocommit": True, "connect_timeout": 5, "prepare_threshold": None, "client_encoding": "utf8"}
+            with psycopg.connect(source, target_session_attrs="read-write", **settings) as s, psycopg.connect(target, **settings) as t:
+                s.isolation_level = t.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+                copy = Copy(s, t, table)
+                while copy.read() or not option:
+                    pass
+                if option == "--check":
+                    with t.transaction():
+                        copy.compare()
+                return
+        except psycopg.OperationalError as error:
+            print(error, file=sys.stderr)
+            time.sleep(1)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (4, 5) or sys.argv[4:] not in ([], ["--once"], ["--check"]):
+        sys.exit("usage: copy_table.py SOURCE TABLE TARGET [--once | --check]")
+    try:
+        main(*sys.argv[1:])
+    except Stop as error:
+        sys.exit(str(error))
+    except KeyboardInterrupt:
+        pass
