@@ -55,10 +55,12 @@
 /* PostgreSQL 19 changed the functions below.  LWLockNewTrancheId() now registers the name. */
 #if PG_VERSION_NUM >= 190000
 #define new_lwlock_tranche(name) LWLockNewTrancheId(name)
+#define begin_table_scan(rel, snapshot) table_beginscan(rel, snapshot, 0, NULL, 0)
 #define register_lwlock_tranche(id, name) ((void) (id))
 #define two_phase_proc(xid) TwoPhaseGetDummyProc(xid, false)
 #else
 #define new_lwlock_tranche(name) LWLockNewTrancheId()
+#define begin_table_scan(rel, snapshot) table_beginscan(rel, snapshot, 0, NULL)
 #define register_lwlock_tranche(id, name) LWLockRegisterTranche(id, name)
 #define two_phase_proc(xid) TwoPhaseGetDummyProc(XidFromFullTransactionId(xid), false)
 #define PageSetChecksum(page, block) PageSetChecksumInplace(page, block)

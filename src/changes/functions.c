@@ -106,7 +106,7 @@ uuid9562_changes_log_rows(PG_FUNCTION_ARGS)
 	context = AllocSetContextCreate(CurrentMemoryContext, "uuid9562 keys of a row",
 									ALLOCSET_DEFAULT_SIZES);
 	slot = table_slot_create(rel, NULL);
-	scan = table_beginscan(rel, GetActiveSnapshot(), 0, NULL);
+	scan = begin_table_scan(rel, GetActiveSnapshot());
 	caller = MemoryContextSwitchTo(context);
 	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
 	{

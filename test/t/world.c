@@ -9,6 +9,7 @@
  *	delay MS	flushing WAL takes this number of milliseconds
  *	stalled		flushing WAL takes until the state changes
  *	full		there is no space for dynamic shared memory or the high-water mark
+ *	full PART	there is no space for files with PART in their paths
  *	kill N		a process is killed before its Nth change of the high-water mark's file
  *	SEC NSEC	the clock stands still at this time
  *	SEC NSEC stalled	both "SEC NSEC" and "stalled"
@@ -155,19 +156,6 @@ gettimeofday(struct timeval *restrict now, void *restrict zone)
 	return 0;
 }
 
-/* On Linux, PostgreSQL allocates dynamic shared memory with this function by default. */
-int
-posix_fallocate(int file, off_t offset, off_t length)
-{
-	int			(*real) (int, off_t, off_t) = dlsym(RTLD_NEXT, "posix_fallocate");
-	char		what[64];
-
-	world(what, sizeof(what));
-	if (strcmp(what, "full") == 0)
-		return ENOSPC;
-	return real(file, offset, length);
-}
-
 /*
  * Return false if a write to a file must fail.  In the state "kill N", count the changes of
  * the folder of the high-water mark, and of files there with the mark's number in their names.
@@ -177,15 +165,15 @@ may_change(const char *path, int writes)
 {
 	static int	changes = 0;
 	const char *name = strstr(path, "global");
+	int			is_mark = name != NULL && (name[6] == '\0' || strstr(name, "9562") != NULL);
 	char		what[64];
 	int			last;
 
-	if (name == NULL || (name[6] != '\0' && strstr(name, "9562") == NULL))
-		return 1;
 	world(what, sizeof(what));
-	if (sscanf(what, "kill %d", &last) == 1 && ++changes == last)
+	if (is_mark && sscanf(what, "kill %d", &last) == 1 && ++changes == last)
 		kill(getpid(), SIGKILL);
-	if (!writes || strcmp(what, "full") != 0)
+	if (!writes || strncmp(what, "full", 4) != 0 ||
+		!(what[4] == ' ' ? strstr(path, what + 5) != NULL : is_mark))
 		return 1;
 	errno = ENOSPC;
 	return 0;
@@ -204,6 +192,19 @@ may_change_file(int file, int writes)
 	path[length < 0 ? 0 : length] = '\0';
 	errno = saved;
 	return may_change(path, writes);
+}
+
+/* On Linux, PostgreSQL allocates dynamic shared memory and extends tables with this function. */
+int
+posix_fallocate(int file, off_t offset, off_t length)
+{
+	int			(*real) (int, off_t, off_t) = dlsym(RTLD_NEXT, "posix_fallocate");
+	char		what[64];
+
+	world(what, sizeof(what));
+	if (strcmp(what, "full") == 0 || !may_change_file(file, 1))
+		return ENOSPC;
+	return real(file, offset, length);
 }
 
 #define REPLACE(result, name, writes, arguments, ...) \
