@@ -739,7 +739,6 @@ RETURNS regclass
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET client_min_messages = warning
 AS $body$
 DECLARE
-	own text := (SELECT extnamespace::regnamespace FROM pg_extension WHERE extname = 'uuid9562');
 	tracked record;
 	key record;
 	old record;
@@ -785,10 +784,18 @@ BEGIN
 	-- writers wait from here on, so that each change is before the triggers or fires them
 	EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', source);
 	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', source::oid::bigint));
-	EXECUTE format('SELECT %s.changes_notice($1)', own) USING source;
-	EXECUTE format('SELECT c.*, s.problem, %1$s.changes_is_log(c.log) AS is_log, l.relname AS log_name, l.relnamespace::regnamespace::text AS log_schema
-					FROM %1$s.changes_catalog AS c LEFT JOIN pg_class AS l ON l.oid = c.log, %1$s.changes_state(c.source) AS s
-					WHERE c.source = $1', own) INTO old USING source;
+	PERFORM @extschema@.changes_notice(source);
+	SELECT c.*, s.problem, @extschema@.changes_is_log(c.log) AS is_log, l.relowner AS log_owner, l.relname AS log_name, l.relnamespace::regnamespace::text AS log_schema
+	INTO old FROM @extschema@.changes_catalog AS c LEFT JOIN pg_class AS l ON l.oid = c.log, @extschema@.changes_state(c.source) AS s
+	WHERE c.source = changes_track.source;
+	IF old.log_owner <> tracked.relowner THEN
+		-- the table has got another owner
+		IF NOT pg_has_role(old.log_owner, 'USAGE') THEN
+			RAISE insufficient_privilege USING MESSAGE = format('must be owner of log %s of table %s', old.log, source),
+				HINT = format('Let a superuser execute ALTER TABLE %s OWNER TO %s.', old.log, tracked.owner);
+		END IF;
+		EXECUTE format('ALTER TABLE %s OWNER TO %s', old.log, tracked.owner);
+	END IF;
 	operations := coalesce(operations, old.operations, '{insert,update,delete}');
 	dropped_partitions := coalesce(dropped_partitions, old.dropped_partitions, 'reset');
 	reader_expiry := coalesce(reader_expiry, old.reader_expiry, '7 days');
@@ -803,7 +810,7 @@ BEGIN
 		OR ARRAY(SELECT atttypid FROM pg_attribute WHERE attrelid = old.log AND attnum > 1 AND NOT attisdropped ORDER BY attnum) <> key.types
 	THEN
 		-- remove what is left of an earlier log, and begin anew
-		EXECUTE format('SELECT %s.changes_untrack($1)', own) USING source;
+		PERFORM @extschema@.changes_untrack(source);
 		IF to_regnamespace(log_schema) IS NULL THEN
 			IF NOT has_database_privilege(current_database(), 'CREATE') THEN
 				RAISE insufficient_privilege USING MESSAGE = format('schema %s does not exist, and you may not create schemas', log_schema),
@@ -828,27 +835,26 @@ BEGIN
 		EXECUTE format('COMMENT ON TABLE %s IS %L', log_table, format('log of changes of %s', source));
 		EXECUTE format('ALTER TABLE %s OWNER TO %s', log_table, tracked.owner);
 		EXECUTE format('CREATE TRIGGER %I AFTER %s ON %s FOR EACH ROW EXECUTE FUNCTION %s.changes_log_trigger()',
-					   row_trigger, array_to_string(operations, ' OR '), source, own);
+					   row_trigger, array_to_string(operations, ' OR '), source, '@extschema@');
 		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', source, row_trigger);
 		old.identity := gen_random_uuid();
 		old.purged := '00000000-0000-0000-0000-000000000000';
-		EXECUTE format('SELECT %s.uuidv7_ordered()', own);	-- readers need a first ID
+		PERFORM @extschema@.uuidv7_ordered();	-- readers need a first ID
 	ELSE
 		log := old.log;
 	END IF;
 	FOR part IN
 		SELECT relid FROM (SELECT source AS relid UNION SELECT relid FROM pg_partition_tree(source)) AS tree
-		WHERE NOT EXISTS (SELECT FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid
-						  WHERE tgrelid = relid AND tgtype & 33 = 32 AND tgenabled = 'A' AND proname = 'changes_log_trigger' AND pronamespace = own::regnamespace)
+		WHERE NOT EXISTS (SELECT FROM pg_trigger
+						  WHERE tgrelid = relid AND tgtype & 33 = 32 AND tgenabled = 'A' AND tgfoid = '@extschema@.changes_log_trigger'::regproc)
 	LOOP
 		EXECUTE format('DROP TRIGGER IF EXISTS uuid9562_changes_truncate ON %s', part);
-		EXECUTE format('CREATE TRIGGER uuid9562_changes_truncate AFTER TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION %s.changes_log_trigger()', part, own);
+		EXECUTE format('CREATE TRIGGER uuid9562_changes_truncate AFTER TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION %s.changes_log_trigger()', part, '@extschema@');
 		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER uuid9562_changes_truncate', part);
 	END LOOP;
-	EXECUTE format('SELECT %1$s.changes_register(ROW($1, $2, $3, $4, place.server, $5, state.parts, state.structure || (''branch '' || place.branch),
-						(SELECT relfilenode FROM pg_class WHERE oid = $2), $6, $7, $8)::%1$s.changes_catalog)
-					FROM %1$s.changes_state($1) AS state, %1$s.changes_place(false) AS place', own)
-		USING source, log, key.numbers, old.identity, old.purged, operations, dropped_partitions, reader_expiry;
+	PERFORM @extschema@.changes_register(ROW(source, log, key.numbers, old.identity, place.server, old.purged, state.parts, state.structure || ('branch ' || place.branch),
+		(SELECT relfilenode FROM pg_class WHERE oid = log), operations, dropped_partitions, reader_expiry)::@extschema@.changes_catalog)
+	FROM @extschema@.changes_state(source) AS state, @extschema@.changes_place(false) AS place;
 
 	SELECT pubname INTO publication FROM pg_publication WHERE puballtables LIMIT 1;
 	IF FOUND THEN
@@ -863,7 +869,6 @@ CREATE FUNCTION changes_untrack(source regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp
 AS $body$
 DECLARE
-	own text := (SELECT extnamespace::regnamespace FROM pg_extension WHERE extname = 'uuid9562');
 	log regclass;
 	trigger record;
 	others regclass[];
@@ -873,12 +878,12 @@ BEGIN
 	END IF;
 	EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', source);
 	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', source::oid::bigint));
-	EXECUTE format('SELECT log FROM %s.changes_catalog WHERE source = $1', own) INTO log USING source;
-	EXECUTE format('SELECT array_agg(source) FROM %s.changes_catalog WHERE source <> $1', own) INTO others USING source;
+	log := (SELECT c.log FROM @extschema@.changes_catalog AS c WHERE c.source = changes_untrack.source);
+	others := ARRAY(SELECT c.source FROM @extschema@.changes_catalog AS c WHERE c.source <> changes_untrack.source);
 	FOR trigger IN
 		SELECT tgname, tgrelid::regclass AS relation
-		FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid
-		WHERE proname = 'changes_log_trigger' AND pronamespace = own::regnamespace AND tgparentid = 0
+		FROM pg_trigger
+		WHERE tgfoid = '@extschema@.changes_log_trigger'::regproc AND tgparentid = 0
 			AND (tgrelid = source OR tgtype & 1 = 0 AND tgrelid IN (SELECT relid FROM pg_partition_tree(source)))
 			AND NOT (tgtype & 1 = 0 AND EXISTS (
 				SELECT FROM (SELECT tgrelid::regclass AS relid UNION SELECT relid FROM pg_partition_ancestors(tgrelid)) AS tree WHERE relid = ANY (others)))
@@ -888,7 +893,7 @@ BEGIN
 	IF EXISTS (SELECT FROM pg_class WHERE oid = log) THEN
 		EXECUTE format('DROP TABLE %s', log);
 	END IF;
-	EXECUTE format('SELECT %1$s.changes_register(jsonb_populate_record(NULL::%1$s.changes_catalog, jsonb_build_object(''source'', $1::oid::text)))', own) USING source;
+	PERFORM @extschema@.changes_register(jsonb_populate_record(NULL::@extschema@.changes_catalog, jsonb_build_object('source', source::oid::text)));
 END$body$;
 COMMENT ON FUNCTION changes_untrack(regclass) IS 'drop the log of a table and the triggers that fill it';
 
@@ -896,16 +901,15 @@ CREATE FUNCTION changes_reset(source regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp
 AS $body$
 DECLARE
-	own text := (SELECT extnamespace::regnamespace FROM pg_extension WHERE extname = 'uuid9562');
-	entry record;
+	entry @extschema@.changes_catalog;
 BEGIN
 	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', source::oid::bigint));
-	EXECUTE format('SELECT * FROM %s.changes_catalog WHERE source = $1', own) INTO entry USING source;
+	SELECT * INTO entry FROM @extschema@.changes_catalog AS c WHERE c.source = changes_reset.source;
 	IF entry.source IS NULL THEN
 		RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not tracked', source);
 	END IF;
 	entry.identity := gen_random_uuid();
-	EXECUTE format('SELECT %1$s.changes_register(jsonb_populate_record(NULL::%1$s.changes_catalog, $1))', own) USING to_jsonb(entry);
+	PERFORM @extschema@.changes_register(entry);
 END$body$;
 COMMENT ON FUNCTION changes_reset(regclass) IS 'let all readers of a table copy the whole table again';
 

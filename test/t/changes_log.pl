@@ -19,7 +19,7 @@ system('gcc', '-shared', '-fPIC', "-I$headers", '-o', "$dir/late.so", "$FindBin:
 # PostgreSQL calls transaction callbacks in the reverse order of their registration, so those of the
 # library that is loaded first are called after the extension's.
 my $conf = "shared_preload_libraries = '$dir/late.so, uuid9562'\nmax_prepared_transactions = 10\nautovacuum = off\nwal_level = logical\n"
-	. "max_connections = 50\nshared_buffers = 16MB\nfsync = off\nlog_min_messages = warning\n";
+	. "max_connections = 50\nshared_buffers = 16MB\nlogical_decoding_work_mem = 64kB\nfsync = off\nlog_min_messages = warning\n";
 my $world = World->new('log', $conf, allows_streaming => 'logical', extra => [ '--encoding', 'UTF8' ]) or plan skip_all => World::REASON;
 my $node = use_server($world->node);
 my $version = sql('SHOW server_version_num');
@@ -201,7 +201,11 @@ like(refusal('SELECT changes_log_trigger()'), qr/ERROR:  39P01: function "change
 sql('CREATE TABLE whole (id int PRIMARY KEY) PARTITION BY RANGE (id)');
 like(refusal(q{SELECT changes_log_rows('whole')}), qr/ERROR:  42809: "whole" is not a table with rows of its own\n/, 'rows of a partitioned table are not logged');
 like(refusal(q{SELECT changes_delete('t', gen_random_uuid(), gen_random_uuid())}), qr/ERROR:  42809: table "t" is not a log of changes\n/, 'rows of a table that is no log are not deleted');
-sql('GRANT USAGE ON SCHEMA changes TO PUBLIC');
+sql('GRANT USAGE ON SCHEMA changes TO PUBLIC', 'CREATE TABLE given (id int PRIMARY KEY)', q{SELECT changes_track('given')}, 'ALTER TABLE given OWNER TO owner');
+like(refusal(q{SET ROLE owner; SELECT changes_track('given')}), qr/ERROR:  42501: must be owner of log changes\.given of table public\.given\n/, 'a new owner of the table needs the log');
+is(sql(q{SELECT changes_track('given'); SET ROLE owner; SELECT changes_track('given')}), "changes.given\nchanges.given", 'a superuser who tracks it again gives the log to him');
+sql('INSERT INTO given VALUES (1)');
+is(entries('changes.given'), '1', 'and the log continues');
 
 # --- the extension ----------------------------------------------------------------
 
@@ -410,11 +414,10 @@ sql(q{COMMIT PREPARED 'sub'}, 'TRUNCATE s');
 $node->poll_query_until('there', $there, '3 3 4 1 2 all') or diag(slurp_file($node->logfile));
 is(there($there), '3 3 4 1 2 all', 'a subscriber logs each command, two-phase commit and TRUNCATE');
 there('TRUNCATE changes.s');
-sql('ALTER SYSTEM SET logical_decoding_work_mem = \'64kB\'; SELECT pg_reload_conf()');
 sql(q{BEGIN; INSERT INTO s SELECT n, repeat('x', 100) FROM generate_series(1, 5000) AS n; SAVEPOINT a; DELETE FROM s; ROLLBACK TO a; UPDATE s SET v = '' WHERE id <= 10; COMMIT});
 $node->poll_query_until('there', 'SELECT count(*) = 5000 FROM changes.s') or diag(slurp_file($node->logfile));
 is(there('SELECT count(*), count(DISTINCT id) FROM changes.s'), '5000|5000', 'a subscriber logs a streamed transaction');
-cmp_ok(sql(q{SELECT stream_txns FROM pg_stat_replication_slots WHERE slot_name = 'sub'}), '>=', 0, 'the transaction was streamed');
+ok($node->poll_query_until('postgres', q{SELECT stream_txns > 0 FROM pg_stat_replication_slots WHERE slot_name = 'sub'}), 'the transaction was streamed');
 there('ALTER SUBSCRIPTION sub DISABLE; ALTER SUBSCRIPTION sub SET (slot_name = NONE); DROP SUBSCRIPTION sub');
 sql(q{SELECT pg_drop_replication_slot('sub') FROM pg_replication_slots WHERE NOT active});
 
