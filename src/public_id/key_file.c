@@ -78,6 +78,15 @@ is_private(int fd)
 #endif
 }
 
+/* Check whether a file has several names.  read_file() cannot check the folders of the others. */
+static bool
+has_other_names(int fd)
+{
+	struct stat file;
+
+	return fstat(fd, &file) != 0 || file.st_nlink > 1;
+}
+
 /* Return errno as the reason why a key file cannot be used. */
 static const char *
 system_error(void)
@@ -93,6 +102,8 @@ read_contents(int fd, Contents *contents)
 
 	if (!is_private(fd))
 		return "The file is not a regular file that only the database user or root can access.";
+	if (has_other_names(fd))
+		return "The file has another name, which can be inside the data directory.";
 	while ((count = read(fd, contents->bytes + contents->length,
 						 sizeof(contents->bytes) - contents->length)) > 0)
 		contents->length += count;

@@ -135,6 +135,10 @@ foreach my $mode (0640, 0604, 0620, 0602, 0644, 0610)
 	write_keys("postgres orders = $keys[0]\n", $mode);
 	is_refused(qr/$refused The file is not a regular file that only the database user or root can access\.\n/, sprintf 'permissions 0%o', $mode);
 }
+write_keys("postgres orders = $keys[0]\n");
+link $file, "$file.other" or die $!;
+is_refused(qr/$refused The file has another name, which can be inside the data directory\.\n/, 'a file with a hard link');
+unlink "$file.other" or die $!;
 write_keys("postgres orders = $keys[0]\n", 0000);
 is_refused(qr/$refused The operating system reports: Permission denied\.\n/, 'permissions 0000');
 
