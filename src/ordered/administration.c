@@ -5,6 +5,7 @@
 #include "ordered/shared_state.h"
 
 #include "access/htup_details.h"
+#include "access/xlog.h"
 #include "catalog/pg_authid.h"
 #include "funcapi.h"
 #include "utils/acl.h"
@@ -74,7 +75,7 @@ uuid9562_uuid_generator_stats(PG_FUNCTION_ARGS)
 		const PGPROC *proc = GetPGProcByNumber(holder);
 		bool		prepared = holder >= FIRST_PREPARED_XACT_PROC_NUMBER;
 
-		nulls[HELD_SINCE] = false;
+		nulls[HELD_SINCE] = held_time == UUID_NO_TIME;
 		values[HELD_SINCE] = timestamp_of(held_time);
 		/* also NULL if only finished transactions hold the horizon */
 		nulls[HELD_BY_PID] = prepared || !is_visible(proc) ||
@@ -91,7 +92,7 @@ uuid9562_uuid_generator_stats(PG_FUNCTION_ARGS)
  * uuid_generator_branches(OUT branch text, OUT until timestamptz) returns setof record
  *
  * Return the branches in the high-water mark, oldest first.  "until" is the floor of the branch
- * (see core/position.h), or NULL if there is no later branch.
+ * (see core/position.h), or NULL if no later branch has begun or is about to begin.
  */
 Datum
 uuid9562_uuid_generator_branches(PG_FUNCTION_ARGS)
@@ -101,6 +102,13 @@ uuid9562_uuid_generator_branches(PG_FUNCTION_ARGS)
 
 	InitMaterializedSRF(fcinfo, 0);
 	uuid9562_read_mark(&mark, false);
+	if (!RecoveryInProgress())
+	{
+		uuid9562_attach_shared();
+		/* the first use after a startup or promotion will begin a branch */
+		if (!uuid9562_shared->loaded)
+			uuid_branches_lower(&mark.branches, mark.reserved_until);
+	}
 	for (uint64 i = 0; i < mark.branches.count; i++)
 	{
 		const UuidBranch *branch = &mark.branches.branches[i];

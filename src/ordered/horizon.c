@@ -357,17 +357,46 @@ uuid9562_uuidv7_horizon(PG_FUNCTION_ARGS)
 }
 
 /*
+ * Find a transaction of this database that was prepared before the first use of an ordered function
+ * since startup, so that check_known() raises an error.  Return the number of its slot, or -1.
+ */
+static int
+find_unknown_prepared(const FullSnapshot *full)
+{
+	const uint64 first_known_xid = uuid9562_shared->loaded ? uuid9562_shared->first_known_xid :
+		uuid9562_find_first_known_xid();
+	int			found = -1;
+
+	LWLockAcquire(TwoPhaseStateLock, LW_SHARED);
+	for (int i = FIRST_PREPARED_XACT_PROC_NUMBER; i < slot_count() && found < 0; i++)
+	{
+		const volatile PGPROC *proc = GetPGProcByNumber(i);
+		const TransactionId xid = proc->xid;
+
+		/* PostgreSQL keeps the ID of a transaction that has finished */
+		if (TransactionIdIsValid(xid) && proc->databaseId == MyDatabaseId &&
+			full_xid(xid, full->next) < first_known_xid &&
+			!snapshot_sees(full, full_xid(xid, full->next)))
+			found = i;
+	}
+	LWLockRelease(TwoPhaseStateLock);
+	return found;
+}
+
+/*
  * Find the transaction that holds the horizon; it may have finished meanwhile.  Return the number
- * of its slot, and set *time to the time of its smallest value.  If there is no such transaction,
- * return -1.  This serves only uuid_generator_stats(), so do not check whether the horizon is
- * known, nor whether the snapshot was taken during recovery.
+ * of its slot, and set *time to the time of its smallest value, or to UUID_NO_TIME if the values of
+ * the transaction are unknown.  If there is no such transaction, return -1.  This serves only
+ * uuid_generator_stats(), which reports transactions instead of raising errors.
  */
 int
 uuid9562_find_holder(uint64 *time)
 {
 	FullSnapshot full = full_snapshot(GetActiveSnapshot());
-	int			holder = -1;
+	int			holder = find_unknown_prepared(&full);
 
-	*time = smallest_unfinished(&full, &holder);
+	*time = UUID_NO_TIME;
+	if (holder < 0)
+		*time = smallest_unfinished(&full, &holder);
 	return holder;
 }

@@ -73,6 +73,8 @@ remove_oldest(FullTransactionId next)
 
 	removed_xmax = Max(removed_xmax, full_xid(oldest->xmax, next));
 	dlist_delete(&oldest->node);
+	if (oldest->result.branches != NULL)
+		pfree(oldest->result.branches);
 	pfree(oldest);
 	entry_count--;
 }

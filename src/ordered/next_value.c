@@ -187,6 +187,8 @@ uuid9562_next_ordered(void)
 	/* pass now: if a reset came since, the payload's time is too great */
 	while (unlikely(!generate_reserved(now, late, random, &payload, &extend_at)))
 	{
+		if (late)
+			CHECK_FOR_INTERRUPTS();
 		uuid9562_extend_reservation(now, true);
 		late = true;
 	}

@@ -23,6 +23,7 @@
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/pg_lsn.h"
 
 #include "value/value.h"
@@ -88,6 +89,26 @@ recorded_branch(CachedHorizon *cached)
 }
 
 /*
+ * Return the branches in the high-water mark.  Read it once for each snapshot, because a query can
+ * call uuidv7_after() for each row.
+ */
+static UuidBranches *
+known_branches(CachedHorizon *cached)
+{
+	HighWaterMark mark;
+	Size		size;
+
+	if (cached->branches == NULL)
+	{
+		uuid9562_read_mark(&mark, false);
+		size = offsetof(UuidBranches, branches) + mark.branches.count * sizeof(UuidBranch);
+		cached->branches = MemoryContextAlloc(TopTransactionContext, size);
+		memcpy(cached->branches, &mark.branches, size);
+	}
+	return cached->branches;
+}
+
+/*
  * uuidv7_position(id uuid, reader_position text) returns text
  *
  * Return the new position of a reader that was at reader_position (NULL: before the first row) and
@@ -138,17 +159,16 @@ Datum
 uuid9562_uuidv7_after(PG_FUNCTION_ARGS)
 {
 	UuidSealed	position;
-	HighWaterMark mark;
 	pg_uuid_t  *after = new_uuid();
 
 	/* at the first use after startup, this lowers floors in the mark */
-	(void) uuid9562_snapshot_state("uuidv7_after");
+	CachedHorizon *cached = uuid9562_snapshot_state("uuidv7_after");
+
 	memset(after->data, 0, UUID_LEN);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_UUID_P(after);
 	read_position(&position, PG_GETARG_TEXT_PP(0));
-	uuid9562_read_mark(&mark, false);
-	if (!uuid_position_after(&position, &mark.branches, after->data))
+	if (!uuid_position_after(&position, known_branches(cached), after->data))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("position is unknown on this server"),

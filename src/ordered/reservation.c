@@ -8,11 +8,10 @@
  * After a startup, the generator skips all values that were reserved before.
  *
  * A slow disk must not stop the sessions that need a value.  So an extension allows for the time
- * that the last flush took, and no session waits for two flushes: if WAL is being flushed when the
- * extension is written, sessions do not flush it, but look again later.  If the reservation ends
- * before, values continue in its last quarter of a second, so their times are earlier than the
- * clock.  A session waits only if no extension is being flushed, for example at the first use
- * after startup, or if the flush takes longer than MAX_LATE_SECONDS.
+ * that the last flush took, and while other processes flush WAL, sessions leave the extension to
+ * them and look again later.  If the reservation ends before, values continue in its last quarter
+ * of a second, so their times are earlier than the clock.  Sessions wait only at the first use
+ * after startup or a reset, or if a value would be more than MAX_LATE_SECONDS late.
  *
  * Each reset, and the first use of an ordered function after startup or promotion, begins a new
  * branch (see core/position.h).  First, the floors of older branches are lowered to the start of
@@ -34,6 +33,9 @@
 
 /* After this time, a session looks again whether an extension has been flushed. */
 #define LOOK_TICKS			(TICKS_PER_SECOND / 100)
+
+/* How long a session that needs a value waits for the flush of another process */
+#define WAL_LOCK_WAIT_MS	50
 
 /*
  * If the last flush took longer, or another process was seen to flush WAL less than this time ago,
@@ -201,42 +203,60 @@ write_extension(uint64 time, bool allow_late)
 				 state.late_until);
 }
 
+static bool
+wal_is_locked(void)
+{
+	if (!LWLockConditionalAcquire(WALWriteLock, LW_SHARED))
+		return true;
+	LWLockRelease(WALWriteLock);
+	return false;
+}
+
 /*
  * Check whether a flush of the extension now would wait for another process.  Right after a flush,
  * another process can be about to begin the next one, perhaps without this extension.
  */
 static bool
-flush_would_wait(uint64 now)
+others_flush(uint64 now)
 {
 	Extension  *extension = &uuid9562_shared->extension;
 
-	if (LWLockConditionalAcquire(WALWriteLock, LW_SHARED))
-		LWLockRelease(WALWriteLock);
-	else
+	if (wal_is_locked())
 		extension->locked_at = now;
 	return now - extension->locked_at < LOCKED_TICKS;
 }
 
+/* Wait until no other process is flushing WAL.  Return false if that takes too long. */
+static bool
+wait_for_wal(void)
+{
+	for (int ms = 0; ms < WAL_LOCK_WAIT_MS; ms++)
+	{
+		if (!wal_is_locked())
+			return true;
+		pg_usleep(1000);
+	}
+	return false;
+}
+
 /*
- * If the extension has been flushed, use it.  Otherwise flush it first.  Without "wait", leave a
- * slow flush to the WAL writer or to a COMMIT.
+ * If the extension has been flushed, use it.  Otherwise flush it first, unless other processes
+ * flush WAL slowly.  Then values can be late.  With "needed", no value is reserved.
  */
 static void
-use_extension(bool wait)
+use_extension(bool needed)
 {
 	Extension  *extension = &uuid9562_shared->extension;
+	const uint64 reserved_until = uuid9562_generator_state().reserved_until;
 	uint64		now = clock_ticks(UUID_V7);
-	uint64		look_at;
-	GeneratorState state;
 
 	if (GetFlushRecPtr(NULL) < extension->lsn)
 	{
-		if (!wait && (extension->is_slow || flush_would_wait(now)))
+		if (needed ? !wait_for_wal() : extension->is_slow || others_flush(now))
 		{
 			/* look again soon, and at the end of the reservation */
-			state = uuid9562_generator_state();
-			look_at = Min(now + LOOK_TICKS, state.reserved_until - LATE_TICKS);
-			set_reserved(state.reserved_until, look_at, state.late_until);
+			set_reserved(reserved_until, Min(now + LOOK_TICKS, reserved_until - LATE_TICKS),
+						 uuid_clock_v7_later(reserved_until, MAX_LATE_SECONDS));
 			XLogSetAsyncXactLSN(extension->lsn);
 			measure_flush();
 			return;
@@ -317,17 +337,17 @@ can_be_late(uint64 time)
 
 /*
  * Extend the reservation if the previous value or the given time has reached extend_at.  With
- * "wait", wait until the generator can return a value for the given time.  Without it, do nothing if
- * another session is changing the mark.
+ * "needed", no value is reserved for the given time, so wait if another session is changing the
+ * mark.  The caller then tries again to generate a value.
  */
 void
-uuid9562_extend_reservation(uint64 time, bool wait)
+uuid9562_extend_reservation(uint64 time, bool needed)
 {
 	GeneratorState state;
 
 	if (!LWLockConditionalAcquire(&uuid9562_shared->mark_lock, LW_EXCLUSIVE))
 	{
-		if (!wait || can_be_late(time))
+		if (!needed || can_be_late(time))
 			return;
 		lock_mark();
 	}
@@ -335,12 +355,13 @@ uuid9562_extend_reservation(uint64 time, bool wait)
 	{
 		/* another session may have extended the reservation */
 		state = uuid9562_generator_state();
-		wait = wait && Max(time, state.previous.time + 1) >= state.reserved_until && !can_be_late(time);
+		needed = needed && !can_be_late(time) &&
+			Max(time, state.previous.time + 1) >= state.reserved_until;
 		if (uuid9562_shared->extension.lsn == InvalidXLogRecPtr &&
 			Max(time, state.previous.time) >= state.extend_at)
-			write_extension(time, !wait);
+			write_extension(time, !needed);
 		if (uuid9562_shared->extension.lsn != InvalidXLogRecPtr)
-			use_extension(wait);
+			use_extension(needed);
 	}
 	PG_FINALLY();
 	{
@@ -362,7 +383,8 @@ uuid9562_advance_generator(UuidPayload payload)
 		 * not return values below that horizon.
 		 */
 		write_extension(payload.time, false);
-		use_extension(true);
+		XLogFlush(uuid9562_shared->extension.lsn);
+		use_extension(false);
 		raise_previous(payload);
 	}
 	PG_FINALLY();

@@ -28,13 +28,14 @@ typedef struct HighWaterMark
 	UuidBranches branches;
 } HighWaterMark;
 
-/* The branch and the horizon of a snapshot */
+/* The branch, the horizon and the high-water mark of a snapshot */
 typedef struct CachedHorizon
 {
 	uint64		branch;			/* branch captured for positions, or 0 */
 	bool		recorded;		/* is the branch in the high-water mark? */
 	bool		known;			/* is the horizon computed? */
 	UuidPayload horizon;
+	UuidBranches *branches;		/* those in the mark; NULL until they are read */
 } CachedHorizon;
 
 typedef struct GeneratorState
@@ -153,7 +154,7 @@ extern int64 uuid9562_seconds_ahead(uint64 time, uint64 now);
 extern void uuid9562_refuse_citus(const char *function, bool is_generator);
 
 /* reservation.c */
-extern void uuid9562_extend_reservation(uint64 time, bool wait);
+extern void uuid9562_extend_reservation(uint64 time, bool needed);
 extern void uuid9562_prepare_generator(void);
 extern void uuid9562_advance_generator(UuidPayload payload);
 extern void uuid9562_reset_generator(void);

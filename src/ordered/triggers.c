@@ -14,6 +14,7 @@
 #include "ordered/shared_state.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
 #include "utils/builtins.h"
@@ -79,6 +80,27 @@ find_column(const TriggerData *data, const TriggerUse *use)
 }
 
 /*
+ * Raise an error if a table has child tables by INHERITS, or is one.  Children do not inherit the
+ * guard, and readers of the parent also read the rows of its children.
+ */
+static void
+refuse_inheritance(Relation relation)
+{
+	const Oid	relid = RelationGetRelid(relation);
+
+	if (relation->rd_rel->relispartition)
+		return;
+	if (has_superclass(relid) ||
+		(relation->rd_rel->relhassubclass && find_inheritance_children(relid, NoLock) != NIL))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("function \"uuidv7_guard_trigger\" cannot be used with inheritance"),
+				 errdetail("Table \"%s\" inherits from another table, or other tables inherit from it.",
+						   RelationGetRelationName(relation)),
+				 errhint("Use a partitioned table instead, because its partitions inherit the trigger.")));
+}
+
+/*
  * Check how a trigger function is called, and return its trigger data.  The argument of the trigger
  * is the name of a column.  Set *attnum to the number of this column, which can differ between
  * partitions.  Each trigger of each partition has its own FmgrInfo, which remembers the number.
@@ -98,6 +120,8 @@ check_use(FunctionCallInfo fcinfo, const TriggerUse *use, int *attnum)
 		wrong_use(use, "must be fired for INSERT or UPDATE");
 	if (data->tg_trigger->tgnargs != 1)
 		wrong_use(use, "must be called with one argument, the name of a column");
+	if (fcinfo->flinfo->fn_extra == NULL && use == &guard)
+		refuse_inheritance(data->tg_relation);
 	if (fcinfo->flinfo->fn_extra == NULL)
 		fcinfo->flinfo->fn_extra = (void *) (intptr_t) find_column(data, use);
 	*attnum = (int) (intptr_t) fcinfo->flinfo->fn_extra;

@@ -24,7 +24,8 @@
  * second, "A" advances it by ten seconds, "z" resets it, and "h" computes the horizon.  "+" sets
  * the clock to the next second, and "-" sets it to the previous second.  At most write_failures
  * writes of the mark fail, and at most "cancels" calls are canceled while they wait for another
- * process.  A flush takes flush_seconds.  With other_flushes, other processes flush WAL too.
+ * process.  A flush takes flush_seconds.  At most other_flushes times, another process is
+ * found to flush WAL.
  */
 typedef struct Scenario
 {
@@ -32,7 +33,7 @@ typedef struct Scenario
 	const char *programs[MAX_PROCESSES];
 	int			write_failures;
 	int			flush_seconds;
-	bool		other_flushes;
+	int			other_flushes;
 	int			cancels;
 } Scenario;
 
@@ -225,11 +226,11 @@ static const Scenario scenarios[] = {
 	{"a write fails when the generator is advanced", {"gAg", "g++g"}, .write_failures = 1},
 	{"a write fails when the generator is reset", {"g++zg", "gg"}, .write_failures = 1},
 	{"a flush takes longer than the reservation", {"g+g", "gg"}, .flush_seconds = 5},
-	{"other processes flush WAL", {"g+g+g", "g"}, .other_flushes = true},
-	{"other processes flush WAL slowly", {"g+g+g+g", "g"}, .other_flushes = true, .flush_seconds = 5},
-	{"other processes flush WAL, and the generator is reset", {"g+g+g", "z"}, .other_flushes = true},
-	{"other processes flush WAL, and the generator is advanced", {"g+g+g", "A"}, .other_flushes = true},
-	{"other processes flush WAL, and a horizon is computed", {"g+g+g", "h"}, .other_flushes = true},
+	{"other processes flush WAL", {"g+g+g", "g"}, .other_flushes = 3},
+	{"other processes flush WAL slowly", {"g+g+g+g", "g"}, .other_flushes = 3, .flush_seconds = 5},
+	{"other processes flush WAL, and the generator is reset", {"g+g+g", "z"}, .other_flushes = 3},
+	{"other processes flush WAL, and the generator is advanced", {"g+g+g", "A"}, .other_flushes = 3},
+	{"other processes flush WAL, and a horizon is computed", {"g+g+g", "h"}, .other_flushes = 3},
 	{"a waiting call is canceled", {"gg", "gg"}, .cancels = 1},
 	{"a waiting reset is canceled", {"gzg", "gz"}, .cancels = 1},
 };

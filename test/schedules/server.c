@@ -109,13 +109,33 @@ LWLockAcquire(LWLock *lock, LWLockMode mode)
 	return true;
 }
 
-/* Another process can hold WALWriteLock at any time. */
+/* Until mark_lock is released, a process waits in vain for WALWriteLock. */
+void
+pg_usleep(long microseconds)
+{
+	(void) microseconds;
+	server.wal_is_locked = true;
+}
+
+/* Check whether another process holds WALWriteLock. */
+static bool
+wal_is_locked(void)
+{
+	bool		is_locked = server.wal_is_locked;
+
+	server.wal_is_locked = false;
+	if (is_locked || server.other_flushes == 0 || choose(2) == 0)
+		return is_locked;
+	server.other_flushes--;
+	return true;
+}
+
 bool
 LWLockConditionalAcquire(LWLock *lock, LWLockMode mode)
 {
 	(void) mode;
 	if (lock == WALWriteLock)
-		return !server.other_flushes || choose(2) == 0;
+		return !wal_is_locked();
 	if (current_process == NO_PROCESS)
 		return true;
 	event("try to acquire a lock");
@@ -188,6 +208,7 @@ ConditionVariableBroadcast(ConditionVariable *variable)
 {
 	(void) variable;
 	event("wake the others");
+	server.wal_is_locked = false;
 	server.wakeups++;
 }
 
@@ -253,7 +274,7 @@ GetFlushRecPtr(TimeLineID *timeline)
 {
 	(void) timeline;
 	event("check what is flushed");
-	if (server.other_flushes && server.flush_lsn < server.write_lsn && choose(2) == 1)
+	if (server.other_flushes > 0 && server.flush_lsn < server.write_lsn && choose(2) == 1)
 		flush_wal();
 	return server.flush_lsn;
 }

@@ -54,7 +54,9 @@ typedef struct Server
 	XLogRecPtr	write_lsn;
 	XLogRecPtr	flush_lsn;		/* the WAL up to here is on disk */
 	int			flush_seconds;	/* how long a flush takes */
-	bool		other_flushes;	/* can other processes flush WAL? */
+	int			other_flushes;	/* how often another process can still hold
+								 * WALWriteLock */
+	bool		wal_is_locked;	/* does another process still hold it? */
 	int			cancels;		/* how many waiting calls can still be
 								 * canceled */
 	int			wakeups;		/* number of broadcasts */

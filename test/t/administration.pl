@@ -50,6 +50,27 @@ $server->sql('SELECT public.uuid_generator_reset()', 'SELECT public.uuidv7_posit
 is($server->sql("SELECT until = to_timestamp($T + 60) FROM public.uuid_generator_branches()"), "t\n",
 	'a branch ends where a reset restarts the generator');
 is($server->sql(q{SELECT count(DISTINCT branch) FROM public.uuid_generator_branches() WHERE branch ~ '^[0-9a-f]{16}$'}), '2', 'branches have different names');
+$server->value;
+my $ends = q{SELECT string_agg(coalesce((until - to_timestamp(%d))::text, 'none'), ' ') FROM public.uuid_generator_branches()};
+is($server->sql(sprintf $ends, $T), '00:01:00 none', 'the last branch has no end while the server continues it');
+$server->restart;
+is($server->sql(sprintf $ends, $T), '00:01:00 00:01:02', 'after a restart, the last branch ends where the next branch will begin');
+$server->sql('SELECT public.uuid_replay_target()');
+is($server->sql(sprintf $ends, $T), '00:01:00 00:01:02 none', 'the next branch begins where its predecessor ends');
+
+# --- the high-water mark of a snapshot --------------------------------------------
+
+{
+	my $position = $server->sql('SELECT public.uuidv7_position(public.uuidv7_horizon(), NULL)');
+	my $reader = $node->background_psql('postgres', on_error_stop => 0);
+	my $after = "SELECT count(public.uuidv7_after('$position')) FROM generate_series(1, 10000)";
+
+	$reader->query_safe($_) foreach 'BEGIN ISOLATION LEVEL REPEATABLE READ', $after;
+	$server->block;
+	is($reader->query_safe($after), '10000', 'uuidv7_after() reads the file once for a snapshot');
+	$server->unblock;
+	$reader->quit;
+}
 
 $server->turn("$T 0");
 $server->forget;

@@ -98,12 +98,16 @@ my $unknown = qr/ERROR:  55000: could not determine uuidv7_horizon\(\) because o
 # --- transactions prepared before startup ---------------------------------------
 
 sql('BEGIN', q{INSERT INTO events (note) VALUES ('prepared before')}, q{PREPARE TRANSACTION 'before'});
+my $holder = 'SELECT transaction = held_by_prepared, held_since IS NULL, held_by_pid IS NULL FROM pg_prepared_xacts, public.uuid_generator_stats()';
 $node->restart;
+is(sql($holder), 't|t|t', 'before the first use, the statistics show a transaction from before startup that stops readers');
 like(refusal('SELECT public.uuidv7_horizon()'), $unknown, 'the horizon is an error while a transaction from before startup is prepared');
 like(refusal('EXPLAIN SELECT * FROM events WHERE id < public.uuidv7_horizon()'), $unknown, 'EXPLAIN of a query with the horizon is an error too');
 like(sql('SELECT public.uuidv7_ordered()'), qr/^[0-9a-f-]{36}$/, 'writers generate values while a transaction from before startup is prepared');
+is(sql($holder), 't|t|t', 'the statistics show a transaction from before startup that stops readers');
 sql(q{COMMIT PREPARED 'before'});
 is_above_all('after the end of the prepared transaction the horizon is above all rows');
+is(sql('SELECT held_by_prepared IS NULL FROM public.uuid_generator_stats()'), 't', 'no transaction stops readers');
 sql('BEGIN', q{INSERT INTO events (note) VALUES ('prepared after')}, q{PREPARE TRANSACTION 'after'});
 is(sql(q{SELECT count(*) FROM events WHERE note = 'prepared before' AND id < public.uuidv7_horizon()}), '1', 'a transaction that was prepared after startup holds the horizon, and raises no error');
 sql(q{ROLLBACK PREPARED 'after'});

@@ -166,6 +166,19 @@ refuses('an UPDATE that moves a row with an old ID to another partition', 'UPDAT
 accepts('an UPDATE that moves a row and sets a new ID', 'UPDATE parts SET tenant = 2, id = DEFAULT WHERE tenant = 1');
 is(sql('SELECT count(*), count(DISTINCT changed), count(*) FILTER (WHERE changed > id) FROM parts WHERE tenant = 2'), '4|4|4', 'rows that move to another partition get a new stamp');
 
+# Child tables do not inherit the guard.
+sql(q{CREATE TABLE par (id uuid PRIMARY KEY DEFAULT public.uuidv7_ordered());
+	CREATE TRIGGER guard AFTER INSERT OR UPDATE ON par FOR EACH ROW EXECUTE FUNCTION public.uuidv7_guard_trigger('id');
+	INSERT INTO par DEFAULT VALUES;
+	CREATE TABLE chi (PRIMARY KEY (id)) INHERITS (par);
+	CREATE TRIGGER guard AFTER INSERT OR UPDATE ON chi FOR EACH ROW EXECUTE FUNCTION public.uuidv7_guard_trigger('id')});
+like(error_of("INSERT INTO $_ DEFAULT VALUES"),
+	qr/ERROR:  42809: function "uuidv7_guard_trigger" cannot be used with inheritance\nDETAIL:  Table "$_" .*\nHINT:  Use a partitioned table/,
+	"the guard refuses the table $_ of an inheritance tree")
+  foreach 'par', 'chi';
+sql('DROP TABLE chi');
+accepts('a table that has no child table any more', 'INSERT INTO par DEFAULT VALUES');
+
 # A statement exchanges the names of two columns, and rolls back.
 sql(q{CREATE TABLE renamed (id uuid, other uuid, changed uuid, note int);
 	CREATE FUNCTION rename_and_roll_back() RETURNS int LANGUAGE plpgsql AS $$
