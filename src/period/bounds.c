@@ -60,7 +60,7 @@ uuid9562_make_call(const WithinCall *call, const char *name, Oid result_type, Li
 	Expr	   *made = NULL;
 	ListCell   *cell;
 
-	Assert(list_length(args) <= lengthof(types));
+	Assert(list_length(args) <= (int) lengthof(types));
 	foreach(cell, args)
 		types[count++] = exprType(lfirst(cell));
 	tuple = SearchSysCache3(PROCNAMEARGSNSP,
