@@ -581,6 +581,11 @@ AS 'MODULE_PATHNAME', 'uuid9562_changes_is_log'
 LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION changes_is_log(regclass) IS 'can the table be used as log of changes?';
 
+CREATE FUNCTION changes_verified(source regclass, invalidations bigint) RETURNS bigint
+AS 'MODULE_PATHNAME', 'uuid9562_changes_verified'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION changes_verified(regclass, bigint) IS 'has the session compared a table with changes_catalog since it was altered?';
+
 CREATE FUNCTION changes_register(entry changes_catalog) RETURNS void
 AS 'MODULE_PATHNAME', 'uuid9562_changes_register'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -626,7 +631,7 @@ COMMENT ON FUNCTION changes_position_fields(text) IS 'fields of a position that 
 -- has a text for each column, one for the versions of the columns, and one for each file.
 -- changes_catalog also has the branch of ordered IDs, which changes if the server is restarted.
 CREATE FUNCTION changes_state(source regclass, OUT parts text[], OUT structure text[], OUT problem text)
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp
 AS $body$
 BEGIN
 	SELECT array_agg(concat_ws(' ', part.oid, part.row_triggers, coalesce(part.truncate_trigger, 'file ' || part.relfilenode)) ORDER BY part.oid),
@@ -927,7 +932,6 @@ DECLARE
 	own text := '@extschema@';
 	relation regclass := (SELECT typrelid FROM pg_type WHERE oid = pg_typeof(changes_read.source));
 	given text[];		-- fields of the position after which to continue
-	tracked record;
 	place record;
 	state record;
 	other regclass;
@@ -935,7 +939,10 @@ DECLARE
 	is_lost boolean;
 	start uuid;			-- entries after it have not been read
 	horizon uuid;
-	entries uuid[];		-- the entry at "start" and the next one
+	entries uuid[];		-- the first two from "start" on
+	next uuid;			-- the first one after "start"
+	is_locked boolean := false;
+	invalidations bigint;	-- 0 if the session has compared the table since it was altered
 	last uuid;			-- last entry of the page
 	alive integer[];
 	key record;
@@ -954,34 +961,21 @@ BEGIN
 		RAISE active_sql_transaction USING MESSAGE = format('cannot execute changes_read() at isolation level %s', upper(current_setting('transaction_isolation'))),
 			HINT = 'Execute it in a READ COMMITTED transaction.';
 	END IF;
-	IF after IS NOT NULL THEN
-		given := @extschema@.changes_position_fields(after);
-	END IF;
-	SELECT l.oid::regclass AS log, has_table_privilege(relation, 'SELECT') AS may_read, has_table_privilege(l.oid, 'SELECT') AS may_read_log
-	INTO tracked
-	FROM @extschema@.changes_catalog AS c LEFT JOIN pg_class AS l ON l.oid = c.log WHERE c.source = relation;
-	IF NOT FOUND THEN
-		RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not tracked', relation),
-			HINT = CASE WHEN (SELECT relispartition FROM pg_class WHERE oid = relation) THEN 'Read the changes of the partitioned table.'
-						ELSE format('Call changes_track(%L) as the owner of the table.', relation) END;
-	ELSIF NOT tracked.may_read THEN
-		RAISE insufficient_privilege USING MESSAGE = format('permission denied for table %s', relation);
-	ELSIF NOT tracked.may_read_log THEN
-		RAISE insufficient_privilege USING MESSAGE = format('permission denied for log %s of table %s', tracked.log, relation),
-			HINT = format('As the owner of the table, execute GRANT SELECT ON %s TO %I.', tracked.log, current_user);
-	END IF;
-	-- one session at a time reads the pages of a reader, and nobody alters the table or the log meanwhile
+	-- one session at a time reads the pages of a reader
 	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_read ' || reader, relation::oid::bigint));
-	EXECUTE 'LOCK TABLE ONLY ' || concat_ws(', ONLY ', relation, tracked.log) || ' IN ACCESS SHARE MODE';
 
-	FOR attempt IN 1 .. 2 LOOP
-		-- the branch first, see src/ordered/horizon.c
+	-- Repeat this until nothing has changed that changes_catalog remembers.  If there is a page, then repeat it
+	-- with a lock, so that table and log stay as they are.
+	FOR attempt IN 1 .. 5 LOOP
+		-- the branch before the horizon; see uuid9562_snapshot_state()
 		SELECT * INTO place FROM @extschema@.changes_place(false);
 		horizon := @extschema@.uuidv7_horizon();
+		invalidations := @extschema@.changes_verified(relation, 0);
 		SELECT c.log, c.key, c.identity, c.purged, c.reader_expiry, s.problem,
-			   c.server = place.server AND c.parts = s.parts AND c.structure = s.structure || ('branch ' || place.branch) AND c.log_file = l.relfilenode
-				   AND c.purged <= horizon AS unchanged,
-			   l.oid IS NOT NULL AND @extschema@.changes_is_log(c.log) AS is_log,
+			   c.server = place.server AND c.log_file = l.relfilenode AND c.purged <= horizon
+				   AND (invalidations = 0 OR (c.parts = s.parts AND c.structure = s.structure || ('branch ' || place.branch))) AS unchanged,
+			   l.oid IS NOT NULL AND (invalidations = 0 OR @extschema@.changes_is_log(c.log)) AS is_log,
+			   has_table_privilege(relation, 'SELECT') AS may_read, has_table_privilege(l.oid, 'SELECT') AS may_read_log,
 			   ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = c.log AND attnum > 0 ORDER BY attnum) AS log_columns,
 			   r.identity AS reader_identity, r.owner, r.generation, r.confirmed, r.confirmed_position, r.page_position, r.page_pid,
 			   r.abandoned, r.abandoned_by, r.abandoned_at, r.seen
@@ -989,58 +983,76 @@ BEGIN
 		FROM @extschema@.changes_catalog AS c
 		LEFT JOIN pg_class AS l ON l.oid = c.log
 		LEFT JOIN @extschema@.changes_reader AS r ON r.source = c.source AND r.reader = changes_read.reader,
-		@extschema@.changes_state(c.source) AS s
+		@extschema@.changes_state(CASE WHEN invalidations <> 0 THEN c.source END) AS s
 		WHERE c.source = relation;
-		IF state.problem IS NOT NULL OR state.is_log IS NOT TRUE THEN
+		IF NOT FOUND THEN
+			RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not tracked', relation),
+				HINT = CASE WHEN (SELECT relispartition FROM pg_class WHERE oid = relation) THEN 'Read the changes of the partitioned table.'
+							ELSE format('Call changes_track(%L) as the owner of the table.', relation) END;
+		ELSIF NOT state.may_read THEN
+			RAISE insufficient_privilege USING MESSAGE = format('permission denied for table %s', relation);
+		ELSIF NOT state.may_read_log THEN
+			RAISE insufficient_privilege USING MESSAGE = format('permission denied for log %s of table %s', state.log, relation),
+				HINT = format('As the owner of the table, execute GRANT SELECT ON %s TO %I.', state.log, current_user);
+		ELSIF state.problem IS NOT NULL OR state.is_log IS NOT TRUE THEN
 			RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not logged', relation),
 				DETAIL = coalesce(upper(left(state.problem, 1)) || substr(state.problem, 2) || '.', 'The log has been dropped or altered.'),
 				HINT = format('Call changes_track(%L) as the owner of the table. All readers then copy the whole table.', relation);
+		ELSIF row_security_active(relation) OR row_security_active(state.log) THEN
+			RAISE insufficient_privilege USING MESSAGE = format('row-level security hides rows of table %s or its log from role %s', relation, current_user),
+				HINT = 'Read the changes as a role that has the attribute BYPASSRLS or owns the table.';
+		ELSIF NOT pg_has_role(state.owner, 'USAGE') AND NOT (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = relation) THEN
+			RAISE insufficient_privilege USING MESSAGE = format('reader "%s" of table %s belongs to role %s', reader, relation, state.owner),
+				HINT = 'Choose another name for the reader.';
+		ELSIF NOT state.unchanged THEN
+			PERFORM @extschema@.changes_notice(relation);
+			CONTINUE;
 		END IF;
-		EXIT WHEN state.unchanged;
-		PERFORM @extschema@.changes_notice(relation);
-	END LOOP;
-	IF row_security_active(relation) OR row_security_active(state.log) THEN
-		RAISE insufficient_privilege USING MESSAGE = format('row-level security hides rows of table %s or its log from role %s', relation, current_user),
-			HINT = 'Read the changes as a role that has the attribute BYPASSRLS or owns the table.';
-	ELSIF NOT pg_has_role(state.owner, 'USAGE') AND NOT (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = relation) THEN
-		RAISE insufficient_privilege USING MESSAGE = format('reader "%s" of table %s belongs to role %s', reader, relation, state.owner),
-			HINT = 'Choose another name for the reader.';
-	END IF;
+		PERFORM @extschema@.changes_verified(relation, invalidations);
 
-	-- Where to continue.  A copy of the whole table counts only if the server has run without a crash
-	-- or promotion until it was confirmed, because the copied rows can have been lost otherwise.
-	IF after IS NULL AND state.reader_identity = state.identity AND state.confirmed IS NOT NULL THEN
-		IF state.abandoned IS NOT NULL THEN
-			-- sessions that can still apply the rows of an abandoned page; the others can have done so
-			alive := ARRAY(SELECT pid FROM pg_stat_get_activity(NULL) WHERE pid = ANY (state.abandoned_by) AND state.abandoned_at > now() - interval '10 minutes');
-			IF cardinality(alive) < cardinality(state.abandoned_by) THEN
-				state.confirmed := least(state.confirmed, state.abandoned);
-				state.abandoned_by := alive;
-				state.abandoned := CASE WHEN alive <> '{}' THEN state.abandoned END;
+		-- Where to continue.  A copy of the whole table counts only if the server has run without a crash
+		-- or promotion until it was confirmed, because the copied rows can have been lost otherwise.
+		given := CASE WHEN after IS NOT NULL THEN @extschema@.changes_position_fields(after) END;
+		IF after IS NULL AND state.reader_identity = state.identity AND state.confirmed IS NOT NULL THEN
+			IF state.abandoned IS NOT NULL THEN
+				-- sessions that can still apply the rows of an abandoned page; the others can have done so
+				alive := ARRAY(SELECT pid FROM pg_stat_get_activity(NULL) WHERE pid = ANY (state.abandoned_by) AND state.abandoned_at > now() - interval '10 minutes');
+				IF cardinality(alive) < cardinality(state.abandoned_by) THEN
+					state.confirmed := least(state.confirmed, state.abandoned);
+					state.abandoned_by := alive;
+					state.abandoned := CASE WHEN alive <> '{}' THEN state.abandoned END;
+				END IF;
 			END IF;
+			confirmation := state.confirmed_position;
+			given := string_to_array(confirmation, '.');
+			given[5] := state.confirmed;
+			is_lost := given[7] <> place.timeline::text;
+		ELSIF after IS NOT NULL AND given[2] = state.identity::text THEN
+			is_lost := given[4] = '' AND given[6] <> place.branch AND after IS DISTINCT FROM state.confirmed_position;
+		ELSE
+			SELECT c.source INTO other FROM @extschema@.changes_catalog AS c WHERE c.identity::text = given[2];
+			IF other IS NOT NULL THEN
+				RAISE invalid_parameter_value USING MESSAGE = format('position of table %s cannot be used for table %s', other, relation);
+			END IF;
+			is_lost := true;
 		END IF;
-		confirmation := state.confirmed_position;
-		given := string_to_array(confirmation, '.');
-		given[5] := state.confirmed;
-		is_lost := given[7] <> place.timeline::text;
-	ELSIF after IS NOT NULL AND given[2] = state.identity::text THEN
-		is_lost := given[4] = '' AND given[6] <> place.branch AND after IS DISTINCT FROM state.confirmed_position;
-	ELSE
-		SELECT c.source INTO other FROM @extschema@.changes_catalog AS c WHERE c.identity::text = given[2];
-		IF other IS NOT NULL THEN
-			RAISE invalid_parameter_value USING MESSAGE = format('position of table %s cannot be used for table %s', other, relation);
+		start := given[5];
+		is_lost := is_lost OR start < state.purged OR @extschema@.changes_is_lost(given[6], start, given[7]::bigint, given[8]::pg_lsn);
+		next := NULL;
+		IF NOT is_lost THEN
+			-- the entry at which the reader stands must be there, unless it has been purged
+			EXECUTE format('SELECT ARRAY(SELECT %1$I FROM ONLY %2$s WHERE %1$I >= $1 ORDER BY %1$I LIMIT 2)', state.log_columns[1], state.log) INTO entries USING start;
+			next := CASE WHEN entries[1] = start THEN entries[2] ELSE entries[1] END;
+			is_lost := entries[1] = start IS NOT TRUE AND start <> state.purged;
 		END IF;
-		is_lost := true;
-	END IF;
-	start := given[5];
-	is_lost := is_lost OR start < state.purged OR @extschema@.changes_is_lost(given[6], start, given[7]::bigint, given[8]::pg_lsn);
-	IF NOT is_lost THEN
-		-- the entry at which the reader stands must be there, unless it has been purged
-		EXECUTE format('SELECT ARRAY(SELECT %1$I FROM ONLY %2$s WHERE %1$I >= $1 AND %1$I < $2 ORDER BY %1$I LIMIT 2)', state.log_columns[1], state.log)
-			INTO entries USING start, horizon;
-		is_lost := entries[1] = start IS NOT TRUE AND start <> state.purged;
-	END IF;
-	IF NOT is_lost AND entries[cardinality(entries)] > start THEN
+		EXIT WHEN is_locked OR NOT (is_lost OR next < horizon IS TRUE);
+		EXECUTE format('LOCK TABLE ONLY %s, ONLY %s IN ACCESS SHARE MODE', relation, state.log);
+		is_locked := true;
+	END LOOP;
+	IF NOT state.unchanged THEN
+		RAISE serialization_failure USING MESSAGE = format('table %s has been altered while its changes were read', relation),
+			HINT = 'Call changes_read() again.';
+	ELSIF NOT is_lost AND next < horizon THEN
 		-- the last entry of the page, which ends before an entry that stands for the whole table
 		EXECUTE format('
 			WITH entry AS MATERIALIZED (

@@ -48,6 +48,7 @@ typedef struct ChangesSource
 	bool		valid;
 	int			count;
 	ChangesTarget *targets;
+	int64		verified;		/* see changes_verified() */
 } ChangesSource;
 
 /* A log that the transaction in progress writes to; see log.c */
@@ -56,7 +57,8 @@ typedef struct ChangesLog ChangesLog;
 /* source.c */
 extern Oid	uuid9562_changes_catalog(Oid function);
 extern Oid	uuid9562_primary_key(Relation rel);
-extern const ChangesSource *uuid9562_changes_source(Oid relid, Oid function);
+extern ChangesSource *uuid9562_changes_source(Oid relid, Oid function);
+extern int64 uuid9562_count_invalidations(void);
 
 /* log.c */
 extern bool uuid9562_is_log(Relation log);

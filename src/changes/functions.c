@@ -43,6 +43,7 @@
 PG_FUNCTION_INFO_V1(uuid9562_changes_log_trigger);
 PG_FUNCTION_INFO_V1(uuid9562_changes_log_rows);
 PG_FUNCTION_INFO_V1(uuid9562_changes_is_log);
+PG_FUNCTION_INFO_V1(uuid9562_changes_verified);
 PG_FUNCTION_INFO_V1(uuid9562_changes_register);
 PG_FUNCTION_INFO_V1(uuid9562_changes_delete);
 PG_FUNCTION_INFO_V1(uuid9562_changes_place);
@@ -139,6 +140,24 @@ uuid9562_changes_is_log(PG_FUNCTION_ARGS)
 	if (rel != NULL)
 		relation_close(rel, AccessShareLock);
 	PG_RETURN_BOOL(is_log);
+}
+
+/*
+ * changes_verified(source regclass, invalidations bigint) returns bigint
+ *
+ * With 0, return 0 if this session has verified a table since the last invalidation of the relation
+ * cache, and otherwise the number of invalidations.  With the number that an earlier call returned,
+ * note that the session has verified the table after that call.
+ */
+Datum
+uuid9562_changes_verified(PG_FUNCTION_ARGS)
+{
+	ChangesSource *source = uuid9562_changes_source(PG_GETARG_OID(0), fcinfo->flinfo->fn_oid);
+	int64		count = uuid9562_count_invalidations();
+
+	if (PG_GETARG_INT64(1) != 0)
+		source->verified = PG_GETARG_INT64(1);
+	PG_RETURN_INT64(source->verified == count ? 0 : count);
 }
 
 /* --- with the rights of other roles ------------------------------------------------- */

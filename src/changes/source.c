@@ -120,8 +120,16 @@ add_target(ChangesSource *source, Relation catalog, Oid tracked)
 	systable_endscan(scan);
 }
 
+/* Receive pending invalidations of the relation cache, and count all so far, from 1. */
+int64
+uuid9562_count_invalidations(void)
+{
+	AcceptInvalidationMessages();
+	return (int64) invalidations + 1;
+}
+
 /* Return the logs for the changes of a table.  "function" is any function of the extension. */
-const ChangesSource *
+ChangesSource *
 uuid9562_changes_source(Oid relid, Oid function)
 {
 	ChangesSource *source;
@@ -145,6 +153,7 @@ uuid9562_changes_source(Oid relid, Oid function)
 	if (!found)
 	{
 		source->valid = false;
+		source->verified = 0;
 		source->targets = MemoryContextAlloc(CacheMemoryContext, sizeof(ChangesTarget));
 	}
 	if (source->valid)

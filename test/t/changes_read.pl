@@ -91,6 +91,7 @@ sub is_well
 sql('CREATE EXTENSION IF NOT EXISTS uuid9562');
 create($structure);
 is(sql(q{SELECT changes_key('item')}), '({1},{id},{23},{pg_catalog.=},"id integer")', 'the primary key is known');
+is(sql(q{SELECT count(*) FROM changes_read('inside', NULL::item); SELECT changes_verified('item', 0); CREATE TEMPORARY TABLE x (); SELECT changes_verified('item', 0) > 0}), "0\n0\nt", 'a session compares a table with the catalog when it can have been altered');
 is(page('item'), '', 'nothing has changed');
 sql(q{INSERT INTO item VALUES (4, 'x'); UPDATE item SET v = 'y' WHERE id = 2; UPDATE item SET id = 33 WHERE id = 3; DELETE FROM item WHERE id = 1; UPDATE item SET v = 'z' WHERE id = 4});
 my $all = "upsert (2,y)\ndelete (3,)\nupsert (33,old)\ndelete (1,)\nupsert (4,z)";
