@@ -6,17 +6,15 @@
 
     ./copy_table.py 'host=db1,db2 dbname=shop user=reader' shop.customer 'dbname=copies'
 
-The program copies each insert, update and delete, and runs until you stop it.  You can kill it at any
-time.  With --once, it ends when there are no more changes.  With --check, it then also compares all
-rows with those of the table, corrects the copy, and prints how many rows differed.
+With --once, the program ends when there are no more changes. With --check, it then also compares
+all rows, corrects the copy, and prints how many rows differed. You can kill it at any time. It
+creates the copy without constraints other than the key, because rows that exchange their values can
+be on different pages. The table copy_state stores the position of each copy, in the transaction
+that stores a page. If the columns of the source change, the program stops. Then drop the copy, and
+the program creates and fills it again.
 
-It creates the table customer in the copy, with the primary key, but no other constraints, because
-rows that exchange their values can be on different pages.  The table copy_state stores the position
-of each copy.  A page and its position are stored in one transaction.  If the columns of the source
-change, the program stops.  Then drop the copy, and the program creates and fills it again.
-
-This requires the extension uuid9562 in the source, in a schema of the search path, and the package
-psycopg (Debian: python3-psycopg).  The page doc/changes.md explains the functions.
+This requires the extension uuid9562 in a schema of the source's search path, and the package psycopg
+(Debian: python3-psycopg).  The page doc/changes.md explains the functions.
 """
 import concurrent.futures
 import sys
@@ -32,7 +30,8 @@ LOADED = '"rows of the source"'  # a temporary table
 DESCRIBE = """
     SELECT quote_ident(relname), quote_ident(nspname) || '.' || quote_ident(relname),
            array_agg(quote_ident(attname) ORDER BY attnum), array_agg(format_type(type, typmod) ORDER BY attnum),
-           array_agg(quote_ident(attname) ORDER BY array_position(indkey, attnum)) FILTER (WHERE attnum = ANY (indkey)), current_database()
+           array_agg(quote_ident(attname) ORDER BY array_position(indkey, attnum)) FILTER (WHERE attnum = ANY (indkey)),
+           format('%%s.%%s.%%s', current_database(), quote_ident(nspname), quote_ident(relname))
     FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace JOIN pg_attribute ON attrelid = c.oid
     JOIN (SELECT indrelid, indkey::int2[] FROM pg_index WHERE indisprimary) AS i ON indrelid = c.oid,
     LATERAL (WITH RECURSIVE base (type, typmod, kind) AS (
@@ -44,8 +43,7 @@ DESCRIBE = """
     WHERE c.oid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped
     GROUP BY c.oid, relname, nspname"""
 
-# Rows are copied as text, so the text must not depend on settings.  The settings end with the
-# transaction, because a pooler gives the session to other programs.
+# Rows are copied as text, which must not depend on the session, or change it behind a pooler.
 SETTINGS = "SELECT " + ", ".join("set_config('%s', '%s', true)" % setting for setting in [
     ("array_nulls", "on"), ("bytea_output", "hex"), ("datestyle", "ISO"), ("extra_float_digits", "1"),
     ("intervalstyle", "postgres"), ("lc_monetary", "C"), ("row_security", "off"), ("timezone", "UTC")])
@@ -72,7 +70,7 @@ ROWS = r"""
 
 
 class Stop(Exception):
-    """An error that only an administrator can correct."""
+    pass
 
 
 def run(connection, statement, parameters=()):
@@ -85,36 +83,32 @@ class Copy:
         self.description = run(source, DESCRIBE, [table]).fetchone()
         if self.description is None:
             raise Stop(f'table "{table}" does not exist, or has no primary key')
-        self.title = f"{self.description[5]}.{self.description[1]}"
-        self.state_key, self.state_columns = self.description[0], str(self.description[2:5])
+        self.state_key, self.state_columns, self.title = self.description[0], str(self.description[2:5]), self.description[5]
+        self.changed = Stop(f"the columns or the key of {self.title} have changed: drop the copy")
         self.name, self.table = (text.replace("%", "%%") for text in self.description[:2])
         self.columns, self.types, self.key = ([text.replace("%", "%%") for text in texts] for texts in self.description[2:5])
-        run(target, "CREATE TABLE IF NOT EXISTS copy_state (copy text PRIMARY KEY, source text NOT NULL, columns text NOT NULL, reader text NOT NULL, position text NOT NULL)")
+        run(target, "CREATE TABLE IF NOT EXISTS copy_state (copy text PRIMARY KEY, source text, columns text, reader text, position text)")
         exists = run(target, "SELECT to_regclass(%s) IS NOT NULL", [self.state_key]).fetchone()[0]
         state = run(target, "SELECT source, columns, reader, position FROM copy_state WHERE copy = %s", [self.state_key]).fetchone()
         if exists and state is None:
-            raise Stop(f"table {self.state_key} exists in the place of the copy, but is no copy")
+            raise Stop(f"table {self.state_key} is no copy")
         if state and state[0] != self.title:
             raise Stop(f"table {self.state_key} is a copy of {state[0]}")
         if exists and state[1] != self.state_columns:
-            self.stop()
+            raise self.changed
         # a reader with a new name must copy the whole table
         self.reader, self.position = state[2:] if exists else (f"copy_table {uuid.uuid4()}", None)
         if state and not exists:
             run(source, "DELETE FROM changes_reader WHERE reader = %s", [state[2]])
-
-    def stop(self):
-        raise Stop(f"the columns or the key of {self.title} have changed: drop the copy")
 
     def fetch(self, query, **parameters):
         """Return a page of the source, and choose the number of rows of the next one."""
         with self.source.transaction():
             run(self.source, SETTINGS)
             page = run(self.source, query, dict(parameters, rows=self.rows, bytes=PAGE_BYTES)).fetchone()
-            # the query has locked the table, so the columns cannot change until the transaction ends
+            # the query has locked the table, so its columns cannot change now
             if run(self.source, DESCRIBE, [self.argument]).fetchone() != self.description:
-                self.stop()
-        # count and bytes are the first results
+                raise self.changed
         self.rows = max(page[0], 1) if (page[1] or 0) > PAGE_BYTES / 2 else min(2 * self.rows, PAGE_ROWS)
         return page
 
@@ -126,6 +120,7 @@ class Copy:
 
     def load(self, table):
         """Load all rows of the source into a table, and read the next page meanwhile."""
+        run(self.target, SETTINGS)
         with concurrent.futures.ThreadPoolExecutor(1) as thread:
             count, _, lines, last = self.rows_after(None)
             while count > 0:
@@ -157,36 +152,35 @@ class Copy:
         print(f"{self.title}: compared, {corrected} rows corrected, {removed} rows removed", flush=True)
 
     def read(self):
-        """Copy the next page.  Return whether there was one."""
+        """Copy the next page, and return the number of changes."""
         count, _, is_reset, position, deleted, others = self.fetch(CHANGES.format(table=self.table), reader=self.reader, position=self.position)
         if count == 0:
-            time.sleep(0.2)
-            return False
+            return 0
         with self.target.transaction():
             if self.position is None:
                 self.create(position)
             elif is_reset:
                 self.compare()
             else:
+                run(self.target, SETTINGS)
                 run(self.target, f"DELETE FROM {self.name} AS c USING unnest(%s::{self.name}[]) AS d WHERE {self.same_key('d')}", [deleted])
                 run(self.target, f"INSERT INTO {self.name} SELECT * FROM unnest(%s::{self.name}[]) ON CONFLICT ({', '.join(self.key)}) DO UPDATE SET "
                     + ", ".join(f"{column} = excluded.{column}" for column in self.columns), [others])
             run(self.target, "UPDATE copy_state SET position = %s WHERE copy = %s", [position, self.state_key])
         self.position = position
-        return True
+        return count
 
 
 def main(source, table, target, option=None):
     while True:
         try:
-            # The source can name several hosts.  Behind a pooler, a prepared statement can be another
-            # program's, so prepare none.
+            # behind a pooler, a prepared statement can be another program's, so prepare none
             settings = {"autocommit": True, "connect_timeout": 5, "prepare_threshold": None, "client_encoding": "utf8"}
             with psycopg.connect(source, target_session_attrs="read-write", **settings) as s, psycopg.connect(target, **settings) as t:
                 s.isolation_level = t.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
                 copy = Copy(s, t, table)
-                while copy.read() or not option:
-                    pass
+                while (count := copy.read()) or not option:
+                    time.sleep(0 if count else 0.2)
                 if option == "--check":
                     with t.transaction():
                         copy.compare()
@@ -201,7 +195,5 @@ if __name__ == "__main__":
         sys.exit("usage: copy_table.py SOURCE TABLE TARGET [--once | --check]")
     try:
         main(*sys.argv[1:])
-    except Stop as error:
+    except (Stop, KeyboardInterrupt) as error:
         sys.exit(str(error))
-    except KeyboardInterrupt:
-        pass

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 """Deliver each row of an outbox, and store the position in a file, outside the database.
 
-    CREATE TABLE outbox (id uuid PRIMARY KEY DEFAULT uuidv7_ordered(), message text NOT NULL);
-    GRANT SELECT ON outbox TO reader;
-    SELECT uuidv7_ordered();    -- before the first ID, a reader would get an error
+    CREATE TABLE outbox (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, message text NOT NULL);
+    SELECT changes_track('outbox', operations => '{insert}');
+    GRANT SELECT ON outbox, changes.outbox TO reader;
 
     ./outbox_reader.py 'host=db1,db2 dbname=shop user=reader' /var/lib/shop/outbox.position
 
 The program prints each row as a line of JSON; change deliver() to send rows elsewhere.  It delivers
 each row at least once, and misses none, also after a failover that lost rows, and behind a
-connection pooler.  After a crash it delivers the last page again, so the receiver must ignore an ID
-that it has already got.  To deliver all rows again, remove the file with the position.
+connection pooler.  After a crash it delivers the last page again, and after a failover that may have
+lost rows it delivers all rows that the table has, so the receiver must ignore an ID that it has
+already got.  You can delete delivered rows.  To deliver all rows again, remove the file.
 
 This requires the extension uuid9562, and the package psycopg (Debian: python3-psycopg).  The page
-doc/positions.md explains the functions, and doc/incremental-reads.md lists what can hide rows from
-every reader, such as a reset after the clock was ahead.
+doc/changes.md explains the functions.
 """
 import fcntl
 import json
@@ -22,16 +22,16 @@ import os
 import re
 import sys
 import time
+import uuid
 
 import psycopg
 
-# Execute this as a plain SELECT in READ COMMITTED, and not in a cursor, COPY or function, which could
-# miss the rows of a table that is rewritten meanwhile.  Read the table itself, one row for each ID.
+# With "after", the position in the file is the confirmation.
 PAGE = """
-    SELECT id, message, uuidv7_position(id, %(position)s) AS position FROM outbox
-    WHERE id > uuidv7_after(%(position)s) AND id < uuidv7_horizon()
-    ORDER BY id LIMIT 1000
+    SELECT change_type, change_position, (data).id, (data).message
+    FROM changes_read(%(reader)s, NULL::outbox, after => %(position)s)
 """
+ALL_ROWS = "SELECT id, message FROM outbox WHERE id > %(last)s OR %(last)s IS NULL ORDER BY id LIMIT 1000"
 
 # messages of the server, libpq and PgBouncer; a connection that fails has no SQLSTATE
 PERMANENT = re.compile(
@@ -43,8 +43,15 @@ def deliver(id, message):
     print(json.dumps({"id": str(id), "message": message}), flush=True)
 
 
+def deliver_all(connection):
+    last = None
+    while rows := connection.execute(ALL_ROWS, {"last": last}).fetchall():
+        for last, message in rows:
+            deliver(last, message)
+
+
 def load(file):
-    """Return the stored position, or None for a new reader."""
+    """Return the stored name and position of the reader, or None."""
     if not os.path.exists(file):
         return None
     with open(file, encoding="ascii") as stored:
@@ -72,13 +79,17 @@ def read(connection, file):
     """Deliver pages until the connection fails."""
     while True:
         previous = load(file)
-        # rows and positions come from one statement, so they belong to the same server
+        # a reader with a new name gets "reset", which means all rows
+        reader, position = previous.split() if previous else (f"outbox_reader:{uuid.uuid4()}", None)
         with connection.transaction():
-            rows = connection.execute(PAGE, {"position": previous}).fetchall()
-        for id, message, position in rows:
-            deliver(id, message)
-        if rows:
-            store(file, previous, position)
+            page = connection.execute(PAGE, {"reader": reader, "position": position}).fetchall()
+        for change_type, position, id, message in page:
+            if change_type == "reset":
+                deliver_all(connection)
+            elif change_type == "upsert":  # otherwise the row has been deleted
+                deliver(id, message)
+        if page:
+            store(file, previous, f"{reader} {position}")
         else:
             time.sleep(0.1)
 
@@ -88,18 +99,17 @@ def main(conninfo, file):
     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # one process for each position
     while True:
         try:
-            # Conninfo can name several hosts; connect to the primary, which computes the horizon.
+            # Conninfo can name several hosts; connect to the primary.
             # Behind a pooler, a prepared statement could be one of another program with the same
             # name, so prepare none.
             with psycopg.connect(conninfo, autocommit=True, target_session_attrs="read-write", connect_timeout=5,
                                  prepare_threshold=None) as connection:
-                # another level takes the snapshot too early, whatever the default of the server is
+                # changes_read() refuses other levels, one of which can be the server's default
                 connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
                 read(connection, file)
         except (psycopg.OperationalError, psycopg.errors.ReadOnlySqlTransaction,
                 psycopg.errors.InvalidSqlStatementName) as error:
-            # the server stops, starts or fails over, so try again; if it does not know the
-            # position, only an administrator can help
+            # the server stops, starts or fails over, so try again
             if PERMANENT.search(str(error)):
                 sys.exit(str(error))
             print(error, file=sys.stderr)
