@@ -38,7 +38,7 @@ DECLARE
 	took float8[];
 BEGIN
 	FOR t IN
-		SELECT *, row_number() OVER (ORDER BY (no + round) % (SELECT count(*) FROM tables)) FROM tables ORDER BY (no + round) % (SELECT count(*) FROM tables)
+		SELECT * FROM tables ORDER BY (no - round + 100) % 4
 	LOOP
 		took := '{}';
 		FOR run IN 1 .. 3
