@@ -85,7 +85,7 @@ static struct
 	Size		aborted_count;
 	Size		aborted_size;
 	bool		committing;		/* have the entries been written? */
-} collected;
+}			collected;
 
 /* --- keys --------------------------------------------------------------------------- */
 
@@ -249,7 +249,7 @@ create_file(void)
 	ResourceOwner owner = CurrentResourceOwner;
 	BufFile    *file;
 
-	PrepareTempTablespaces();	/* it reads catalogs, for which "owner" is right */
+	PrepareTempTablespaces();	/* reads catalogs, so before the next line */
 	CurrentResourceOwner = TopTransactionResourceOwner;
 	file = BufFileCreateTemp(false);
 	CurrentResourceOwner = owner;
@@ -279,7 +279,7 @@ write_batch(KeyBuffer *buffer)
 	check_file();
 	if (collected.file == NULL)
 		collected.file = create_file();
-	/* each range needs a run in the file, so that add_aborted() need not allocate memory */
+	/* make room for a range of each run, since add_aborted() must not fail */
 	collected.aborted = enlarge(collected.aborted, &collected.aborted_size,
 								collected.runs_in_file + buffer->run_count, sizeof(AbortedRange));
 	collected.file_failed = true;
@@ -314,7 +314,7 @@ read_batch(KeyBuffer *buffer)
 static void
 add_aborted(SubTransactionId subtransaction)
 {
-	/* this includes the subtransactions that it contained, which have greater numbers */
+	/* subtransactions that it contained have greater numbers */
 	AbortedRange range = {subtransaction, collected.last_in_file};
 
 	if (collected.file == NULL || collected.last_in_file < subtransaction)
@@ -425,7 +425,8 @@ write_collected(void)
 	context = AllocSetContextCreate(TopTransactionContext, "uuid9562 writing logs",
 									ALLOCSET_DEFAULT_SIZES);
 	caller = MemoryContextSwitchTo(context);
-	XactReadOnly = false;		/* a transaction can become read-only after it has written */
+	/* a transaction can become read-only after it has written */
+	XactReadOnly = false;
 	PushActiveSnapshot(GetTransactionSnapshot());
 	uuid9562_open_logs();
 	if (collected.file != NULL)
@@ -519,10 +520,13 @@ append(int log, HeapTuple tuple)
 	if (buffer->run_count == 0 || buffer->runs[buffer->run_count - 1].subtransaction != current)
 	{
 		enlarge_runs(buffer, buffer->run_count + 1);
-		buffer->runs[buffer->run_count++] = (Run) {current, buffer->used};
+		buffer->runs[buffer->run_count].subtransaction = current;
+		buffer->runs[buffer->run_count++].start = buffer->used;
 	}
 	entry = entry_at(buffer, buffer->used);
-	*entry = (Entry) {.length = tuple->t_len,.log = log};
+	entry->length = tuple->t_len;
+	entry->log = log;
+	entry->repeated = false;
 	memcpy(ENTRY_TUPLE(entry), tuple->t_data, tuple->t_len);
 	buffer->used += ENTRY_SIZE(tuple->t_len);
 }
@@ -555,7 +559,11 @@ uuid9562_collect(const ChangesSource *source, HeapTuple row, HeapTuple new_row, 
 		}
 		heap_freetuple(entry);
 	}
-	/* after our callback, only a callback of another extension can change rows */
+
+	/*
+	 * after our callback, only a callback of another extension can change
+	 * rows
+	 */
 	if (collected.committing)
 		write_collected();
 }

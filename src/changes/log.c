@@ -33,11 +33,11 @@ struct ChangesLog
 {
 	Oid			relid;
 	SubTransactionId locked_in; /* the lock belongs to this subtransaction */
-	TupleDesc	desc;			/* of the entries; NULL if the table is not a log */
+	TupleDesc	desc;			/* NULL if the table is not a log */
 
 	/* while entries are written: */
 	Relation	rel;			/* NULL if there is no log to write to */
-	HeapTuple	all_rows;		/* replaces the entries if the log's columns have changed */
+	HeapTuple	all_rows;		/* for a log whose columns have changed */
 	bool		all_rows_written;
 	int			index_count;
 	Relation   *indexes;
@@ -321,7 +321,9 @@ uuid9562_write_entry(int number, HeapTupleHeader entry, uint32 length)
 		length = log->all_rows->t_len;
 	}
 	uuid_layout_pack((uint8 *) entry + entry->t_hoff, UUID_V7->version, uuid9562_next_ordered());
-	*tuple = (HeapTupleData) {.t_len = length,.t_data = entry,.t_tableOid = log->relid};
+	tuple->t_len = length;
+	tuple->t_data = entry;
+	tuple->t_tableOid = log->relid;
 	ItemPointerSetInvalid(&tuple->t_self);
 	if (*slot == NULL)
 		*slot = MakeSingleTupleTableSlot(RelationGetDescr(log->rel), &TTSOpsHeapTuple);

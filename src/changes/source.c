@@ -142,7 +142,7 @@ uuid9562_changes_source(Oid relid, Oid function)
 	if (sources == NULL)
 	{
 		HASHCTL		control = {
-			.keysize = sizeof(Oid), .entrysize = sizeof(ChangesSource), .hcxt = CacheMemoryContext
+			.keysize = sizeof(Oid),.entrysize = sizeof(ChangesSource),.hcxt = CacheMemoryContext
 		};
 
 		sources = hash_create("uuid9562 sources of changes", 64, &control,
@@ -167,7 +167,7 @@ uuid9562_changes_source(Oid relid, Oid function)
 		add_target(source, catalog, lfirst_oid(cell));
 	table_close(catalog, AccessShareLock);
 
-	/* the rows are current, but can already be outdated for the next statement */
+	/* the rows are current, but the next statement can need others */
 	source->valid = invalidations == before;
 	return source;
 }

@@ -424,7 +424,7 @@ uuid9562_reset_generator(void)
 		uuid_branches_lower(&mark.branches, mark.reserved_until);
 
 		/* the new mark does not cover the old range: stop using it first */
-		uuid9562_shared->extension = (Extension) {0};
+		memset(&uuid9562_shared->extension, 0, sizeof(Extension));
 		set_reserved(0, 0, 0);
 		XLogFlush(uuid9562_write_mark(&mark));
 
