@@ -278,8 +278,11 @@ load_statistics(Statistics *statistics, HeapTuple tuple)
 						 uuid9562_operator(BTLessStrategyNumber), ATTSTATSSLOT_VALUES))
 	{
 		split_histogram(statistics);
-		/* while bin is 0, share_below() counts only the common values */
-		statistics->bin = (1 - statistics->nulls - share_below(statistics, max_uuid).all) /
+		/*
+		 * While bin is 0, share_below() counts only the common values.  The
+		 * sum of imported statistics can exceed 1.
+		 */
+		statistics->bin = Max(1 - statistics->nulls - share_below(statistics, max_uuid).all, 0) /
 			Max(statistics->boundaries[statistics->count - 1].below.all, 1);
 	}
 }
