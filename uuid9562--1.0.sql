@@ -943,7 +943,7 @@ DECLARE
 	next uuid;			-- the first one after "start"
 	is_locked boolean := false;
 	invalidations bigint;	-- 0 if the session has compared the table since it was altered
-	last uuid;			-- last entry of the page
+	last uuid;			-- last entry before a reset
 	alive integer[];
 	key record;
 	part record;		-- parts of the query for the rows
@@ -964,8 +964,8 @@ BEGIN
 	-- one session at a time reads the pages of a reader
 	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_read ' || reader, relation::oid::bigint));
 
-	-- Repeat this until nothing has changed that changes_catalog remembers.  If there is a page, then repeat it
-	-- with a lock, so that table and log stay as they are.
+	-- Repeat this until nothing has changed that changes_catalog remembers.  If there is a page, lock table and
+	-- log, so that they stay as they are.
 	FOR attempt IN 1 .. 5 LOOP
 		-- the branch before the horizon; see uuid9562_snapshot_state()
 		SELECT * INTO place FROM @extschema@.changes_place(false);
@@ -1048,22 +1048,12 @@ BEGIN
 		EXIT WHEN is_locked OR NOT (is_lost OR next < horizon IS TRUE);
 		EXECUTE format('LOCK TABLE ONLY %s, ONLY %s IN ACCESS SHARE MODE', relation, state.log);
 		is_locked := true;
+		EXIT WHEN @extschema@.changes_verified(relation, 0) = 0;
 	END LOOP;
 	IF NOT state.unchanged THEN
 		RAISE serialization_failure USING MESSAGE = format('table %s has been altered while its changes were read', relation),
 			HINT = 'Call changes_read() again.';
-	ELSIF NOT is_lost AND next < horizon THEN
-		-- the last entry of the page, which ends before an entry that stands for the whole table
-		EXECUTE format('
-			WITH entry AS MATERIALIZED (
-					SELECT %1$I AS id, %2$I IS NULL AS whole FROM ONLY %3$s WHERE %1$I > $1 AND %1$I < $2 ORDER BY %1$I LIMIT $3),
-				whole AS MATERIALIZED (SELECT id FROM entry WHERE whole ORDER BY id LIMIT 1)
-			SELECT id FROM entry WHERE (id < (SELECT id FROM whole)) IS NOT FALSE ORDER BY id DESC LIMIT 1', state.log_columns[1], state.log_columns[2], state.log)
-			INTO last USING start, horizon, page;
-		is_lost := last IS NULL;
-	END IF;
-
-	IF is_lost OR last IS NOT NULL THEN
+	ELSIF is_lost OR next < horizon THEN
 		SELECT * INTO key FROM @extschema@.changes_key(relation);
 		IF key.numbers IS DISTINCT FROM state.key OR key.types <> ARRAY(SELECT atttypid FROM pg_attribute WHERE attrelid = state.log AND attnum > 1 ORDER BY attnum) THEN
 			RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not logged', relation),
@@ -1071,6 +1061,46 @@ BEGIN
 				HINT = format('Call changes_track(%L) as the owner of the table. All readers then copy the whole table.', relation);
 		END IF;
 		state.generation := coalesce(state.generation, 0) + 1;
+	ELSIF confirmation IS NOT DISTINCT FROM state.confirmed_position AND state.seen > now() - least(interval '1 hour', state.reader_expiry / 10) THEN
+		RETURN;	-- an empty page writes nothing
+	END IF;
+
+	IF NOT is_lost AND next < horizon THEN
+		SELECT string_agg(format('r.%I OPERATOR(%s) e.%I', name, operator, log_column), ' AND ') AS same_row,
+			   string_agg(format('r.%I::%s', name, format_type(type, -1)), ', ' ORDER BY n) AS row_key,
+			   string_agg(format('e.%I', log_column), ', ' ORDER BY n) AS entry_key,
+			   (SELECT string_agg(coalesce('e.' || quote_ident(state.log_columns[array_position(state.key, attnum) + 1]), format('(NULL::%s).%I', relation, attname)), ', ' ORDER BY attnum)
+				FROM pg_attribute WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped) AS columns
+		INTO part
+		FROM unnest(key.names, key.types, key.operators, state.log_columns[2:]) WITH ORDINALITY AS k (name, type, operator, log_column, n);
+		-- Each key once, where it changed last; keys differ if their bytes differ.  The page ends before an entry
+		-- that stands for the whole table.
+		FOR change IN EXECUTE format('
+			WITH place AS MATERIALIZED (SELECT * FROM %1$s.changes_place(true)),
+				page AS MATERIALIZED (SELECT * FROM ONLY %2$s WHERE %3$I > $1 AND %3$I < $2 ORDER BY %3$I LIMIT $6),
+				entry AS MATERIALIZED (
+					SELECT DISTINCT ON (ROW(%4$s)::record) e.* FROM page AS e
+					WHERE (%3$I < (SELECT %3$I FROM page WHERE %9$I IS NULL ORDER BY %3$I LIMIT 1)) IS NOT FALSE
+					ORDER BY ROW(%4$s)::record USING OPERATOR(pg_catalog.*<), %3$I DESC)
+			SELECT CASE WHEN t.found THEN ''upsert'' ELSE ''delete'' END AS type,
+				   CASE WHEN t.found THEN t.row ELSE ROW(%5$s)::%6$s END AS data,
+				   concat_ws(''.'', ''changes1'', $3, $4, $1, e.%3$I, $5, place.timeline, place.lsn) AS position
+			FROM place, entry AS e LEFT JOIN LATERAL (
+				SELECT true AS found, CASE WHEN true THEN r.* END AS row
+				FROM %6$s AS r WHERE %7$s AND ROW(%8$s)::record OPERATOR(pg_catalog.*=) ROW(%4$s)::record LIMIT 1) AS t ON true
+			ORDER BY e.%3$I', own, state.log, state.log_columns[1], part.entry_key, part.columns, relation, part.same_row, part.row_key, state.log_columns[2])
+			USING start, horizon, state.identity, state.generation, place.branch, page
+		LOOP
+			change_type := change.type;
+			data := change.data;
+			change_position := concat_ws('.', change.position, left(md5(change.position), 8));
+			RETURN NEXT;
+		END LOOP;
+		is_lost := change_position IS NULL;
+		IF (SELECT c.purged > start FROM @extschema@.changes_catalog AS c WHERE c.source = relation) THEN
+			RAISE serialization_failure USING MESSAGE = 'log entries have been purged while they were read',
+				HINT = 'Call changes_read() again.';
+		END IF;
 	END IF;
 	IF is_lost THEN
 		start := NULL;
@@ -1082,40 +1112,6 @@ BEGIN
 		INTO change_position FROM @extschema@.changes_place(true) AS flushed;
 		change_position := concat_ws('.', change_position, left(md5(change_position), 8));
 		RETURN NEXT;
-	ELSIF last IS NOT NULL THEN
-		SELECT string_agg(format('r.%I OPERATOR(%s) e.%I', name, operator, log_column), ' AND ') AS same_row,
-			   string_agg(format('r.%I::%s', name, format_type(type, -1)), ', ' ORDER BY n) AS row_key,
-			   string_agg(format('e.%I', log_column), ', ' ORDER BY n) AS entry_key,
-			   (SELECT string_agg(coalesce('e.' || quote_ident(state.log_columns[array_position(state.key, attnum) + 1]), format('(NULL::%s).%I', relation, attname)), ', ' ORDER BY attnum)
-				FROM pg_attribute WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped) AS columns
-		INTO part
-		FROM unnest(key.names, key.types, key.operators, state.log_columns[2:]) WITH ORDINALITY AS k (name, type, operator, log_column, n);
-		-- each key once, where it changed last; keys differ if their bytes differ
-		FOR change IN EXECUTE format('
-			WITH place AS MATERIALIZED (SELECT * FROM %1$s.changes_place(true)),
-				entry AS MATERIALIZED (
-					SELECT DISTINCT ON (ROW(%4$s)::record) e.* FROM ONLY %2$s AS e WHERE %3$I > $1 AND %3$I <= $2
-					ORDER BY ROW(%4$s)::record USING OPERATOR(pg_catalog.*<), %3$I DESC)
-			SELECT CASE WHEN t.found THEN ''upsert'' ELSE ''delete'' END AS type,
-				   CASE WHEN t.found THEN t.row ELSE ROW(%5$s)::%6$s END AS data,
-				   concat_ws(''.'', ''changes1'', $3, $4, $1, e.%3$I, $5, place.timeline, place.lsn) AS position
-			FROM place, entry AS e LEFT JOIN LATERAL (
-				SELECT true AS found, CASE WHEN true THEN r.* END AS row
-				FROM %6$s AS r WHERE %7$s AND ROW(%8$s)::record OPERATOR(pg_catalog.*=) ROW(%4$s)::record LIMIT 1) AS t ON true
-			ORDER BY e.%3$I', own, state.log, state.log_columns[1], part.entry_key, part.columns, relation, part.same_row, part.row_key)
-			USING start, last, state.identity, state.generation, place.branch
-		LOOP
-			change_type := change.type;
-			data := change.data;
-			change_position := concat_ws('.', change.position, left(md5(change.position), 8));
-			RETURN NEXT;
-		END LOOP;
-		IF (SELECT c.purged > start FROM @extschema@.changes_catalog AS c WHERE c.source = relation) THEN
-			RAISE serialization_failure USING MESSAGE = 'log entries have been purged while they were read',
-				HINT = 'Call changes_read() again.';
-		END IF;
-	ELSIF confirmation IS NOT DISTINCT FROM state.confirmed_position AND state.seen > now() - least(interval '1 hour', state.reader_expiry / 10) THEN
-		RETURN;	-- an empty page writes nothing
 	END IF;
 
 	-- Another session has read a page that has not been confirmed.  It can still apply the rows.
@@ -1133,8 +1129,8 @@ BEGIN
 		confirmed_position = excluded.confirmed_position, hold = excluded.hold, seen = now(), page_pid = excluded.page_pid,
 		page_position = CASE WHEN change_position IS NULL THEN r.page_position ELSE excluded.page_position END,
 		abandoned = state.abandoned, abandoned_by = state.abandoned_by, abandoned_at = state.abandoned_at;
-	IF after IS NOT NULL AND start IS NOT NULL THEN
-		PERFORM @extschema@.changes_purge(relation, '10 minutes', 10000);
+	IF after IS NOT NULL AND start IS NOT NULL AND state.generation % 4 = 0 THEN
+		PERFORM @extschema@.changes_purge(relation, '10 minutes', 50000);
 	END IF;
 END$body$;
 COMMENT ON FUNCTION changes_read(text, anyelement, integer, text) IS 'read a page of changed rows of a tracked table';
@@ -1199,7 +1195,9 @@ BEGIN
 	SET generation = current.generation, confirmed = current.confirmed, confirmed_position = current.confirmed_position,
 		hold = coalesce(least(current.confirmed, r.abandoned), r.hold), seen = now()
 	WHERE r.reader = changes_done.reader AND r.source = tables[1];
-	PERFORM @extschema@.changes_purge(tables[1], '10 minutes', 10000);
+	IF current.generation % 4 = 0 THEN
+		PERFORM @extschema@.changes_purge(tables[1], '10 minutes', 50000);
+	END IF;
 END$body$;
 COMMENT ON FUNCTION changes_done(text, text) IS 'confirm that a reader has applied changes up to a position, or those of its last page';
 
