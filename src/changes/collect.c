@@ -405,6 +405,9 @@ write_file(KeyBuffer *buffer)
 	}
 	BufFileClose(collected.file);
 	collected.file = NULL;
+	collected.batch_count = 0;
+	collected.runs_in_file = 0;
+	collected.aborted_count = 0;
 }
 
 /* Write all entries to the logs. */

@@ -241,7 +241,7 @@ uuid9562_changes_register(PG_FUNCTION_ARGS)
 	table_close(rel, NoLock);
 
 	/* see source.c */
-	foreach(cell, find_all_inheritors(DatumGetObjectId(source), NoLock, NULL))
+	foreach(cell, find_all_inheritors(DatumGetObjectId(source), AccessShareLock, NULL))
 		CacheInvalidateRelcacheByRelid(lfirst_oid(cell));
 	PG_RETURN_VOID();
 }
@@ -267,7 +267,9 @@ uuid9562_changes_delete(PG_FUNCTION_ARGS)
 				 errmsg("table \"%s\" is not a log of changes", RelationGetRelationName(log))));
 	ScanKeyInit(&keys[0], 1, BTGreaterStrategyNumber, F_UUID_GT, PG_GETARG_DATUM(1));
 	ScanKeyInit(&keys[1], 1, BTLessEqualStrategyNumber, F_UUID_LE, PG_GETARG_DATUM(2));
-	scan = systable_beginscan(log, uuid9562_primary_key(log), true, GetActiveSnapshot(), 2, keys);
+	/* without its primary key, scan the whole log */
+	scan = systable_beginscan(log, uuid9562_primary_key(log),
+							  OidIsValid(uuid9562_primary_key(log)), GetActiveSnapshot(), 2, keys);
 	while ((entry = systable_getnext(scan)) != NULL)
 	{
 		simple_heap_delete(log, &entry->t_self);

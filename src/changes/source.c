@@ -154,8 +154,10 @@ uuid9562_changes_source(Oid relid, Oid function)
 	{
 		source->valid = false;
 		source->verified = 0;
-		source->targets = MemoryContextAlloc(CacheMemoryContext, sizeof(ChangesTarget));
+		source->targets = NULL;
 	}
+	if (source->targets == NULL)
+		source->targets = MemoryContextAlloc(CacheMemoryContext, sizeof(ChangesTarget));
 	if (source->valid)
 		return source;
 

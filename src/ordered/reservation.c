@@ -343,8 +343,6 @@ can_be_late(uint64 time)
 void
 uuid9562_extend_reservation(uint64 time, bool needed)
 {
-	GeneratorState state;
-
 	if (!LWLockConditionalAcquire(&uuid9562_shared->mark_lock, LW_EXCLUSIVE))
 	{
 		if (!needed || can_be_late(time))
@@ -354,14 +352,15 @@ uuid9562_extend_reservation(uint64 time, bool needed)
 	PG_TRY();
 	{
 		/* another session may have extended the reservation */
-		state = uuid9562_generator_state();
-		needed = needed && !can_be_late(time) &&
+		GeneratorState state = uuid9562_generator_state();
+		bool		still_needed = needed && !can_be_late(time) &&
 			Max(time, state.previous.time + 1) >= state.reserved_until;
+
 		if (uuid9562_shared->extension.lsn == InvalidXLogRecPtr &&
 			Max(time, state.previous.time) >= state.extend_at)
-			write_extension(time, !needed);
+			write_extension(time, !still_needed);
 		if (uuid9562_shared->extension.lsn != InvalidXLogRecPtr)
-			use_extension(needed);
+			use_extension(still_needed);
 	}
 	PG_FINALLY();
 	{
