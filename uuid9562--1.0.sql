@@ -437,11 +437,6 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_ordered'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION uuidv7_ordered() IS 'generate UUID version 7, in ascending order across all sessions';
 
-CREATE FUNCTION uuidv7_stamp_trigger() RETURNS trigger
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_stamp_trigger'
-LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION uuidv7_stamp_trigger() IS 'trigger that sets a column to uuidv7_ordered()';
-
 CREATE FUNCTION uuidv7_guard_trigger() RETURNS trigger
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_guard_trigger'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;

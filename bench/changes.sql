@@ -11,16 +11,6 @@ INSERT INTO tables (name, side, before) VALUES ('empty', 'floor: an AFTER trigge
 CREATE TABLE logged (LIKE plain INCLUDING ALL);
 SELECT public.changes_track('logged') AS log \gset
 INSERT INTO tables (name, side, before) VALUES ('logged', 'the log of changes_track()', 'TRUNCATE logged; TRUNCATE changes.logged');
-SELECT to_regprocedure('public.uuidv7_stamp_trigger()') IS NOT NULL AS stamps \gset
-\if :stamps
-CREATE TABLE stamped (LIKE plain INCLUDING ALL);
-\set table stamped
-\i :track
-RESET session_replication_role;
-RESET search_path;
-DROP TRIGGER "~uuidv7_truncate" ON stamped;
-INSERT INTO tables (name, side, before) VALUES ('stamped', 'the stamp of examples/changes', 'TRUNCATE stamped; TRUNCATE stamped_deleted');
-\endif
 CREATE TABLE statements (no int GENERATED ALWAYS AS IDENTITY, measure text, statement text);
 INSERT INTO statements (measure, statement)
 SELECT format('ms, %s of %s rows', split_part(statement, ' ', 1), :many), statement

@@ -1,11 +1,10 @@
 /*
  * triggers.c
- *		Trigger functions that make a table safe to read incrementally:
- *		uuidv7_stamp_trigger() and uuidv7_guard_trigger().
+ *		uuidv7_guard_trigger(), which makes a table safe to read incrementally.
  *
  * horizon.c shows that no horizon passes the smallest value of a transaction before the transaction
  * has finished.  So a reader misses no row if the ID of each row is at least the smallest value of
- * the inserting transaction.  The stamp sets a column to such an ID.
+ * the inserting transaction.
  *
  * The guard accepts only IDs from the smallest to the greatest value of the transaction.  Smaller
  * IDs are not safe.  Greater IDs are safe, but can stay above the horizon for years, hidden from
@@ -23,28 +22,15 @@
 
 #include "value/value.h"
 
-PG_FUNCTION_INFO_V1(uuid9562_uuidv7_stamp_trigger);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv7_guard_trigger);
 
-/* How a trigger function must be used */
-typedef struct TriggerUse
-{
-	const char *function;
-	const char *timing;
-} TriggerUse;
+#define GUARD	"uuidv7_guard_trigger"
 
-static const TriggerUse stamp = {"uuidv7_stamp_trigger", "BEFORE"};
-static const TriggerUse guard = {"uuidv7_guard_trigger", "AFTER"};
-
-/* Report an incorrect use of a trigger function. */
-pg_noreturn static pg_noinline void
-wrong_use(const TriggerUse *use, const char *message)
+static int
+hint_use(void)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-			 errmsg("function \"%s\" %s", use->function, message),
-			 errhint("Create the trigger with \"%s INSERT OR UPDATE ON ... FOR EACH ROW EXECUTE FUNCTION %s('column')\".",
-					 use->timing, use->function)));
+	return errhint("Create the trigger with \"AFTER INSERT OR UPDATE ON ... FOR EACH ROW EXECUTE FUNCTION %s('column')\".",
+				   GUARD);
 }
 
 /*
@@ -53,7 +39,7 @@ wrong_use(const TriggerUse *use, const char *message)
  * subtransaction has rolled back during the statement.
  */
 static int
-find_column(const TriggerData *data, const TriggerUse *use)
+find_column(const TriggerData *data)
 {
 	const char *column = data->tg_trigger->tgargs[0];
 	int			attnum = get_attnum(RelationGetRelid(data->tg_relation), column);
@@ -65,7 +51,7 @@ find_column(const TriggerData *data, const TriggerUse *use)
 				 errmsg("column \"%s\" of relation \"%s\" does not exist",
 						column, RelationGetRelationName(data->tg_relation)),
 				 errhint("Create the trigger \"%s\" again with the name of the column as argument of %s().",
-						 data->tg_trigger->tgname, use->function)));
+						 data->tg_trigger->tgname, GUARD)));
 	attribute = TupleDescAttr(data->tg_relation->rd_att, attnum - 1);
 	if (attribute->atttypid != UUIDOID)
 		ereport(ERROR,
@@ -75,7 +61,7 @@ find_column(const TriggerData *data, const TriggerUse *use)
 	if (attribute->attgenerated != '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_GENERATED_ALWAYS),
-				 errmsg("function \"%s\" cannot be used with generated column \"%s\"", use->function, column)));
+				 errmsg("function \"%s\" cannot be used with generated column \"%s\"", GUARD, column)));
 	return attnum;
 }
 
@@ -94,58 +80,47 @@ refuse_inheritance(Relation relation)
 		(relation->rd_rel->relhassubclass && find_inheritance_children(relid, NoLock) != NIL))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("function \"uuidv7_guard_trigger\" cannot be used with inheritance"),
+				 errmsg("function \"%s\" cannot be used with inheritance", GUARD),
 				 errdetail("Table \"%s\" inherits from another table, or other tables inherit from it.",
 						   RelationGetRelationName(relation)),
 				 errhint("Use a partitioned table instead, because its partitions inherit the trigger.")));
 }
 
 /*
- * Check how a trigger function is called, and return its trigger data.  The argument of the trigger
- * is the name of a column.  Set *attnum to the number of this column, which can differ between
- * partitions.  Each trigger of each partition has its own FmgrInfo, which remembers the number.
+ * Check how the trigger function is called, and return its trigger data.  The argument of the
+ * trigger is the name of a column.  Set *attnum to the number of this column, which can differ
+ * between partitions.  Each trigger of each partition has its own FmgrInfo, which remembers the
+ * number.
  */
 static const TriggerData *
-check_use(FunctionCallInfo fcinfo, const TriggerUse *use, int *attnum)
+check_use(FunctionCallInfo fcinfo, int *attnum)
 {
 	const TriggerData *data = (const TriggerData *) fcinfo->context;
 
 	if (!CALLED_AS_TRIGGER(fcinfo))
-		wrong_use(use, "was not called by trigger manager");
-	if (!TRIGGER_FIRED_FOR_ROW(data->tg_event) ||
-		(use == &stamp ? !TRIGGER_FIRED_BEFORE(data->tg_event) :
-		 !TRIGGER_FIRED_AFTER(data->tg_event)))
-		wrong_use(use, psprintf("must be fired %s ROW", use->timing));
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" was not called by trigger manager", GUARD), hint_use()));
+	if (!TRIGGER_FIRED_FOR_ROW(data->tg_event) || !TRIGGER_FIRED_AFTER(data->tg_event))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" must be fired AFTER ROW", GUARD), hint_use()));
 	if (!TRIGGER_FIRED_BY_INSERT(data->tg_event) && !TRIGGER_FIRED_BY_UPDATE(data->tg_event))
-		wrong_use(use, "must be fired for INSERT or UPDATE");
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" must be fired for INSERT or UPDATE", GUARD), hint_use()));
 	if (data->tg_trigger->tgnargs != 1)
-		wrong_use(use, "must be called with one argument, the name of a column");
-	if (fcinfo->flinfo->fn_extra == NULL && use == &guard)
-		refuse_inheritance(data->tg_relation);
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" must be called with one argument, the name of a column", GUARD),
+				 hint_use()));
 	if (fcinfo->flinfo->fn_extra == NULL)
-		fcinfo->flinfo->fn_extra = (void *) (intptr_t) find_column(data, use);
+	{
+		refuse_inheritance(data->tg_relation);
+		fcinfo->flinfo->fn_extra = (void *) (intptr_t) find_column(data);
+	}
 	*attnum = (int) (intptr_t) fcinfo->flinfo->fn_extra;
 	return data;
-}
-
-/*
- * uuidv7_stamp_trigger(column) returns trigger
- *
- * BEFORE INSERT OR UPDATE: set the column to uuidv7_ordered(), whatever value the statement
- * sets.  Triggers whose names sort after this trigger's name can change the column again.
- */
-Datum
-uuid9562_uuidv7_stamp_trigger(PG_FUNCTION_ARGS)
-{
-	int			attnum;
-	const TriggerData *data = check_use(fcinfo, &stamp, &attnum);
-	HeapTuple	row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newtuple :
-		data->tg_trigtuple;
-	Datum		value = uuid_datum(7, uuid9562_next_ordered());
-	bool		isnull = false;
-
-	return PointerGetDatum(heap_modify_tuple_by_cols(row, data->tg_relation->rd_att, 1,
-													 &attnum, &value, &isnull));
 }
 
 /*
@@ -161,7 +136,7 @@ Datum
 uuid9562_uuidv7_guard_trigger(PG_FUNCTION_ARGS)
 {
 	int			attnum;
-	const TriggerData *data = check_use(fcinfo, &guard, &attnum);
+	const TriggerData *data = check_use(fcinfo, &attnum);
 	TupleDesc	tupdesc = data->tg_relation->rd_att;
 	const char *column = data->tg_trigger->tgargs[0];
 	bool		update = TRIGGER_FIRED_BY_UPDATE(data->tg_event);

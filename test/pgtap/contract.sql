@@ -34,7 +34,7 @@ SELECT results_eq(
 SELECT set_eq(
 	$$SELECT proname::text, proparallel::text FROM members
 	  WHERE proparallel <> CASE WHEN proname ~ '^changes_' AND proname <> 'changes_position_fields' THEN 'u' ELSE 's' END$$,
-	$$VALUES ('uuidv7_ordered', 'r'), ('uuidv7_stamp_trigger', 'r'), ('uuidv7_guard_trigger', 'r'),
+	$$VALUES ('uuidv7_ordered', 'r'), ('uuidv7_guard_trigger', 'r'),
 			 ('uuidv7_horizon', 'r'), ('uuidv7_position', 'r'), ('uuidv7_after', 'r'),
 			 ('uuid_replay_target', 'r'), ('uuid_has_replayed', 'r'),
 			 ('uuid_generator_stats', 'r'), ('uuid_generator_branches', 'r'),

@@ -1,15 +1,13 @@
-# Copies of a table by examples/changes/copy_table.py.
+# Copies of a table by examples/copy_table.py, in a database of another server.
 #
-#	track($node, $table, @variables)		run track.sql, and return its output
-#	my $copy = Copies->new($source, $table)			a copy in SQLite
-#	my $copy = Copies->new($source, $table, $node)	a copy in the new database "copies" of a server
+#	my $copy = Copies->new($source, $table, $node)	a copy in the new database "copies"
 #	... ->new($source, $table, $node, 'other')		a copy in an existing database
 #	$copy->run('--once')					run the program, and return what it prints
 #	$copy->start; $copy->kill; $copy->stop	run it in the background
 #	$copy->wait_for_rows($count)			wait until the copy has some rows
 #	$copy->last_words						wait until the program ends, and return what it printed
 #	$copy->rows($columns, $order)			return the rows of the copy
-#	$copy->change(@statements)				change the copy
+#	$copy->ask(@statements)					return the result of statements in the database of the copy
 #	differences($rows, $others)				return the first lines that differ, or an empty text
 package Copies;
 use strict;
@@ -20,22 +18,12 @@ use FindBin;
 use IPC::Run ();
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(differences track);
+our @EXPORT = qw(differences);
 
 my $python = '/usr/bin/python3';
 my $count = 0;
 
-sub can_copy { return system("$python -c 'import psycopg, sqlite3' 2>/dev/null") == 0 }
-
-sub track
-{
-	my ($node, $table, @variables) = @_;
-	my $out = '';
-
-	IPC::Run::run([ 'psql', '-X', '-d', $node->connstr('postgres'), (map { ('-v', $_) } "table=$table", @variables), '-f', "$FindBin::Bin/examples/changes/track.sql" ],
-		'>', \$out, '2>&1');
-	return $out;
-}
+sub can_copy { return system("$python -c 'import psycopg' 2>/dev/null") == 0 }
 
 sub differences
 {
@@ -51,15 +39,14 @@ sub differences
 sub new
 {
 	my ($class, $source, $table, $node, $database) = @_;
-	my $file = PostgreSQL::Test::Utils::tempdir() . '/copy' . ++$count;
-	my $self = bless { source => $source, table => $table, name => $table =~ s/.*\.//r, kind => $node ? 'PostgreSQL' : 'SQLite', node => $node, database => $database || 'copies', file => $file }, $class;
+	my $self = bless { source => $source, table => $table, name => $table =~ s/.*\.//r, node => $node, database => $database || 'copies', log => PostgreSQL::Test::Utils::tempdir() . '/copy' . ++$count . '.log' }, $class;
 
-	$node->safe_psql('postgres', 'CREATE DATABASE copies') if $node && !$database;
-	$self->{target} = $node ? $node->connstr($self->{database}) : "sqlite:$file";
+	$node->safe_psql('postgres', 'CREATE DATABASE copies') unless $database;
+	$self->{target} = $node->connstr($self->{database});
 	return $self;
 }
 
-sub command { my ($self, @options) = @_; return [ $python, "$FindBin::Bin/examples/changes/copy_table.py", @options, @$self{qw(source table target)} ] }
+sub command { my ($self, @options) = @_; return [ $python, "$FindBin::Bin/examples/copy_table.py", @$self{qw(source table target)}, @options ] }
 
 sub run
 {
@@ -70,7 +57,7 @@ sub run
 	return $out;
 }
 
-sub start { my ($self) = @_; $self->{process} = IPC::Run::start($self->command, '<', \undef, '>>', "$self->{file}.log", '2>>', "$self->{file}.log"); return }
+sub start { my ($self) = @_; $self->{process} = IPC::Run::start($self->command, '<', \undef, '>>', $self->{log}, '2>>', $self->{log}); return }
 
 sub stop { my ($self, $signal) = @_; my $process = delete $self->{process} or return; $process->signal($signal || 'TERM'); $process->finish; return }
 
@@ -86,41 +73,15 @@ sub wait_for_rows
 		return if (eval { $self->ask(qq{SELECT count(*) FROM "$self->{name}"}) } // '') eq $count;
 		select undef, undef, undef, 0.1;
 	}
-	die "the copy in $self->{kind} does not have $count rows";
+	die "the copy does not have $count rows";
 }
 
 sub last_words { my ($self) = @_; (delete $self->{process})->finish; chomp(my $log = $self->log); return $log }
 
-sub log { return -e "$_[0]{file}.log" ? slurp_file("$_[0]{file}.log") : '' }
+sub log { return -e $_[0]{log} ? slurp_file($_[0]{log}) : '' }
 
-# Return the result of a query in SQLite, in which NULL is an empty text.
-my $select = q{
-import sqlite3, sys
-connection = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=60)
-for statement in sys.argv[2:]:
-    for row in connection.execute(statement):
-        print("|".join("" if value is None else str(value) for value in row))
-};
+sub ask { my ($self, @statements) = @_; return $self->{node}->safe_psql($self->{database}, join ';', @statements) }
 
-sub ask
-{
-	my ($self, @statements) = @_;
-	my $out = '';
-
-	return $self->{node}->safe_psql($self->{database}, join ';', @statements) if $self->{node};
-	local $ENV{PYTHONIOENCODING} = 'utf-8';
-	IPC::Run::run([ $python, '-c', $select, $self->{file}, @statements ], '<', \undef, '>', \$out) or die 'SQLite failed';
-	chomp $out;
-	return $out;
-}
-
-sub change { my ($self, @statements) = @_; $self->ask(@statements); return }
-
-sub rows
-{
-	my ($self, $columns, $order) = @_;
-
-	return $self->ask(qq{SELECT $columns FROM "$self->{name}" ORDER BY } . ($self->{node} ? $order =~ s/\bkind\b/kind COLLATE "C"/r : $order));
-}
+sub rows { my ($self, $columns, $order) = @_; return $self->ask(qq{SELECT $columns FROM "$self->{name}" ORDER BY $order}) }
 
 1;

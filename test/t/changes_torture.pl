@@ -1,13 +1,16 @@
-# Keep copies of a table by examples/changes/copy_table.py, while eight clients change it: they insert,
-# update, upsert, merge and delete few shared keys and change them, in savepoints, transactions that
-# roll back, REPEATABLE READ, and prepared transactions.  In each run, the programs are killed 24
-# times, the server crashes five times, also without synchronous commits, and three standbys are
-# promoted.  One of them lacks transactions that have been copied, and clocks differ.  Sometimes two
-# programs write the same copy, and deletions are purged that a program may not have read.  With an odd
-# seed, the table is partitioned, and changes of keys move rows.  At each pause, the copies in SQLite
-# and in PostgreSQL must equal the table.
+# Keep copies of a table with changes_read(), while eight clients change it: they insert, update, upsert,
+# merge and delete few shared keys and change them, in savepoints, transactions that roll back,
+# REPEATABLE READ, and prepared transactions.  In each run, the programs are killed at random, the server
+# crashes five times, also without synchronous commits, and three standbys are promoted.  One of them
+# lacks transactions that have been copied, and clocks differ.  Meanwhile, entries are purged, the
+# generator of IDs is reset, and the log is emptied, dropped and created again.  With an odd seed, the
+# table is partitioned, changes of keys move rows, and partitions come and go.
 #
-# A copy that polls "updated_at" is kept beside them, and its wrong rows are counted.
+# There are three copies: examples/copy_table.py keeps one in another server, with "after".  Two programs
+# with the same reader's name write another one there, and confirm it with changes_done(); they do not
+# notice promotions that lose transactions, but get "reset" after each.  A function keeps one in the
+# database, in transactions that also confirm it.  At each pause, they must equal the table.  A copy that
+# polls "updated_at" is kept beside them, and its wrong rows are counted.
 #
 # scripts/lab/torture sets TORTURE_CHANGES, the number of runs, and TORTURE_SEED.
 use strict;
@@ -45,7 +48,7 @@ $other->init(extra => [ '--encoding', 'UTF8' ]);
 $other->start;
 my $primary = $world->node;
 my $nodes = 1;
-my %count = map { $_ => 0 } qw(wrong naive kept kills crashes asynchronous promotions losses pauses purges pairs advanced);
+my %count = map { $_ => 0 } qw(wrong naive kept kills crashes asynchronous promotions losses pauses purges resets retracks advanced copied);
 my %deeds;	# how often each kind of change happened
 my @deeds = qw(insert upsert update delete key replace many ignore abort merge rollback repeatable commit_prepared rollback_prepared);
 my $parts = $seed % 2;
@@ -98,7 +101,30 @@ on($primary, q{
 			END;
 		END LOOP;
 	END$$});
-unlike(track($primary, 'item'), qr/ERROR/, 'the table is tracked');
+on($primary, q{
+	SELECT changes_track('item');
+	CREATE TABLE copy (id int PRIMARY KEY, n int);
+	CREATE TABLE resets (at timestamptz DEFAULT now());
+
+	-- Apply a page to the table "copy".
+	CREATE FUNCTION apply() RETURNS boolean LANGUAGE plpgsql AS $$
+	DECLARE
+		change record;
+	BEGIN
+		FOR change IN SELECT change_type AS type, (data).* FROM changes_read('inside', NULL::item, (1 + 999 * random() ^ 3)::int) LOOP
+			IF change.type = 'reset' THEN
+				DELETE FROM copy;
+				INSERT INTO copy SELECT id, n FROM item;
+				INSERT INTO resets DEFAULT VALUES;
+			ELSE
+				DELETE FROM copy WHERE id = change.id;
+				INSERT INTO copy SELECT change.id, change.n WHERE change.type = 'upsert';
+			END IF;
+		END LOOP;
+		PERFORM changes_done('inside') WHERE change IS NOT NULL;
+		RETURN change IS NOT NULL;
+	END$$});
+$other->safe_psql('postgres', 'CREATE TABLE pair (id int, n int)');
 
 # --- writers ----------------------------------------------------------------------
 
@@ -145,7 +171,7 @@ sub stop_writers
 
 # --- copies -----------------------------------------------------------------------
 
-my (@copies, %naive);
+my ($copy, %naive, %pair);
 my $last = '-infinity';
 
 # Let the copies read from the primary and its standby.
@@ -155,10 +181,25 @@ sub connect_copies
 	my @hosts = grep { defined } $primary, $standby;
 	my $conninfo = 'host=' . join(',', map { $_->host } @hosts) . ' port=' . join(',', map { $_->port } @hosts) . ' dbname=postgres';
 
-	@copies = (Copies->new($conninfo, 'public.item'), Copies->new($conninfo, 'public.item', $other)) unless @copies;
-	$_->{source} = $conninfo foreach @copies;
+	$copy ||= Copies->new($conninfo, 'public.item', $other);
+	$copy->{source} = $conninfo;
 	return;
 }
+
+sub start_pair
+{
+	my ($number) = @_;
+
+	$pair{$number} = IPC::Run::start([ '/usr/bin/python3', "$FindBin::Bin/changes_reader.py", $copy->{source}, $other->connstr('postgres') ], '<', \undef, '>>', "$dir/pair.log", '2>>', "$dir/pair.log");
+	return;
+}
+
+sub kill_pair { my ($number) = @_; my $process = delete $pair{$number} or return; $process->kill_kill; return }
+
+# Stop all programs.
+sub stop_copies { $copy->stop; kill_pair($_) foreach keys %pair; return }
+
+sub start_copies { $copy->start; start_pair($_) foreach 1, 2; return }
 
 # Poll updated_at, as many tools do.
 sub poll
@@ -178,47 +219,67 @@ sub poll
 	return;
 }
 
-# Return the position of each copy.
-sub positions { return map { my $copy = $_; eval { $copy->ask('SELECT position FROM copy_state') } // '' } @copies }
+# Change something of the log while clients write.  The server can have crashed.
+sub disturb
+{
+	my $choice = int rand 40;
 
-# Run writers and copies for some seconds, and kill each copy at random moments.
+	eval {
+		if ($choice < 8) { on($primary, q{SELECT changes_purge('item', '0.5 s')}); $count{purges}++ }
+		elsif ($choice == 8) { on($primary, 'SELECT uuid_generator_reset()'); $count{resets}++ }
+		elsif ($choice == 9) { on($primary, q{SET lock_timeout = '1 s'; TRUNCATE changes.item}); $count{resets}++ }
+		elsif ($choice == 10) { on($primary, q{SET lock_timeout = '1 s'; BEGIN; ALTER TABLE item DISABLE TRIGGER ALL; UPDATE item SET n = n + 1 WHERE id < 5; ALTER TABLE item ENABLE TRIGGER ALL; COMMIT}); $count{resets}++ }
+		elsif ($choice == 11) { on($primary, q{SET lock_timeout = '1 s'; DROP TABLE changes.item}); $count{retracks}++ }
+		elsif ($choice == 12) { on($primary, q{SELECT changes_reset('item')}); $count{resets}++ }
+		elsif ($choice == 13 && $parts)
+		{
+			on($primary, q{SET lock_timeout = '1 s'; BEGIN; ALTER TABLE item DETACH PARTITION item_1; UPDATE item_1 SET n = n + 1; ALTER TABLE item ATTACH PARTITION item_1 FOR VALUES WITH (MODULUS 3, REMAINDER 1); COMMIT});
+			$count{resets}++;
+		}
+	};
+	# the triggers and the log are repaired
+	eval { on($primary, q{SET lock_timeout = '3 s'; SELECT changes_track('item')}) } if $choice == 10 || $choice == 11;
+	return;
+}
+
+# Run writers and copies for some seconds, and kill the programs at random moments.
 sub run_for
 {
 	my ($seconds, $kills) = @_;
 	my $end = time + $seconds;
 	my @at = sort { $a <=> $b } map { time + rand $seconds } 1 .. $kills;
+	my $position = q{SELECT position FROM copy_state};
+	my $before = eval { $copy->ask($position) } // '';
 
-	my @before = positions();
-	my @seconds;
-
-	$_->start foreach grep { !$_->{process} } @copies;
+	start_copies() unless %pair;
 	while (time < $end || @at)
 	{
 		poll();
+		eval { on($primary, 'SELECT apply()'); $count{copied}++ };
 		if (@at && time > $at[0])
 		{
+			my $number = int rand 3;
+
 			shift @at;
-			my $copy = $copies[rand @copies];
-			$copy->kill;
-			$copy->start;
+			$number ? kill_pair($number) : $copy->kill;
+			$number ? start_pair($number) : $copy->start;
 			$count{kills}++;
-			if (rand() < 0.3)
-			{
-				push @seconds, bless {%$copy}, 'Copies';
-				$seconds[-1]->start;
-				$count{pairs}++;
-			}
 		}
-		if ($kills && rand() < 0.2)
-		{
-			# the server can have crashed
-			eval { on($primary, q{SELECT item_purge('0.5 s')}); $count{purges}++ };
-		}
+		disturb() if $kills;
 		sleep 0.05;
 	}
-	$_->kill foreach @seconds;
-	my @after = positions();
-	$count{advanced} += grep { $before[$_] ne $after[$_] } 0 .. $#copies;
+	$count{advanced}++ if $before ne (eval { $copy->ask($position) } // '');
+	return;
+}
+
+# Compare a copy with the table.
+sub is_equal
+{
+	my ($name, $got, $rows) = @_;
+	my $differences = differences($got, $rows);
+
+	$count{wrong} += () = $differences =~ /^/mg if $differences ne '';
+	is($differences, '', $name) or diag($copy->log, slurp_file("$dir/pair.log"));
 	return;
 }
 
@@ -229,16 +290,25 @@ sub pause
 
 	stop_writers();
 	on($primary, rand() < 0.5 ? "COMMIT PREPARED '$_'" : "ROLLBACK PREPARED '$_'") foreach split /\n/, on($primary, 'SELECT gid FROM pg_prepared_xacts');
+	on($primary, q{SELECT changes_track('item')});
 	my $rows = on($primary, 'SELECT id, n FROM item ORDER BY id');
-	foreach my $copy (@copies)
+	$copy->stop;
+	$copy->run('--once');
+	is_equal("$name: the copy with positions outside equals the table", $copy->rows('id, n', 'id'), $rows);
+	# one of the two programs ends, and the other one goes back to the page of the first one
+	kill_pair(1);
+	start_pair(2) unless $pair{2};
+	my $pair;
+	for (1 .. 300)
 	{
-		$copy->stop;
-		my $reported = $copy->run('--once');
-		my $differences = differences($copy->rows('id, n', 'id'), $rows);
-
-		$count{wrong} += () = $differences =~ /^/mg if $differences ne '';
-		is($differences, '', "$name: the copy in $copy->{kind} equals the table") or diag($reported . $copy->log);
+		$pair = $other->safe_psql('postgres', 'SELECT id, n FROM pair ORDER BY id');
+		last if $pair eq $rows && on($primary, q{SELECT count(*) FROM changes_readers WHERE reader = 'pair' AND waits_for IS NULL}) eq '1';
+		sleep 0.1;
 	}
+	is_equal("$name: the copy of two programs equals the table", $pair, $rows);
+	kill_pair(2);
+	1 while on($primary, 'SELECT apply()') eq 't';
+	is_equal("$name: the copy in the database equals the table", on($primary, 'SELECT id, n FROM copy ORDER BY id'), $rows);
 	poll();
 	if ($name ne 'begin')
 	{
@@ -285,7 +355,7 @@ sub promote
 	$world->start($standby);
 	$world->turn('by ' . int(rand 200), $standby);
 	connect_copies($standby);
-	$_->stop foreach @copies;
+	stop_copies();
 	start_writers($asynchronous);
 	run_for(2, 3);
 	if ($lose)
@@ -329,18 +399,14 @@ foreach my $run (1 .. $runs)
 		$deed eq 'crash' ? crash($asynchronous) : promote(shift @losing, $asynchronous);
 	}
 	note sprintf 'run %d: %s; %d wrong rows in the copies; %d wrong rows and %d deleted rows in the copy by updated_at', $run,
-	  join(', ', map { ($count{$_} - ($before{$_} // 0)) . " $_" } qw(kills pairs purges crashes promotions losses asynchronous)),
+	  join(', ', map { ($count{$_} - ($before{$_} // 0)) . " $_" } qw(kills purges resets retracks crashes promotions losses asynchronous)),
 	  map { $count{$_} - ($before{$_} // 0) } qw(wrong naive kept);
 }
 note 'changes: ' . join ', ', map { "$deeds{$_} $_" } @deeds;
 is(join(' ', grep { !$deeds{$_} } @deeds), '', 'each kind of change happened');
-cmp_ok($count{advanced}, '>=', 10 * $runs, "copies advanced $count{advanced} times while clients wrote");
-# what a comparison found, and why the program compared
-my $log = join '', map { $_->log } @copies;
-my @lost = grep { !/last purge/ } $log =~ /((?:.*last purge.*\n(?:.*\n){1,3}?)?)[^\n]*compared, (?!0 rows fetched, 0 rows)/g;
-my @purged = $log =~ /last purge/g;
-note "$count{pauses} pauses; comparisons: " . join('; ', $log =~ /compared, (.*)/g) . '; of these ' . @purged . ' after purges';
-cmp_ok(scalar @lost, '>', 0, 'lost transactions had been copied');
+cmp_ok($count{advanced}, '>=', 5 * $runs, "the copy advanced $count{advanced} times while clients wrote");
+note "$count{pauses} pauses, ", on($primary, 'SELECT sum(n_tup_ins + n_tup_upd + n_tup_del) FROM pg_stat_user_tables WHERE relname LIKE \'item%\''), ' changes since the last start, ', on($primary, 'SELECT count(*) FROM resets'), ' resets of the copy in the database';
+cmp_ok((() = $copy->log =~ /compared/g), '>', 0, 'lost transactions had been copied');
 is($count{wrong}, 0, "no row is wrong in $runs runs; by updated_at, $count{naive} rows are wrong, and $count{kept} deleted rows are kept");
 $_->stop foreach $other, $primary;
 done_testing();

@@ -1,5 +1,4 @@
-# The trigger functions: the stamp sets a column to a new ID in every INSERT and UPDATE, and the
-# guard refuses IDs that the transaction has not generated.
+# The guard trigger refuses IDs that the transaction has not generated.
 use strict;
 use warnings;
 
@@ -17,9 +16,7 @@ $node->start;
 sql(q{
 	CREATE EXTENSION uuid9562;
 	CREATE TABLE events (id uuid PRIMARY KEY DEFAULT public.uuidv7_ordered(), note text);
-	CREATE TRIGGER guard AFTER INSERT OR UPDATE ON events FOR EACH ROW EXECUTE FUNCTION public.uuidv7_guard_trigger('id');
-	CREATE TABLE changes (key int PRIMARY KEY, note text, changed uuid);
-	CREATE TRIGGER zz_stamp BEFORE INSERT OR UPDATE ON changes FOR EACH ROW EXECUTE FUNCTION public.uuidv7_stamp_trigger('changed')});
+	CREATE TRIGGER guard AFTER INSERT OR UPDATE ON events FOR EACH ROW EXECUTE FUNCTION public.uuidv7_guard_trigger('id')});
 
 # Run statements in one session, and return the errors.  \gset ends a statement as ";" does.
 sub error_of
@@ -146,14 +143,13 @@ is(sql('SELECT count(*) FROM deferred'), '4', 'a refused transaction leaves no r
 
 # --- partitions, inheritance, dropped columns ---------------------------------
 
-sql(q{CREATE TABLE parts (gone int, id uuid DEFAULT public.uuidv7_ordered(), tenant int, note text, changed uuid) PARTITION BY LIST (tenant);
+sql(q{CREATE TABLE parts (gone int, id uuid DEFAULT public.uuidv7_ordered(), tenant int, note text) PARTITION BY LIST (tenant);
 	ALTER TABLE parts DROP COLUMN gone;
 	CREATE TABLE first PARTITION OF parts FOR VALUES IN (1);
-	CREATE TABLE second (changed uuid, dropped text, note text, tenant int, id uuid);
+	CREATE TABLE second (dropped text, note text, tenant int, id uuid);
 	ALTER TABLE second DROP COLUMN dropped;
 	ALTER TABLE parts ATTACH PARTITION second FOR VALUES IN (2);
-	CREATE TRIGGER guard AFTER INSERT OR UPDATE ON parts FOR EACH ROW EXECUTE FUNCTION public.uuidv7_guard_trigger('id');
-	CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON parts FOR EACH ROW EXECUTE FUNCTION public.uuidv7_stamp_trigger('changed')});
+	CREATE TRIGGER guard AFTER INSERT OR UPDATE ON parts FOR EACH ROW EXECUTE FUNCTION public.uuidv7_guard_trigger('id')});
 accepts('rows of partitions with other column orders', q{INSERT INTO parts (tenant, note) VALUES (1, 'a'), (2, 'b')},
 	q{COPY parts (tenant, note) FROM stdin;
 1	c
@@ -161,10 +157,8 @@ accepts('rows of partitions with other column orders', q{INSERT INTO parts (tena
 \.
 });
 refuses('rows of a partition with another column order', 'INSERT INTO parts (tenant, id) VALUES (2, public.uuidv7())');
-is(sql('SELECT tenant, count(*), count(*) FILTER (WHERE changed > id) FROM parts GROUP BY tenant ORDER BY tenant'), "1|2|2\n2|2|2", 'the stamp finds its column in every partition');
 refuses('an UPDATE that moves a row with an old ID to another partition', 'UPDATE parts SET tenant = 2 WHERE tenant = 1');
 accepts('an UPDATE that moves a row and sets a new ID', 'UPDATE parts SET tenant = 2, id = DEFAULT WHERE tenant = 1');
-is(sql('SELECT count(*), count(DISTINCT changed), count(*) FILTER (WHERE changed > id) FROM parts WHERE tenant = 2'), '4|4|4', 'rows that move to another partition get a new stamp');
 
 # Child tables do not inherit the guard.
 sql(q{CREATE TABLE par (id uuid PRIMARY KEY DEFAULT public.uuidv7_ordered());
@@ -191,85 +185,45 @@ sql(q{CREATE TABLE renamed (id uuid, other uuid, changed uuid, note int);
 	EXCEPTION WHEN division_by_zero THEN
 		RETURN 1;
 	END$$;
-	CREATE TRIGGER guard AFTER INSERT ON renamed FOR EACH ROW EXECUTE FUNCTION public.uuidv7_guard_trigger('id');
-	CREATE TRIGGER stamp BEFORE INSERT ON renamed FOR EACH ROW EXECUTE FUNCTION public.uuidv7_stamp_trigger('changed')});
+	CREATE TRIGGER guard AFTER INSERT ON renamed FOR EACH ROW EXECUTE FUNCTION public.uuidv7_guard_trigger('id')});
 refuses('another ID after a rolled-back RENAME COLUMN', 'INSERT INTO renamed SELECT public.uuidv4(), public.uuidv7_ordered(), NULL, rename_and_roll_back()');
 accepts('its own ID after a rolled-back RENAME COLUMN', 'INSERT INTO renamed SELECT public.uuidv7_ordered(), NULL, NULL, rename_and_roll_back()');
-is(sql('SELECT changed > id FROM renamed'), 't', 'the stamp finds its column after a rolled-back RENAME COLUMN');
-
-# --- the stamp ----------------------------------------------------------------
-
-sql(q{INSERT INTO changes (key, note, changed) VALUES (1, 'a', public.uuidv4()), (2, 'b', NULL), (3, 'c', DEFAULT)});
-is(sql(q{SELECT count(DISTINCT changed), bool_and(public.uuid_is_v7(changed) AND changed < public.uuidv7_horizon()) FROM changes}), '3|t', 'the stamp replaces any value of an INSERT');
-foreach my $update (q{UPDATE changes SET note = 'd' WHERE key = 1}, 'UPDATE changes SET key = key WHERE key = 1', 'UPDATE changes SET changed = NULL WHERE key = 1',
-	q{INSERT INTO changes (key) VALUES (1) ON CONFLICT (key) DO UPDATE SET note = 'e'},
-	q{MERGE INTO changes USING (VALUES (1)) AS s (key) ON changes.key = s.key WHEN MATCHED THEN UPDATE SET note = 'f'},
-	q{UPDATE changes SET note = repeat('long', 100000) WHERE key = 1})
-{
-	is( sql('CREATE TEMP TABLE before AS SELECT changed FROM changes', $update,
-		q{SELECT count(*) FROM changes WHERE key = 1 AND changed::text > (SELECT max(changed::text) FROM before)},
-		'SELECT count(*) FROM changes JOIN before USING (changed)'),
-		"1\n2", 'the stamp is the greatest ID after ' . substr $update, 0, 60);
-}
-is(sql('SELECT length(note) FROM changes WHERE key = 1'), '400000', 'the stamp keeps the other columns');
-sql(q{CREATE TABLE derived (changed uuid, milliseconds bigint GENERATED ALWAYS AS (public.uuidv7_ordinal(changed) >> 16) STORED, note text);
-	CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON derived FOR EACH ROW EXECUTE FUNCTION public.uuidv7_stamp_trigger('changed');
-	INSERT INTO derived (note) VALUES ('a');
-	UPDATE derived SET changed = NULL;
-	SELECT pg_sleep(0.002);
-	UPDATE derived SET note = 'b'});
-is(sql('SELECT milliseconds = public.uuidv7_ordinal(changed) >> 16 FROM derived'), 't', 'a generated column follows the stamp');
-sql(q{ALTER TABLE changes ADD COLUMN later uuid DEFAULT public.uuidv4();
-	ALTER TABLE changes ADD COLUMN last uuid;
-	CREATE TRIGGER zzz_stamp BEFORE INSERT OR UPDATE ON changes FOR EACH ROW EXECUTE FUNCTION public.uuidv7_stamp_trigger('last');
-	UPDATE changes SET note = 'g'});
-is(sql('SELECT count(*) FILTER (WHERE last > changed) FROM changes'), '3', 'the stamp sets a column that was added later');
-like(error_of('BEGIN READ ONLY', 'CREATE TEMP TABLE t (changed uuid)', q{CREATE TRIGGER s BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION public.uuidv7_stamp_trigger('changed')},
-	'INSERT INTO t DEFAULT VALUES'), qr/25006: cannot execute/, 'the stamp is refused in a read-only transaction');
 
 # --- wrong use ----------------------------------------------------------------
 
-my $protocol = '39P01: function "uuidv7_(?:stamp|guard)_trigger"';
+my $protocol = '39P01: function "uuidv7_guard_trigger"';
 foreach my $case (
-	[ 'stamp', 'AFTER INSERT', 'ROW', q{'id'}, "$protocol must be fired BEFORE ROW" ],
-	[ 'guard', 'BEFORE INSERT', 'ROW', q{'id'}, "$protocol must be fired AFTER ROW" ],
-	[ 'stamp', 'BEFORE INSERT', 'STATEMENT', q{'id'}, "$protocol must be fired BEFORE ROW" ],
-	[ 'guard', 'AFTER INSERT', 'STATEMENT', q{'id'}, "$protocol must be fired AFTER ROW" ],
-	[ 'stamp', 'BEFORE DELETE', 'ROW', q{'id'}, "$protocol must be fired for INSERT or UPDATE" ],
-	[ 'guard', 'AFTER DELETE', 'ROW', q{'id'}, "$protocol must be fired for INSERT or UPDATE" ],
-	[ 'stamp', 'BEFORE TRUNCATE', 'STATEMENT', q{'id'}, "$protocol must be fired BEFORE ROW" ],
-	[ 'guard', 'AFTER TRUNCATE', 'STATEMENT', q{'id'}, "$protocol must be fired AFTER ROW" ],
-	[ 'stamp', 'BEFORE INSERT', 'ROW', '', "$protocol must be called with one argument" ],
-	[ 'guard', 'AFTER INSERT', 'ROW', q{'id', 'v'}, "$protocol must be called with one argument" ],
-	[ 'stamp', 'BEFORE INSERT', 'ROW', q{'ID'}, '42703: column "ID" of relation "wrong" does not exist' ],
-	[ 'guard', 'AFTER INSERT', 'ROW', q{'ctid'}, '42703: column "ctid" of relation "wrong" does not exist' ],
-	[ 'guard', 'AFTER INSERT', 'ROW', q{'........pg.dropped.4........'}, '42703: column "\.{8}pg\.dropped\.4\.{8}" of relation "wrong" does not exist' ],
-	[ 'stamp', 'BEFORE INSERT', 'ROW', q{'t'}, '42804: column "t" of relation "wrong" is not of type uuid' ],
-	[ 'guard', 'AFTER INSERT', 'ROW', q{'d'}, '42804: column "d" of relation "wrong" is not of type uuid' ],
-	[ 'stamp', 'BEFORE INSERT', 'ROW', q{'g'}, '428C9: function "uuidv7_stamp_trigger" cannot be used with generated column "g"' ],
-	[ 'guard', 'AFTER INSERT', 'ROW', q{'g'}, '428C9: function "uuidv7_guard_trigger" cannot be used with generated column "g"' ])
+	[ 'BEFORE INSERT', 'ROW', q{'id'}, "$protocol must be fired AFTER ROW" ],
+	[ 'AFTER INSERT', 'STATEMENT', q{'id'}, "$protocol must be fired AFTER ROW" ],
+	[ 'AFTER DELETE', 'ROW', q{'id'}, "$protocol must be fired for INSERT or UPDATE" ],
+	[ 'AFTER TRUNCATE', 'STATEMENT', q{'id'}, "$protocol must be fired AFTER ROW" ],
+	[ 'AFTER INSERT', 'ROW', q{'id', 'v'}, "$protocol must be called with one argument" ],
+	[ 'AFTER INSERT', 'ROW', q{'ID'}, '42703: column "ID" of relation "wrong" does not exist' ],
+	[ 'AFTER INSERT', 'ROW', q{'t'}, '42804: column "t" of relation "wrong" is not of type uuid' ],
+	[ 'AFTER INSERT', 'ROW', q{'ctid'}, '42703: column "ctid" of relation "wrong" does not exist' ],
+	[ 'AFTER INSERT', 'ROW', q{'........pg.dropped.4........'}, '42703: column "\.{8}pg\.dropped\.4\.{8}" of relation "wrong" does not exist' ],
+	[ 'AFTER INSERT', 'ROW', q{'d'}, '42804: column "d" of relation "wrong" is not of type uuid' ],
+	[ 'AFTER INSERT', 'ROW', q{'g'}, '428C9: function "uuidv7_guard_trigger" cannot be used with generated column "g"' ])
 {
-	my ($function, $events, $level, $arguments, $error) = @$case;
+	my ($events, $level, $arguments, $error) = @$case;
 	my $err = error_of('BEGIN', 'CREATE DOMAIN own AS uuid', 'CREATE TABLE wrong (id uuid, t text, d own, gone int, g uuid GENERATED ALWAYS AS (id) STORED)',
 		'ALTER TABLE wrong DROP gone', 'INSERT INTO wrong VALUES (public.uuidv4())',
-		"CREATE TRIGGER t $events ON wrong FOR EACH $level EXECUTE FUNCTION public.uuidv7_${function}_trigger($arguments)",
+		"CREATE TRIGGER t $events ON wrong FOR EACH $level EXECUTE FUNCTION public.uuidv7_guard_trigger($arguments)",
 		$events =~ /INSERT/ ? 'INSERT INTO wrong SELECT public.uuidv7_ordered()' : $events =~ /DELETE/ ? 'DELETE FROM wrong' : 'TRUNCATE wrong');
 
-	like($err, qr/^[^\n]*ERROR:  $error/, "$function, $events, FOR EACH $level, ($arguments) is refused");
-	like($err, qr/HINT:  .*uuidv7_${function}_trigger\(/, 'the hint shows the right trigger') if $error =~ /39P01/;
+	like($err, qr/^[^\n]*ERROR:  $error/, "$events, FOR EACH $level, ($arguments) is refused");
+	like($err, qr/HINT:  .*uuidv7_guard_trigger\(/, 'the hint shows the right trigger') if $error =~ /39P01/;
 }
 like(error_of('CREATE VIEW shown AS SELECT * FROM events',
-	q{CREATE TRIGGER t INSTEAD OF INSERT ON shown FOR EACH ROW EXECUTE FUNCTION public.uuidv7_stamp_trigger('id')},
-	'INSERT INTO shown DEFAULT VALUES'), qr/39P01: function "uuidv7_stamp_trigger" must be fired BEFORE ROW/, 'INSTEAD OF is refused');
-like(error_of("SELECT public.uuidv7_${_}_trigger()"), qr/39P01: function "uuidv7_${_}_trigger" was not called by trigger manager/, "$_: a call in a query is refused")
-	foreach qw(stamp guard);
+	q{CREATE TRIGGER t INSTEAD OF INSERT ON shown FOR EACH ROW EXECUTE FUNCTION public.uuidv7_guard_trigger('id')},
+	'INSERT INTO shown DEFAULT VALUES'), qr/39P01: function "uuidv7_guard_trigger" must be fired AFTER ROW/, 'INSTEAD OF is refused');
+like(error_of('SELECT public.uuidv7_guard_trigger()'), qr/39P01: function "uuidv7_guard_trigger" was not called by trigger manager/, 'a call in a query is refused');
 SKIP:
 {
-	skip 'PostgreSQL 18 added virtual generated columns', 2 if sql('SHOW server_version_num') < 180000;
+	skip 'PostgreSQL 18 added virtual generated columns', 1 if sql('SHOW server_version_num') < 180000;
 	like(error_of('CREATE TABLE virtual (id uuid, g uuid GENERATED ALWAYS AS (id) VIRTUAL)',
-		"CREATE TRIGGER t $_->[1] INSERT ON virtual FOR EACH ROW EXECUTE FUNCTION public.uuidv7_$_->[0]_trigger('g')",
-		'INSERT INTO virtual DEFAULT VALUES', 'DROP TABLE virtual'), qr/428C9: function "uuidv7_$_->[0]_trigger" cannot be used/, "$_->[0]: a virtual column is refused")
-		foreach [ 'stamp', 'BEFORE' ], [ 'guard', 'AFTER' ];
+		q{CREATE TRIGGER t AFTER INSERT ON virtual FOR EACH ROW EXECUTE FUNCTION public.uuidv7_guard_trigger('g')},
+		'INSERT INTO virtual DEFAULT VALUES', 'DROP TABLE virtual'), qr/428C9: function "uuidv7_guard_trigger" cannot be used/, 'a virtual column is refused');
 }
 
 # --- dumps and subscribers ------------------------------------------------------
@@ -280,24 +234,19 @@ $node->command_ok([ 'pg_dump', '--file', $dump, $node->connstr('postgres') ], 'a
 $node->command_ok([ 'psql', '--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--output', "$dump.out", '--file', $dump, $node->connstr('restored') ], 'the dump is restored');
 is($node->safe_psql('restored', "SELECT count(*), md5(string_agg(id::text, ',' ORDER BY id)) FROM events"),
 	sql("SELECT count(*), md5(string_agg(id::text, ',' ORDER BY id)) FROM events"), 'the restored table has the same IDs');
-is($node->safe_psql('restored', "SELECT key, changed FROM changes ORDER BY key"), sql('SELECT key, changed FROM changes ORDER BY key'), 'the restored table has the same stamps');
 is(($node->psql('restored', 'INSERT INTO events VALUES (public.uuidv7())'))[0], 3, 'the restored guard refuses other IDs');
 
-sql('CREATE PUBLICATION everything FOR TABLE events, changes');
+sql('CREATE PUBLICATION everything FOR TABLE events');
 sql(q{SELECT pg_create_logical_replication_slot('to_subscriber', 'pgoutput')});
 $node->safe_psql('subscriber', join ";\n", 'CREATE EXTENSION uuid9562',
 	'CREATE TABLE events (id uuid PRIMARY KEY DEFAULT public.uuidv7_ordered(), note text)',
 	q{CREATE TRIGGER guard AFTER INSERT OR UPDATE ON events FOR EACH ROW EXECUTE FUNCTION public.uuidv7_guard_trigger('id')},
-	'CREATE TABLE changes (key int PRIMARY KEY, note text, changed uuid, later uuid, last uuid, arrived uuid)',
-	q{CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON changes FOR EACH ROW EXECUTE FUNCTION public.uuidv7_stamp_trigger('arrived')},
-	'ALTER TABLE changes ENABLE ALWAYS TRIGGER stamp',
 	q{CREATE SUBSCRIPTION here CONNECTION 'dbname=postgres host=} . $node->host . ' port=' . $node->port . q{' PUBLICATION everything WITH (create_slot = false, slot_name = 'to_subscriber')});
 $node->wait_for_subscription_sync($node, 'here', 'subscriber');
-sql(q{INSERT INTO events (note) VALUES ('replicated')}, q{UPDATE changes SET note = 'replicated' WHERE key = 1}, 'DELETE FROM changes WHERE key = 2');
+sql(q{INSERT INTO events (note) VALUES ('replicated')});
 $node->wait_for_catchup('here');
 is($node->safe_psql('subscriber', "SELECT md5(string_agg(id::text, ',' ORDER BY id)) FROM events"), sql("SELECT md5(string_agg(id::text, ',' ORDER BY id)) FROM events"),
 	'a subscriber with a guard applies the IDs of its publisher');
-is($node->safe_psql('subscriber', q{SELECT key, arrived > changed, arrived < public.uuidv7_horizon() FROM changes ORDER BY key}), "1|t|t\n3|t|t", 'a subscriber stamps the rows that it applies and copies');
 $node->safe_psql('subscriber', 'DROP SUBSCRIPTION here');
 
 done_testing();
