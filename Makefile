@@ -41,6 +41,8 @@ OBJS = \
 	src/period/selectivity.o \
 	src/period/within_support.o \
 	src/ordered/administration.o \
+	src/ordered/citus.o \
+	src/ordered/clock_warning.o \
 	src/ordered/high_water_mark.o \
 	src/ordered/horizon.o \
 	src/ordered/horizon_cache.o \

@@ -51,7 +51,7 @@ typedef struct MarkRecord
 } MarkRecord;
 
 #define MARK_MAGIC		0x55554944	/* "UUID" in ASCII */
-#define MARK_FORMAT		5
+#define MARK_FORMAT		1
 
 StaticAssertDecl(MAXALIGN(SizeOfPageHeaderData) + MAXALIGN(sizeof(MarkRecord)) <= BLCKSZ,
 				 "the high-water mark fits in a page");
@@ -94,12 +94,31 @@ uuid9562_report_corruption(void)
 }
 
 /*
- * Read the mark.  If there is no file, return all zeros.  If the page is not valid, raise an error
- * or, with repair, return all zeros.  During recovery, also return all zeros for an empty page,
- * since recovery creates the file before it restores the page.
+ * Copy the page, or leave it zeroed if the file is empty.
  *
  * Rely on the mark's own checksum instead of PostgreSQL's checksum of the page.  A program that
  * enables data checksums can skip this file, since it has no entry in the system catalogs.
+ */
+static void
+read_page(SMgrRelation storage, Page page)
+{
+	Buffer		buffer;
+
+	if (smgrnblocks(storage, MAIN_FORKNUM) == 0)
+		return;
+	buffer = ReadBufferWithoutRelcache(mark_locator, MAIN_FORKNUM, 0,
+									   RBM_ZERO_ON_ERROR, NULL, true);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	memcpy(page, BufferGetPage(buffer), BLCKSZ);
+	UnlockReleaseBuffer(buffer);
+	/* if the page checksum was wrong, the buffer is zeroed: read the file */
+	if (PageIsNew(page))
+		smgrread(storage, MAIN_FORKNUM, 0, page);
+}
+
+/*
+ * Read the mark.  If there is no file, return all zeros, because no value has been generated.  If
+ * the page is not valid, raise an error or, with "repair", return all zeros for a reset.
  */
 void
 uuid9562_read_mark(HighWaterMark *mark, bool repair)
@@ -111,21 +130,12 @@ uuid9562_read_mark(HighWaterMark *mark, bool repair)
 	memset(mark, 0, sizeof(HighWaterMark));
 	if (!smgrexists(storage, MAIN_FORKNUM))
 		return;
-	if (smgrnblocks(storage, MAIN_FORKNUM) > 0)
-	{
-		Buffer		buffer = ReadBufferWithoutRelcache(mark_locator, MAIN_FORKNUM, 0,
-													   RBM_ZERO_ON_ERROR, NULL, true);
-
-		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-		memcpy(page.data, BufferGetPage(buffer), BLCKSZ);
-		UnlockReleaseBuffer(buffer);
-		/* if the page checksum was wrong, the buffer is zeroed: read the file */
-		if (PageIsNew(page.data))
-			smgrread(storage, MAIN_FORKNUM, 0, page.data);
-	}
+	read_page(storage, page.data);
 	if (is_valid(record))
 		memcpy(mark, &record->mark, record->length);
-	else if (!repair && !(PageIsNew(page.data) && RecoveryInProgress()))
+	else if (PageIsNew(page.data) && RecoveryInProgress())
+		return;					/* recovery has not restored the page yet */
+	else if (!repair)
 		uuid9562_report_corruption();
 }
 
@@ -184,6 +194,8 @@ uuid9562_write_mark(const HighWaterMark *mark)
 	Buffer		buffer;
 	XLogRecPtr	lsn;
 
+	Assert(LWLockHeldByMeInMode(&uuid9562_shared->mark_lock, LW_EXCLUSIVE));
+	Assert(mark->branches.count <= UUID_BRANCH_MAX);
 	if (!smgrexists(storage, MAIN_FORKNUM))
 		create_file();
 	else if (smgrnblocks(storage, MAIN_FORKNUM) == 0)

@@ -3,10 +3,10 @@
  *		Positions of incremental readers, and what a server has replayed:
  *		uuidv7_position(), uuidv7_after(), uuid_replay_target(), uuid_has_replayed().
  *
- * core/position.h explains positions and branches.  A position or a replay target is on the
- * branch that was captured for the snapshot; see uuid9562_snapshot_state().  It is valid only in
- * the database in which it was computed, because the transactions of one database do not hold the
- * horizon of another.
+ * core/position.h explains positions and branches, and writes and reads their text.  A position or
+ * a replay target is on the branch that was captured for the snapshot; see
+ * uuid9562_snapshot_state().  It is valid only in the database in which it was computed, because
+ * the transactions of one database do not hold the horizon of another.
  *
  * A replay target consists of a branch and a number.  For each target, the primary increments the
  * number of the branch in its high-water mark.  If the mark of a server has the branch with the
@@ -37,33 +37,34 @@ PG_FUNCTION_INFO_V1(uuid9562_uuid_has_replayed);
 #define TARGET_NAME		"target"
 
 pg_noreturn static void
-report_syntax(const char *type, text *given)
+report_syntax(bool is_target, text *given)
 {
 	const char *string = VARDATA_ANY(given);
-	int			length = VARSIZE_ANY_EXHDR(given);
+	int			length = pg_mbcliplen(string, VARSIZE_ANY_EXHDR(given), 100);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-			 errmsg("invalid input syntax for UUID %s: \"%.*s\"",
-					type, pg_mbcliplen(string, length, 100), string),
-			 strcmp(type, TARGET_NAME) == 0 ?
-			 errhint("Pass, without changes, the text that uuid_replay_target() has returned.") :
+			 is_target ? errmsg("invalid input syntax for UUID target: \"%.*s\"", length, string) :
+			 errmsg("invalid input syntax for UUID position: \"%.*s\"", length, string),
+			 is_target ? errhint("Pass, without changes, the text that uuid_replay_target() has returned.") :
 			 errhint("Pass, without changes, the text that uuidv7_position() has returned, or NULL before the first one.")));
 }
 
 /* Raise an error if a position or replay target was computed in another database. */
 static void
-check_database(const char *type, const UuidSealed *sealed)
+check_database(bool is_target, Oid database)
 {
 	char	   *name;
 
-	if (sealed->database == MyDatabaseId)
+	if (database == MyDatabaseId)
 		return;
-	name = get_database_name(sealed->database);
+	name = get_database_name(database);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 name != NULL ? errmsg("UUID %s was computed in database \"%s\"", type, name) :
-			 errmsg("UUID %s was computed in database with OID %u", type, sealed->database),
+			 is_target && name ? errmsg("UUID target was computed in database \"%s\"", name) :
+			 is_target ? errmsg("UUID target was computed in database with OID %u", database) :
+			 name ? errmsg("UUID position was computed in database \"%s\"", name) :
+			 errmsg("UUID position was computed in database with OID %u", database),
 			 errhint("Use it only in the database in which it was computed, because each database has its own horizon.")));
 }
 
@@ -74,8 +75,8 @@ static void
 read_position(UuidSealed *position, text *given)
 {
 	if (!uuid_position_read(position, VARDATA_ANY(given), VARSIZE_ANY_EXHDR(given)))
-		report_syntax("position", given);
-	check_database("position", position);
+		report_syntax(false, given);
+	check_database(false, position->database);
 }
 
 /* Return the branch of a snapshot.  If the high-water mark has no entry for it, add one. */
@@ -253,8 +254,8 @@ uuid9562_uuid_has_replayed(PG_FUNCTION_ARGS)
 
 	if (!uuid_sealed_read(TARGET_NAME, VARDATA_ANY(given), VARSIZE_ANY_EXHDR(given), &sealed) ||
 		sealed.count != 2)
-		report_syntax(TARGET_NAME, given);
-	check_database(TARGET_NAME, &sealed);
+		report_syntax(true, given);
+	check_database(true, sealed.database);
 	if (IsolationUsesXactSnapshot())
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),

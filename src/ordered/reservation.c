@@ -125,6 +125,7 @@ uuid9562_generator_state(void)
 static void
 publish_branch(uint64 name)
 {
+	Assert(LWLockHeldByMeInMode(&uuid9562_shared->mark_lock, LW_EXCLUSIVE));
 	if (!uuid9562_shared->loaded)
 		uuid9562_shared->first_known_xid = uuid9562_find_first_known_xid();
 	pg_write_barrier();
@@ -145,6 +146,7 @@ load_mark(HighWaterMark *mark)
 	uint64		covered = Max(uuid9562_generator_state().reserved_until,
 							  uuid9562_shared->extension.reserved_until);
 
+	Assert(LWLockHeldByMeInMode(&uuid9562_shared->mark_lock, LW_EXCLUSIVE));
 	uuid9562_read_mark(mark, false);
 	if (mark->reserved_until > covered)
 		raise_previous(uuid_payload_before(mark->reserved_until));
@@ -250,6 +252,7 @@ use_extension(bool needed)
 	const uint64 reserved_until = uuid9562_generator_state().reserved_until;
 	uint64		now = clock_ticks(UUID_V7);
 
+	Assert(LWLockHeldByMeInMode(&uuid9562_shared->mark_lock, LW_EXCLUSIVE));
 	if (GetFlushRecPtr(NULL) < extension->lsn)
 	{
 		if (needed ? !wait_for_wal() : extension->is_slow || others_flush(now))

@@ -108,7 +108,7 @@ typedef union PaddedSlot
 } PaddedSlot;
 
 /* Increase this number with every change of SharedState. */
-#define SHARED_LAYOUT	17
+#define SHARED_LAYOUT	1
 
 typedef struct SharedState
 {
@@ -150,7 +150,12 @@ typedef struct ValueRange
 #define NO_VALUES	((ValueRange) {{UUID_TIME_MAX, UUID_TAIL_MAX}, {0, 0}})
 
 /* next_value.c */
+
+/* clock_warning.c */
 extern int64 uuid9562_seconds_ahead(uint64 time, uint64 now);
+extern void uuid9562_warn_about_clock(uint64 time);
+
+/* citus.c */
 extern void uuid9562_refuse_citus(const char *function, bool is_generator);
 
 /* reservation.c */

@@ -151,8 +151,10 @@ uuid9562_uuidv7_guard_trigger(PG_FUNCTION_ARGS)
 		bool		was_null;
 		Datum		old = heap_getattr(data->tg_trigtuple, attnum, tupdesc, &was_null);
 
-		if (was_null ? isnull :
-			!isnull && memcmp(DatumGetUUIDP(old)->data, DatumGetUUIDP(value)->data, UUID_LEN) == 0)
+		if (isnull && was_null)
+			return PointerGetDatum(NULL);
+		if (!isnull && !was_null &&
+			memcmp(DatumGetUUIDP(old)->data, DatumGetUUIDP(value)->data, UUID_LEN) == 0)
 			return PointerGetDatum(NULL);
 	}
 	ereport(ERROR,

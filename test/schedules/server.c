@@ -145,6 +145,14 @@ LWLockConditionalAcquire(LWLock *lock, LWLockMode mode)
 	return true;
 }
 
+/* Assertions call this function.  No process holds locks outside of a run. */
+bool
+LWLockHeldByMeInMode(LWLock *lock, LWLockMode mode)
+{
+	(void) mode;
+	return current_process == NO_PROCESS || !is_free(lock);
+}
+
 void
 LWLockRelease(LWLock *lock)
 {

@@ -50,7 +50,7 @@ sub rewrite
 
 my %damage = (
 	'another magic number' => sub { rewrite(24, pack 'L', 1) },
-	'another format' => sub { rewrite(28, pack 'L', 1) },
+	'another format' => sub { rewrite(28, pack 'L', 2) },
 	'a length beyond the page' => sub { rewrite(36, pack 'L', 0xfffffff0) },
 	'a flipped byte' => sub { rewrite(52, 'x') },
 	'all zeros' => sub { write_page("\0" x 8192) },
