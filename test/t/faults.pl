@@ -34,6 +34,8 @@ my ($script) = glob "$FindBin::Bin/../uuid9562/uuid9562--?.?.sql";
 my $sql = slurp_file($script);
 $sql =~ s/^\\echo.*//m;
 $sql =~ s/MODULE_PATHNAME/$library/g;
+$sql =~ s/\@extschema\@/public/g;
+$sql =~ s/^SELECT [^;]*pg_extension_config_dump[^;]*;//mg;
 append_to_file("$folder/install.sql", $sql);
 $node->safe_psql('postgres', "SET search_path = public;\n\\i $folder/install.sql\n"
 	  . "CREATE FUNCTION set_fault(integer) RETURNS integer LANGUAGE c AS '$library', 'uuid9562_set_fault'");
