@@ -1255,7 +1255,8 @@ LEFT JOIN LATERAL changes_state(c.source) AS s ON t.oid IS NOT NULL;
 GRANT SELECT ON changes_tables TO PUBLIC;
 COMMENT ON VIEW changes_tables IS 'tracked tables, their logs, and what prevents readers from reading them';
 
--- The numbers of entries are counted up to 100,000, and only if the caller may read the log.
+-- The numbers of entries are counted up to 100,000, and only if the caller may read the log.  Entries
+-- above the horizon that no transaction holds are from before uuid_generator_reset(), so nobody waits.
 CREATE VIEW changes_readers AS
 SELECT r.reader, r.source, r.owner, r.seen,
 	   substring(waiting.entries FROM '<count>(\d+)<')::bigint AS entries_waiting,
@@ -1263,7 +1264,7 @@ SELECT r.reader, r.source, r.owner, r.seen,
 	   CASE WHEN r.confirmed IS NULL OR r.identity <> c.identity OR r.confirmed < c.purged THEN 'copy of the whole table'
 			WHEN split_part(r.page_position, '.', 5)::uuid > r.confirmed THEN 'confirmation'
 			WHEN substring(waiting.entries FROM '<first>([^<]+)<')::uuid < uuidv7_horizon() THEN 'changes_read()'
-			WHEN waiting.entries LIKE '%<first>%' THEN coalesce('transaction of process ' || holder.held_by_pid, 'prepared transaction ' || holder.held_by_prepared, 'changes_read()')
+			WHEN waiting.entries LIKE '%<first>%' THEN coalesce('transaction of process ' || holder.held_by_pid, 'prepared transaction ' || holder.held_by_prepared)
 	   END AS waits_for
 FROM changes_reader AS r
 JOIN changes_catalog AS c USING (source)
