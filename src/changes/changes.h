@@ -59,6 +59,7 @@ extern Oid	uuid9562_changes_catalog(Oid function);
 extern Oid	uuid9562_primary_key(Relation rel);
 extern ChangesSource *uuid9562_changes_source(Oid relid, Oid function);
 extern int64 uuid9562_count_invalidations(void);
+extern void uuid9562_forget_verified(void);
 
 /* log.c */
 extern bool uuid9562_is_log(Relation log);

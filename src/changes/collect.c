@@ -453,9 +453,11 @@ at_transaction_event(XactEvent event, void *arg)
 			write_collected();
 			collected.committing = true;
 			break;
-		case XACT_EVENT_COMMIT:
 		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PREPARE:
+			uuid9562_forget_verified();
+			/* FALLTHROUGH */
+		case XACT_EVENT_COMMIT:
 			memset(&collected, 0, sizeof(collected));
 			uuid9562_forget_logs();
 			break;
@@ -482,6 +484,7 @@ at_subtransaction_event(SubXactEvent event, SubTransactionId ended, SubTransacti
 			buffer->used = buffer->runs[first].start;
 		buffer->run_count = first;
 		add_aborted(ended);
+		uuid9562_forget_verified();
 	}
 	else if (first < buffer->run_count)
 	{

@@ -120,6 +120,16 @@ add_target(ChangesSource *source, Relation catalog, Oid tracked)
 	systable_endscan(scan);
 }
 
+/*
+ * Let the session verify all tables again, because it has rolled back or prepared what it compared
+ * them with.
+ */
+void
+uuid9562_forget_verified(void)
+{
+	invalidations++;
+}
+
 /* Receive pending invalidations of the relation cache, and count all so far, from 1. */
 int64
 uuid9562_count_invalidations(void)

@@ -234,6 +234,13 @@ create($parts);
 sql(q{CREATE TABLE item_3 (id int NOT NULL, v text); INSERT INTO item_3 SELECT n, n FROM generate_series(11, 13) AS n; ALTER TABLE item ATTACH PARTITION item_3 FOR VALUES FROM (10) TO (20)});
 is(page('item'), '', 'a partition with rows is attached');
 is_now('then the rows of the partition are read', qr/^upsert \(11,11\)\nupsert \(12,12\)\nupsert \(13,13\)$/);
+sql('CREATE TABLE item_4 AS SELECT 21 AS v, 21 AS id; ALTER TABLE item_4 ALTER id SET NOT NULL, ALTER v TYPE text',
+	'ALTER TABLE item ATTACH PARTITION item_4 FOR VALUES FROM (20) TO (30)');
+my $rolled_back = "SELECT count(*) FROM changes_read('inside', NULL::item)";
+like(sql('BEGIN', $rolled_back, 'ROLLBACK', $rolled_back, "SELECT concat_ws(' ', change_type, data) FROM changes_read('inside', NULL::item)"),
+	qr/^upsert \(21,21\)$/m, 'a session that has rolled back looks for new partitions again');
+sql('DROP TABLE item_4');
+page('item', done => 1);
 like(page('item_1'), qr/^ERROR:  changes of table public.item_1 are not tracked$/, 'a partition is not tracked');
 like(refusal(q{SELECT * FROM changes_read('inside', NULL::item_1)}), qr/Read the changes of the partitioned table/, 'the hint names the partitioned table');
 create($parts, track => q{, dropped_partitions => 'ignore'});
