@@ -505,8 +505,7 @@ REVOKE EXECUTE ON FUNCTION uuid_generator_reset() FROM PUBLIC;
 --
 -- The functions in PL/pgSQL run with the rights of their caller, except
 -- changes_notice() and changes_purge(), which change nothing that depends on
--- who calls them.  No function uses the caller's search path, and the
--- functions look up their schema, since ALTER EXTENSION can move it.
+-- who calls them.  No function uses the caller's search path.
 -- ------------------------------------------------------------------------
 
 -- The tracked tables.  Only changes_register() and changes_notice() write it.
@@ -531,7 +530,7 @@ COMMENT ON TABLE changes_catalog IS 'tracked tables and their logs';
 CREATE TABLE changes_reader (
 	reader text,
 	source regclass,
-	owner regrole NOT NULL DEFAULT quote_ident(current_user)::regrole,
+	owner regrole NOT NULL DEFAULT pg_catalog.quote_ident(current_user)::regrole,
 	identity uuid NOT NULL,			-- as in changes_catalog when the reader came
 	generation bigint NOT NULL,		-- number of the last page
 	confirmed uuid,					-- all changes up to it have been applied; NULL: not even the table
@@ -550,13 +549,13 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON changes_reader TO PUBLIC;
 ALTER TABLE changes_reader ENABLE ROW LEVEL SECURITY;
 CREATE POLICY seen_by_all ON changes_reader FOR SELECT USING (true);
 CREATE POLICY created_by_readers ON changes_reader FOR INSERT
-	WITH CHECK (owner = quote_ident(current_user)::regrole AND has_table_privilege(source, 'SELECT'));
+	WITH CHECK (owner OPERATOR(pg_catalog.=) pg_catalog.quote_ident(current_user)::regrole AND pg_catalog.has_table_privilege(source, 'SELECT'));
 CREATE POLICY changed_by_owner ON changes_reader FOR UPDATE
-	USING (pg_has_role(owner, 'USAGE') OR (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = source))
-	WITH CHECK (has_table_privilege(source, 'SELECT')
-				AND (pg_has_role(owner, 'USAGE') OR (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = source)));
+	USING (pg_catalog.pg_has_role(owner, 'USAGE') OR (SELECT pg_catalog.pg_has_role(relowner, 'USAGE') FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) source))
+	WITH CHECK (pg_catalog.has_table_privilege(source, 'SELECT')
+				AND (pg_catalog.pg_has_role(owner, 'USAGE') OR (SELECT pg_catalog.pg_has_role(relowner, 'USAGE') FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) source)));
 CREATE POLICY deleted_by_owner ON changes_reader FOR DELETE
-	USING (pg_has_role(owner, 'USAGE') OR (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = source));
+	USING (pg_catalog.pg_has_role(owner, 'USAGE') OR (SELECT pg_catalog.pg_has_role(relowner, 'USAGE') FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) source));
 
 SELECT pg_catalog.pg_extension_config_dump('changes_catalog', '');
 
@@ -652,23 +651,23 @@ BEGIN
 END$body$;
 COMMENT ON FUNCTION changes_state(regclass) IS 'state of a tracked table that changes_catalog remembers';
 
--- The columns of a table's primary key, with the base types of domains, which may forbid NULL.  The
--- operator compares a column as the key's index does.
+-- The columns of a table's primary key, with the base types of domains, which may forbid NULL, and
+-- without limits of length.  The operator compares a column as the key's index does.
 CREATE FUNCTION changes_key(source regclass, OUT numbers int2[], OUT names text[], OUT types oid[], OUT operators text[], OUT columns text)
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $body$
 BEGIN
 	SELECT array_agg(attnum ORDER BY n), array_agg(attname::text ORDER BY n), array_agg(base.oid ORDER BY n), array_agg(operator ORDER BY n),
-		   string_agg(format('%I %s%s', attname, format_type(base.oid, base.typmod),
+		   string_agg(format('%I %s%s', attname, format_type(base.oid, -1),
 							 CASE WHEN attcollation <> 0 THEN ' COLLATE ' || attcollation::regcollation END), ', ' ORDER BY n)
 	INTO numbers, names, types, operators, columns
 	FROM pg_index, unnest(indkey::int2[], indclass::oid[]) WITH ORDINALITY AS k (number, class, n)
 	JOIN pg_attribute ON attnum = number,
 	LATERAL (WITH RECURSIVE base AS (
-			SELECT atttypid AS oid, atttypmod AS typmod
+			SELECT atttypid AS oid
 			UNION ALL
-			SELECT typbasetype, typtypmod FROM base JOIN pg_type USING (oid) WHERE typtype = 'd')
-		SELECT base.oid, base.typmod FROM base JOIN pg_type USING (oid) WHERE typtype <> 'd') AS base,
+			SELECT typbasetype FROM base JOIN pg_type USING (oid) WHERE typtype = 'd')
+		SELECT base.oid FROM base JOIN pg_type USING (oid) WHERE typtype <> 'd') AS base,
 	LATERAL (SELECT format('%I.%s', nspname, oprname) AS operator
 		FROM pg_opclass JOIN pg_amop ON amopfamily = opcfamily AND amopstrategy = 3 AND amoplefttype = opcintype AND amoprighttype = opcintype
 		JOIN pg_operator AS o ON o.oid = amopopr JOIN pg_namespace AS s ON s.oid = oprnamespace
@@ -722,7 +721,7 @@ BEGIN
 		IF part[2] IS NOT NULL THEN
 			reset := reset OR part[1] IS NOT NULL OR old.dropped_partitions = 'reset' OR split_part(part[2], ' ', 1) = changes_notice.source::oid::text;
 		ELSIF NOT reset AND (SELECT relkind FROM pg_class WHERE oid = split_part(part[1], ' ', 1)::oid) = 'r' THEN
-			PERFORM @extschema@.changes_log_rows(split_part(part[1], ' ', 1)::oid);
+			PERFORM @extschema@.changes_log_rows(split_part(part[1], ' ', 1)::oid::regclass);
 		END IF;
 	END LOOP;
 	UPDATE @extschema@.changes_catalog AS c
@@ -758,7 +757,7 @@ BEGIN
 		RAISE invalid_parameter_value USING MESSAGE = format('invalid value for dropped_partitions: "%s"', dropped_partitions),
 			HINT = 'Valid values are "reset" and "ignore".';
 	END IF;
-	SELECT c.oid, relname, relowner, relkind, relowner::regrole::text AS owner,
+	SELECT c.oid, relname, relowner, relkind, relowner::regrole AS log_owner,
 		CASE WHEN relkind NOT IN ('r', 'p') THEN 'it is not a table'
 			 WHEN c.oid < 16384 THEN 'it is a system table'
 			 WHEN relpersistence = 't' THEN 'it is a temporary table'
@@ -788,13 +787,13 @@ BEGIN
 	SELECT c.*, s.problem, @extschema@.changes_is_log(c.log) AS is_log, l.relowner AS log_owner, l.relname AS log_name, l.relnamespace::regnamespace::text AS log_schema
 	INTO old FROM @extschema@.changes_catalog AS c LEFT JOIN pg_class AS l ON l.oid = c.log, @extschema@.changes_state(c.source) AS s
 	WHERE c.source = changes_track.source;
-	IF old.log_owner <> tracked.relowner THEN
+	IF old.log_owner <> tracked.log_owner THEN
 		-- the table has got another owner
 		IF NOT pg_has_role(old.log_owner, 'USAGE') THEN
 			RAISE insufficient_privilege USING MESSAGE = format('must be owner of log %s of table %s', old.log, source),
-				HINT = format('Let a superuser execute ALTER TABLE %s OWNER TO %s.', old.log, tracked.owner);
+				HINT = format('Let a superuser execute ALTER TABLE %s OWNER TO %s.', old.log, tracked.log_owner);
 		END IF;
-		EXECUTE format('ALTER TABLE %s OWNER TO %s', old.log, tracked.owner);
+		EXECUTE format('ALTER TABLE %s OWNER TO %s', old.log, tracked.log_owner);
 	END IF;
 	operations := coalesce(operations, old.operations, '{insert,update,delete}');
 	dropped_partitions := coalesce(dropped_partitions, old.dropped_partitions, 'reset');
@@ -820,7 +819,7 @@ BEGIN
 			EXECUTE format('GRANT USAGE ON SCHEMA %s TO PUBLIC', log_schema);
 		END IF;
 		log := to_regclass(log_table);
-		IF log IS NOT NULL AND (SELECT relowner FROM pg_class WHERE oid = log) = tracked.relowner
+		IF log IS NOT NULL AND (SELECT relowner FROM pg_class WHERE oid = log) = tracked.log_owner
 			AND obj_description(log, 'pg_class') = format('log of changes of %s', source) THEN
 			EXECUTE format('DROP TABLE %s', log_table);	-- left by DROP EXTENSION ... CASCADE
 		ELSIF log IS NOT NULL THEN
@@ -833,7 +832,7 @@ BEGIN
 		EXECUTE format('CREATE TABLE %s (%I uuid PRIMARY KEY, %s)', log_table, id_column, key.columns);
 		log := log_table::regclass;
 		EXECUTE format('COMMENT ON TABLE %s IS %L', log_table, format('log of changes of %s', source));
-		EXECUTE format('ALTER TABLE %s OWNER TO %s', log_table, tracked.owner);
+		EXECUTE format('ALTER TABLE %s OWNER TO %s', log_table, tracked.log_owner);
 		EXECUTE format('CREATE TRIGGER %I AFTER %s ON %s FOR EACH ROW EXECUTE FUNCTION %s.changes_log_trigger()',
 					   row_trigger, array_to_string(operations, ' OR '), source, '@extschema@');
 		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', source, row_trigger);
@@ -965,7 +964,7 @@ BEGIN
 		-- the branch before the horizon; see uuid9562_snapshot_state()
 		SELECT * INTO place FROM @extschema@.changes_place(false);
 		horizon := @extschema@.uuidv7_horizon();
-		invalidations := @extschema@.changes_verified(relation, 0);
+		invalidations := @extschema@.changes_verified(relation, 0::bigint);
 		SELECT c.log, c.key, c.identity, c.purged, c.reader_expiry, s.problem,
 			   c.server = place.server AND c.log_file = l.relfilenode AND c.purged <= horizon
 				   AND (invalidations = 0 OR (c.parts = s.parts AND c.structure = s.structure || ('branch ' || place.branch))) AS unchanged,
@@ -1043,7 +1042,7 @@ BEGIN
 		EXIT WHEN is_locked OR NOT (is_lost OR next < horizon IS TRUE);
 		EXECUTE format('LOCK TABLE ONLY %s, ONLY %s IN ACCESS SHARE MODE', relation, state.log);
 		is_locked := true;
-		EXIT WHEN @extschema@.changes_verified(relation, 0) = 0;
+		EXIT WHEN @extschema@.changes_verified(relation, 0::bigint) = 0;
 	END LOOP;
 	IF NOT state.unchanged THEN
 		RAISE serialization_failure USING MESSAGE = format('table %s has been altered while its changes were read', relation),
@@ -1125,7 +1124,7 @@ BEGIN
 		page_position = CASE WHEN change_position IS NULL THEN r.page_position ELSE excluded.page_position END,
 		abandoned = state.abandoned, abandoned_by = state.abandoned_by, abandoned_at = state.abandoned_at;
 	IF after IS NOT NULL AND start IS NOT NULL AND state.generation % 4 = 0 THEN
-		PERFORM @extschema@.changes_purge(relation, '10 minutes', 50000);
+		PERFORM @extschema@.changes_purge(relation, interval '10 minutes', 50000);
 	END IF;
 END$body$;
 COMMENT ON FUNCTION changes_read(text, anyelement, integer, text) IS 'read a page of changed rows of a tracked table';
@@ -1191,7 +1190,7 @@ BEGIN
 		hold = coalesce(least(current.confirmed, r.abandoned), r.hold), seen = now()
 	WHERE r.reader = changes_done.reader AND r.source = tables[1];
 	IF current.generation % 4 = 0 THEN
-		PERFORM @extschema@.changes_purge(tables[1], '10 minutes', 50000);
+		PERFORM @extschema@.changes_purge(tables[1], interval '10 minutes', 50000);
 	END IF;
 END$body$;
 COMMENT ON FUNCTION changes_done(text, text) IS 'confirm that a reader has applied changes up to a position, or those of its last page';
@@ -1245,12 +1244,12 @@ SELECT c.source, c.log, c.operations, c.dropped_partitions, c.reader_expiry,
 	   CASE WHEN t.oid IS NULL THEN 'the table has been dropped'
 			WHEN l.oid IS NULL OR NOT changes_is_log(c.log) THEN 'the log has been dropped or altered'
 			ELSE s.problem END AS problem,
-	   ARRAY(SELECT split_part(part, ' ', 1)::oid::regclass FROM unnest(s.parts) AS part WHERE part LIKE '% file %' AND EXISTS (SELECT FROM pg_class WHERE oid = split_part(part, ' ', 1)::oid AND relkind = 'r')) AS without_truncate_trigger,
+	   ARRAY(SELECT pg_catalog.split_part(part, ' ', 1)::oid::regclass FROM pg_catalog.unnest(s.parts) AS part WHERE part LIKE '% file %' AND EXISTS (SELECT FROM pg_class WHERE oid = pg_catalog.split_part(part, ' ', 1)::oid AND relkind = 'r')) AS without_truncate_trigger,
 	   greatest(l.reltuples, 0)::bigint AS estimated_entries,
 	   nullif(c.purged, '00000000-0000-0000-0000-000000000000') AS purged
 FROM changes_catalog AS c
-LEFT JOIN pg_class AS t ON t.oid = c.source
-LEFT JOIN pg_class AS l ON l.oid = c.log
+LEFT JOIN pg_class AS t ON t.oid OPERATOR(pg_catalog.=) c.source
+LEFT JOIN pg_class AS l ON l.oid OPERATOR(pg_catalog.=) c.log
 LEFT JOIN LATERAL changes_state(c.source) AS s ON t.oid IS NOT NULL;
 GRANT SELECT ON changes_tables TO PUBLIC;
 COMMENT ON VIEW changes_tables IS 'tracked tables, their logs, and what prevents readers from reading them';
@@ -1262,19 +1261,19 @@ SELECT r.reader, r.source, r.owner, r.seen,
 	   substring(waiting.entries FROM '<count>(\d+)<')::bigint AS entries_waiting,
 	   now() - uuidv7_timestamp(substring(waiting.entries FROM '<first>([^<]+)<')::uuid) AS oldest_waiting,
 	   CASE WHEN r.confirmed IS NULL OR r.identity <> c.identity OR r.confirmed < c.purged THEN 'copy of the whole table'
-			WHEN split_part(r.page_position, '.', 5)::uuid > r.confirmed THEN 'confirmation'
+			WHEN pg_catalog.split_part(r.page_position, '.', 5)::uuid > r.confirmed THEN 'confirmation'
 			WHEN substring(waiting.entries FROM '<first>([^<]+)<')::uuid < uuidv7_horizon() THEN 'changes_read()'
-			WHEN waiting.entries LIKE '%<first>%' THEN coalesce('transaction of process ' || holder.held_by_pid, 'prepared transaction ' || holder.held_by_prepared)
+			WHEN waiting.entries LIKE '%<first>%' THEN coalesce('transaction of process ' || holder.held_by_pid::text, 'prepared transaction ' || holder.held_by_prepared)
 	   END AS waits_for
 FROM changes_reader AS r
-JOIN changes_catalog AS c USING (source)
-LEFT JOIN pg_class AS l ON l.oid = c.log,
+JOIN changes_catalog AS c ON c.source OPERATOR(pg_catalog.=) r.source
+LEFT JOIN pg_class AS l ON l.oid OPERATOR(pg_catalog.=) c.log,
 uuid_generator_stats() AS holder,
-LATERAL (SELECT CASE WHEN has_table_privilege(l.oid, 'SELECT') AND changes_is_log(l.oid) THEN query_to_xml(
-		format('SELECT (SELECT %1$I FROM ONLY %2$s WHERE %1$I > %3$L ORDER BY %1$I LIMIT 1) AS first,
+LATERAL (SELECT CASE WHEN pg_catalog.has_table_privilege(l.oid, 'SELECT') AND changes_is_log(l.oid::regclass) THEN pg_catalog.query_to_xml(
+		pg_catalog.format('SELECT (SELECT %1$I FROM ONLY %2$s WHERE %1$I > %3$L ORDER BY %1$I LIMIT 1) AS first,
 				(SELECT count(*) FROM (SELECT FROM ONLY %2$s WHERE %1$I > %3$L LIMIT 100000) AS entry) AS count',
 			(SELECT attname FROM pg_attribute WHERE attrelid = l.oid AND attnum = 1),
-			(SELECT format('%I.%I', nspname, l.relname) FROM pg_namespace AS s WHERE s.oid = l.relnamespace),
+			(SELECT pg_catalog.format('%I.%I', nspname, l.relname) FROM pg_namespace AS s WHERE s.oid = l.relnamespace),
 			coalesce(r.confirmed, c.purged)), false, false, '')::text END AS entries) AS waiting;
 GRANT SELECT ON changes_readers TO PUBLIC;
 COMMENT ON VIEW changes_readers IS 'readers of tracked tables, and what they wait for';
