@@ -506,6 +506,9 @@ REVOKE EXECUTE ON FUNCTION uuid_generator_reset() FROM PUBLIC;
 -- The functions in PL/pgSQL run with the rights of their caller, except
 -- changes_notice() and changes_purge(), which change nothing that depends on
 -- who calls them.  No function uses the caller's search path.
+--
+-- managed/uuid9562.sql has the same functions; test/project/hosted.t compares
+-- them.
 -- ------------------------------------------------------------------------
 
 -- The tracked tables.  Only changes_register() and changes_notice() write it.

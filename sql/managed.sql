@@ -38,7 +38,7 @@ WHERE arguments !~ '"any"|cstring|internal|record' \gexec
 SELECT format('CREATE OPERATOR trap.%s (%s RIGHTARG = %s, FUNCTION = trap.spring)', oprname, 'LEFTARG = ' || a || ',', b)
 FROM operators WHERE 'record'::regtype NOT IN (a, b) \gexec
 SELECT format('CREATE DOMAIN trap.%I AS pg_catalog.%I CHECK (false)', typname, typname) FROM pg_type JOIN words ON typname = word
-WHERE typnamespace = 'pg_catalog'::regnamespace \gexec
+WHERE typnamespace = 'pg_catalog'::regnamespace AND typtype IN ('b', 'r') \gexec
 \set ECHO all
 
 -- Run the file with the schema of the traps first in the search path, as a role that is not
@@ -81,10 +81,10 @@ DROP SCHEMA trap CASCADE;
 RESET client_min_messages;
 
 -- each function of the file exists in the extension with the same arguments, result,
--- volatility and parallel safety
+-- volatility and parallel safety, except two that only the file needs
 SELECT p.oid::regprocedure, pg_get_function_arguments(p.oid) AS arguments
 FROM pg_proc AS p
-WHERE p.pronamespace = 'uuid9562'::regnamespace
+WHERE p.pronamespace = 'uuid9562'::regnamespace AND p.proname NOT IN ('changes_publish', 'changes_targets')
 	  AND NOT EXISTS (SELECT FROM pg_proc AS c
 					  WHERE c.pronamespace = 'public'::regnamespace AND c.proname = p.proname AND c.prokind = p.prokind
 							AND c.provolatile = p.provolatile AND c.proparallel = p.proparallel
@@ -97,7 +97,7 @@ SELECT p.oid::regprocedure, obj_description(p.oid, 'pg_proc')
 FROM pg_proc AS p LEFT JOIN pg_proc AS c
 	 ON c.pronamespace = 'public'::regnamespace AND c.proname = p.proname
 		AND replace(pg_get_function_arguments(c.oid), 'public.', '') = replace(pg_get_function_arguments(p.oid), 'uuid9562.', '')
-WHERE p.pronamespace = 'uuid9562'::regnamespace
+WHERE p.pronamespace = 'uuid9562'::regnamespace AND p.proname NOT IN ('changes_publish', 'changes_targets')
 	  AND obj_description(p.oid, 'pg_proc') IS DISTINCT FROM obj_description(c.oid, 'pg_proc');
 
 -- 100,000 IDs: of every version and variant, near both ends of each field, and random IDs

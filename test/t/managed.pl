@@ -23,7 +23,7 @@ $node->safe_psql('planted', 'GRANT CREATE ON SCHEMA public TO planter');
 my ($strip) = slurp_file("$FindBin::Bin/doc/hosted.md") =~ /`(sed .*) managed\/uuid9562.sql`/ or die 'the manual has no recipe';
 my $script = PostgreSQL::Test::Utils::tempdir() . '/script.sql';
 my $managed = slurp_file("$FindBin::Bin/managed/uuid9562.sql");
-system_or_bail('sh', '-c', "$strip '$FindBin::Bin/managed/uuid9562.sql' >'$script'");
+system_or_bail('sh', '-c', "$strip '$FindBin::Bin/managed/uuid9562.sql' | sed 's/\@extschema\@/public/g' >'$script'");
 
 # Run the script with the search path of CREATE EXTENSION ... SCHEMA public.
 sub install
@@ -96,6 +96,14 @@ foreach my $arguments (@{ $arguments{1} }, @{ $arguments{2} })
 		$plants .= "CREATE OPERATOR public.$operator (" . (defined $left ? "LEFTARG = $left, " : '') . "RIGHTARG = $right, FUNCTION = public.spring_$springs);\n";
 	}
 }
+# functions and operators that match calls of the functions for changes better than their own
+$plants .= "CREATE FUNCTION public.$_ RETURNS boolean $trap" foreach 'quote_ident(name)', 'pg_has_role(regrole, text)', 'has_table_privilege(regclass, text)',
+  'changes_targets(oid)', 'changes_log_rows(oid)', 'changes_is_log(oid)', 'changes_purge(regclass, text, integer)', 'changes_verified(regclass, integer)';
+foreach my $type ('regclass', 'regrole')
+{
+	$plants .= "CREATE FUNCTION public.spring_$type(a $type, b $type) RETURNS boolean $trap"
+	  . "CREATE OPERATOR public.= (LEFTARG = $type, RIGHTARG = $type, FUNCTION = public.spring_$type);\n";
+}
 my $plants_file = PostgreSQL::Test::Utils::tempdir() . '/plants.sql';
 PostgreSQL::Test::Utils::append_to_file($plants_file, "SET check_function_bodies = off;\n$plants");
 note(($plants =~ tr/\n//) . ' objects are planted');
@@ -120,7 +128,8 @@ my $captured = q{
 					   UNION ALL SELECT oid FROM pg_type WHERE typowner = 'planter'::regrole)
 		  AND objid IN (SELECT oid FROM pg_proc WHERE proowner <> 'planter'::regrole
 						UNION ALL SELECT oid FROM pg_operator WHERE oprowner <> 'planter'::regrole
-						UNION ALL SELECT oid FROM pg_type WHERE typowner <> 'planter'::regrole)
+						UNION ALL SELECT oid FROM pg_type WHERE typowner <> 'planter'::regrole
+						UNION ALL SELECT oid FROM pg_rewrite UNION ALL SELECT oid FROM pg_policy UNION ALL SELECT oid FROM pg_attrdef)
 	ORDER BY 1};
 is($node->safe_psql('planted', $captured), '', 'no function, operator or type of the extension depends on a planted one');
 
@@ -128,13 +137,13 @@ is($node->safe_psql('planted', $captured), '', 'no function, operator or type of
 # path of such a function must not contain the schema of the extension.
 is($node->safe_psql('planted', q{SET search_path = pg_catalog; SELECT string_agg(p.oid::regprocedure::text, ' ') FROM pg_proc AS p JOIN pg_language AS l ON l.oid = prolang
 	WHERE proowner <> 'planter'::regrole AND pronamespace = 'public'::regnamespace AND prokind = 'f'
-		  AND NOT (lanname = 'sql' AND prosqlbody IS NOT NULL) AND proconfig IS DISTINCT FROM '{"search_path=pg_catalog, pg_temp"}'}), '',
+		  AND NOT (lanname = 'sql' AND prosqlbody IS NOT NULL) AND (proconfig @> '{"search_path=pg_catalog, pg_temp"}') IS NOT TRUE}), '',
 	'each function is parsed when it is created, or sets its own search path');
 
-# Each function returns the same as without the planted objects.
+# Each function returns the same as without the planted objects.  Those for changes are called below.
 my %sample = (uuid => '01a2027b-dc23-7cc4-94d1-c5a6203e5be8', bytea => '\x0102', text => 'NLTHQeo13HycraoNDcWvF1', 'timestamp with time zone' => '2026-03-01 12:34:56.789012',
 	tstzrange => '(2026-01-01,2027-01-01]', uuidv7_period => '(2026-01-01,2027-01-01]');
-foreach my $function (@own)
+foreach my $function (grep { !/^changes_/ } @own)
 {
 	my ($name, $types) = $function =~ /^(\w+)\((.*)\)/;
 	my @samples = map { die "no sample of type $_" unless $sample{$_}; "'$sample{$_}'::$_" } split /, /, $types;
@@ -149,6 +158,30 @@ foreach my $function (@own)
 	unlike($results[1], qr/trap/, "$function calls no planted function");
 	is($results[1], $results[0], "$function returns the same beside planted functions");
 }
+
+my $calls = q{
+	SET search_path = pg_catalog;
+	CREATE SCHEMA shop;
+	CREATE TABLE shop.item (id int PRIMARY KEY, name text);
+	SELECT public.changes_track('shop.item'::regclass);
+	SELECT change_type FROM public.changes_read('r', NULL::shop.item);
+	SELECT public.changes_done('r');
+	INSERT INTO shop.item VALUES (1, 'a'), (2, 'b');
+	UPDATE shop.item SET id = 3 WHERE id = 2;
+	SELECT change_type, data FROM public.changes_read('r', NULL::shop.item);
+	SELECT public.changes_done('r');
+	TRUNCATE shop.item;
+	SELECT change_type FROM public.changes_read('r', NULL::shop.item);
+	SELECT waits_for, entries_waiting FROM public.changes_readers;
+	SELECT public.changes_done('r');
+	SELECT public.changes_purge('shop.item'::regclass, interval '0');
+	SELECT source, problem FROM public.changes_tables;
+	SELECT public.changes_reset('shop.item'::regclass);
+	SELECT public.changes_untrack('shop.item'::regclass)};
+my @calls = map { my ($status, $out, $err) = $node->psql($_, $calls); "$out\n$err" } 'clean', 'planted';
+like($calls[0], qr/^upsert\|\(1,a\)\ndelete\|\(2,\)\nupsert\|\(3,b\)$/m, 'changes are read');
+unlike($calls[0], qr/ERROR/, 'the functions for changes work in another schema than uuid9562');
+is($calls[1], $calls[0], 'changes are read beside planted functions');
 
 # Show that the tests above can fail.
 $node->safe_psql('planted', q{SET search_path = public, pg_temp;
