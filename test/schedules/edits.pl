@@ -218,7 +218,7 @@ my @horizon = (
 	],
 	[
 		'a reset does not lower the floors', 'positions, and a reset',
-		"\tuuid_branches_lower(&mark.branches, mark.reserved_until);\n" => ''
+		"\t\tuuid_branches_lower(&mark.branches, mark.reserved_until);\n\n" => ''
 	],
 	[
 		'the first use does not lower the floors', 'first use, with a position',
@@ -287,7 +287,7 @@ my @reservation = (
 	],
 	[
 		'a reset keeps the extension', 'and the generator is reset',
-		"\tuuid9562_shared->extension = (Extension) {0};\n" => ''
+		"\tmemset(&uuid9562_shared->extension, 0, sizeof(Extension));\n" => ''
 	],
 	[
 		'an extension that is being flushed is forgotten', 'other processes flush WAL',
