@@ -503,7 +503,8 @@ CREATE SEQUENCE changes_number;
 COMMENT ON SEQUENCE changes_number IS 'order of log entries that are not published';
 
 -- The logs for the changes of a table: its own, and those of its partitioned tables.  If the columns of
--- a log are not those of the key any more, "fits" is false.
+-- a log are not those of the key any more, "fits" is false.  If the log belongs to another role than
+-- the one that installed the file, "fits" is NULL, and nothing must be written to it.
 CREATE FUNCTION changes_targets(relation regclass, OUT log regclass, OUT columns text[], OUT key text[], OUT fits boolean)
 RETURNS SETOF record
 LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp SET jit = off SET plan_cache_mode = force_generic_plan
@@ -523,7 +524,9 @@ BEGIN
 		INTO columns, key, fits
 		FROM pg_attribute AS e LEFT JOIN pg_attribute AS t ON t.attrelid = target.source AND t.attnum = target.key[e.attnum - 1] AND NOT t.attisdropped
 		WHERE e.attrelid = target.log AND e.attnum > 0;
-		IF NOT fits THEN
+		IF (SELECT relowner FROM pg_class WHERE oid = target.log) IS DISTINCT FROM (SELECT relowner FROM pg_class WHERE oid = 'uuid9562.changes_catalog'::regclass) THEN
+			fits := NULL;
+		ELSIF NOT fits THEN
 			-- the columns of the key can have domains
 			SELECT k.numbers = target.key AND k.types = ARRAY(SELECT atttypid FROM pg_attribute WHERE attrelid = target.log AND attnum > 1 ORDER BY attnum) IS TRUE
 			INTO fits FROM uuid9562.changes_key(target.source) AS k;
@@ -560,7 +563,10 @@ BEGIN
 		is_logged := true;
 		keys := '($1).' || array_to_string(target.key, ', ($1).');
 		new_keys := '($2).' || array_to_string(target.key, ', ($2).');
-		IF TG_OP = 'TRUNCATE' OR NOT target.fits THEN
+		IF target.fits IS NULL THEN
+			-- let readers copy the table when the log can be used again
+			UPDATE uuid9562.changes_catalog AS c SET server = '' WHERE c.log = target.log AND c.server <> '';
+		ELSIF TG_OP = 'TRUNCATE' OR NOT target.fits THEN
 			EXECUTE format('INSERT INTO %s (%s) SELECT %s', target.log, target.columns[1], id);
 		ELSIF TG_OP = 'INSERT' THEN
 			EXECUTE format('INSERT INTO %s (%s) SELECT %s, %s', target.log, array_to_string(target.columns, ', '), id, new_keys) USING NULL, NEW;
@@ -592,6 +598,7 @@ DECLARE
 BEGIN
 	FOR target IN SELECT * FROM uuid9562.changes_targets(relation)
 	LOOP
+		CONTINUE WHEN target.fits IS NULL;
 		EXECUTE format('INSERT INTO %s (%s) SELECT (''ffffffffffff80008'' || lpad(to_hex(nextval(%s::regclass)), 15, ''0''))::uuid%s FROM %s',
 			target.log, CASE WHEN target.fits THEN array_to_string(target.columns, ', ') ELSE target.columns[1] END, 'uuid9562.changes_number'::regclass::oid,
 			CASE WHEN target.fits THEN ', ' || array_to_string(target.key, ', ') ELSE '' END, CASE WHEN target.fits THEN 'ONLY ' || relation ELSE '(SELECT) AS one' END);

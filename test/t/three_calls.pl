@@ -151,6 +151,17 @@ sql($standby, q{INSERT INTO goods VALUES (3, 'e')});
 is(changes($standby, 'r', 'goods'), 'upsert (3,e)', 'and then gets its changes');
 $standby->stop;
 
+# If a log gets another owner, that owner's triggers are not executed, and no change is lost.
+$without->safe_psql('shop', q{ALTER TABLE changes.goods OWNER TO clerk; GRANT USAGE, CREATE ON SCHEMA changes TO clerk; SET ROLE clerk;
+	CREATE FUNCTION changes.trap() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''trap''; END';
+	CREATE TRIGGER trap BEFORE INSERT ON changes.goods FOR EACH ROW EXECUTE FUNCTION changes.trap()});
+is(sql($without, q{INSERT INTO goods VALUES (8, 'not logged'), (9, 'not logged') RETURNING id}), "8\n9", 'nothing is written to a log of another role');
+like(($without->psql('shop', q{SELECT changes_read('r', NULL::goods)}))[2], qr/changes of table public.goods are not logged/, 'readers get an error');
+$without->safe_psql('shop', q{DROP TRIGGER trap ON changes.goods; ALTER TABLE changes.goods OWNER TO app});
+is(changes($without, 'r', 'goods'), 'reset', 'a reader copies the table when the log has its owner again');
+sql($without, 'DELETE FROM goods WHERE id > 7');
+is(changes($without, 'r', 'goods'), 'delete (8,), delete (9,)', 'then changes arrive again');
+
 # --- dump and restore ---------------------------------------------------------------
 
 $without->safe_psql('postgres', 'CREATE DATABASE restored OWNER app');
