@@ -455,9 +455,9 @@ at_transaction_event(XactEvent event, void *arg)
 			break;
 		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PREPARE:
-			uuid9562_forget_verified();
-			/* FALLTHROUGH */
 		case XACT_EVENT_COMMIT:
+			if (event != XACT_EVENT_COMMIT)
+				uuid9562_forget_verified();
 			memset(&collected, 0, sizeof(collected));
 			uuid9562_forget_logs();
 			break;
