@@ -861,7 +861,8 @@ for (my $round = 0; $done < $queries && $different < 10; $round++)
 		$estimated = $1 if /^\w.* rows=(\d+)/;	# the first line of a plan
 		next unless /^found\|(\d+)$/;
 		$checked++;
-		next if $1 < 20 || $estimated >= $1 / 2 && $estimated <= $1 * 2;
+		# a bin has up to 120 rows, and random v4 UUIDs decide where it begins and ends
+		next if $1 < 200 || $estimated >= $1 / 2 && $estimated <= $1 * 2;
 		$different++;
 		print "not ok - seed " . ($seed + $round) . ", estimate $checked: $estimated rows estimated, $1 found\n$schema$statements";
 	}
