@@ -278,6 +278,7 @@ load_statistics(Statistics *statistics, HeapTuple tuple)
 						 uuid9562_operator(BTLessStrategyNumber), ATTSTATSSLOT_VALUES))
 	{
 		split_histogram(statistics);
+
 		/*
 		 * While bin is 0, share_below() counts only the common values.  The
 		 * sum of imported statistics can exceed 1.
