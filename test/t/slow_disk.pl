@@ -31,15 +31,18 @@ sub longest
 	return max(map { map { (split)[2] / 1000 } split /\n/, slurp_file($_) } glob "$folder/$name.*");
 }
 
-foreach my $synchronous ('off', 'on')
+# Run sessions while the disk is slow, and return the longest waits in flushes, with ordered and plain IDs.
+sub longest_waits
 {
+	my ($synchronous, $attempt) = @_;
 	my %load;
+
 	foreach my $table (sort keys %tables)
 	{
 		append_to_file("$folder/$table.sql", "INSERT INTO $table DEFAULT VALUES;\n\\sleep 1 ms\n") unless -e "$folder/$table.sql";
 		my $seconds = 2 + 12 * $delay / 1000;
 		local $ENV{PGOPTIONS} = "-c synchronous_commit=$synchronous";
-		$load{$table} = IPC::Run::start([ 'pgbench', '-n', '-c', $sessions, '-T', $seconds, '-l', "--log-prefix=$folder/$table.$synchronous", '-f', "$folder/$table.sql",
+		$load{$table} = IPC::Run::start([ 'pgbench', '-n', '-c', $sessions, '-T', $seconds, '-l', "--log-prefix=$folder/$table.$synchronous.$attempt", '-f', "$folder/$table.sql",
 				$node->connstr('postgres') ], '>&', \$load{"$table output"});
 	}
 	sleep 2;
@@ -47,8 +50,21 @@ foreach my $synchronous ('off', 'on')
 	ok($load{$_}->finish, "sessions with $_ IDs run, synchronous_commit = $synchronous") or diag($load{"$_ output"}) foreach sort keys %tables;
 	$server->turn('normal');
 
-	my ($ordered, $plain) = map { longest("$_.$synchronous") / $delay } qw(ordered plain);
-	note(sprintf 'longest waits, in flushes: %.2f with ordered IDs, %.2f with plain IDs', $ordered, $plain);
+	my @waits = map { longest("$_.$synchronous.$attempt") / $delay } qw(ordered plain);
+	note(sprintf 'longest waits, in flushes: %.2f with ordered IDs, %.2f with plain IDs', @waits);
+	return @waits;
+}
+
+# A busy machine can delay a single transaction, but wrong code delays transactions each time.
+foreach my $synchronous ('off', 'on')
+{
+	my ($ordered, $plain);
+
+	for my $attempt (1 .. 3)
+	{
+		($ordered, $plain) = longest_waits($synchronous, $attempt);
+		last if $ordered <= $plain + 1.1;
+	}
 	cmp_ok($ordered, '<=', $plain + 1.1, "with ordered IDs, the longest wait is at most one flush longer, synchronous_commit = $synchronous");
 }
 is($server->sql('SELECT count(*) - count(DISTINCT id) FROM ordered'), '0', 'no ID is generated twice');
