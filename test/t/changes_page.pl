@@ -18,7 +18,7 @@ my $file = PostgreSQL::Test::Utils::tempdir() . '/program.py';
 append_to_file($file, $program);
 
 my $node = PostgreSQL::Test::Cluster->new('page');
-$node->init;
+$node->init(extra => [ '--encoding', 'UTF8' ]);	# Psycopg returns bytes from SQL_ASCII
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\n");
 $node->start;
 $node->safe_psql('postgres', 'CREATE DATABASE shop');
