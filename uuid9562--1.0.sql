@@ -1257,26 +1257,39 @@ LEFT JOIN LATERAL changes_state(c.source) AS s ON t.oid IS NOT NULL;
 GRANT SELECT ON changes_tables TO PUBLIC;
 COMMENT ON VIEW changes_tables IS 'tracked tables, their logs, and what prevents readers from reading them';
 
+-- What a reader who has confirmed the entries up to "after" still has to read, counted up to 100,000
+-- entries.  The result is null for callers who may not read the log.
+CREATE FUNCTION changes_waiting(log regclass, after uuid, OUT entries bigint, OUT first uuid)
+LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
+AS $body$
+DECLARE
+	id text;
+BEGIN
+	IF has_table_privilege(log, 'SELECT') AND has_schema_privilege((SELECT relnamespace FROM pg_class WHERE oid = log), 'USAGE')
+		AND @extschema@.changes_is_log(log) THEN
+		SELECT attname INTO id FROM pg_attribute WHERE attrelid = log AND attnum = 1;
+		EXECUTE format('SELECT (SELECT count(*) FROM (SELECT FROM ONLY %2$s WHERE %1$I > $1 LIMIT 100000) AS entry),
+							   (SELECT %1$I FROM ONLY %2$s WHERE %1$I > $1 ORDER BY %1$I LIMIT 1)', id, log)
+			INTO entries, first USING after;
+	END IF;
+END$body$;
+COMMENT ON FUNCTION changes_waiting(regclass, uuid) IS 'entries of a log that a reader has not confirmed; used by changes_readers';
+
 -- The numbers of entries are counted up to 100,000, and only if the caller may read the log.  Entries
 -- above the horizon that no transaction holds are from before uuid_generator_reset(), so nobody waits.
 CREATE VIEW changes_readers AS
 SELECT r.reader, r.source, r.owner, r.seen,
-	   substring(waiting.entries FROM '<count>(\d+)<')::bigint AS entries_waiting,
-	   now() - uuidv7_timestamp(substring(waiting.entries FROM '<first>([^<]+)<')::uuid) AS oldest_waiting,
+	   waiting.entries AS entries_waiting,
+	   now() - uuidv7_timestamp(waiting.first) AS oldest_waiting,
 	   CASE WHEN r.confirmed IS NULL OR r.identity <> c.identity OR r.confirmed < c.purged THEN 'copy of the whole table'
 			WHEN pg_catalog.split_part(r.page_position, '.', 5)::uuid > r.confirmed THEN 'confirmation'
-			WHEN substring(waiting.entries FROM '<first>([^<]+)<')::uuid < uuidv7_horizon() THEN 'changes_read()'
-			WHEN waiting.entries LIKE '%<first>%' THEN coalesce('transaction of process ' || holder.held_by_pid::text, 'prepared transaction ' || holder.held_by_prepared)
+			WHEN waiting.first < uuidv7_horizon() THEN 'changes_read()'
+			WHEN waiting.first IS NOT NULL THEN coalesce('transaction of process ' || holder.held_by_pid::text, 'prepared transaction ' || holder.held_by_prepared)
 	   END AS waits_for
 FROM changes_reader AS r
 JOIN changes_catalog AS c ON c.source OPERATOR(pg_catalog.=) r.source
 LEFT JOIN pg_class AS l ON l.oid OPERATOR(pg_catalog.=) c.log,
 uuid_generator_stats() AS holder,
-LATERAL (SELECT CASE WHEN pg_catalog.has_table_privilege(l.oid, 'SELECT') AND changes_is_log(l.oid::regclass) THEN pg_catalog.query_to_xml(
-		pg_catalog.format('SELECT (SELECT %1$I FROM ONLY %2$s WHERE %1$I > %3$L ORDER BY %1$I LIMIT 1) AS first,
-				(SELECT count(*) FROM (SELECT FROM ONLY %2$s WHERE %1$I > %3$L LIMIT 100000) AS entry) AS count',
-			(SELECT attname FROM pg_attribute WHERE attrelid = l.oid AND attnum = 1),
-			(SELECT pg_catalog.format('%I.%I', nspname, l.relname) FROM pg_namespace AS s WHERE s.oid = l.relnamespace),
-			coalesce(r.confirmed, c.purged)), false, false, '')::text END AS entries) AS waiting;
+LATERAL changes_waiting(l.oid::regclass, coalesce(r.confirmed, c.purged)) AS waiting;
 GRANT SELECT ON changes_readers TO PUBLIC;
 COMMENT ON VIEW changes_readers IS 'readers of tracked tables, and what they wait for';

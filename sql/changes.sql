@@ -242,6 +242,12 @@ SELECT public.changes_is_lost(branch, public.uuidv7_ordered(), timeline, lsn),
 	   public.changes_is_lost('0', public.uuidv7_ordered(), timeline, lsn),
 	   public.changes_is_lost(branch, public.uuidv7_ordered(), timeline, lsn + 1000000000)
 FROM public.changes_place(true);
+SELECT waiting.entries, waiting.first = (SELECT min(change_id::text)::uuid FROM changes.customer) AS is_first
+FROM public.changes_waiting('changes.customer', '00000000-0000-0000-0000-000000000000') AS waiting;
+REVOKE SELECT ON changes.customer FROM changes_writer;
+SET ROLE changes_writer;
+SELECT * FROM public.changes_waiting('changes.customer', '00000000-0000-0000-0000-000000000000');
+RESET ROLE;
 SELECT public.changes_log_trigger();
 CREATE TRIGGER wrong BEFORE INSERT ON outbox FOR EACH ROW EXECUTE FUNCTION public.changes_log_trigger();
 INSERT INTO outbox VALUES (3);

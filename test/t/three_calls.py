@@ -442,6 +442,7 @@ class Load:
                        + [(self.read, copy, lambda: self.reading) for copy in outside] + [(self.read_within, Session(self.conninfo), lambda: self.reading)])]
         for thread in threads:
             thread.start()
+        print("# started", flush=True)
         time.sleep(self.seconds)
         self.writing = False
         for thread in threads[:7]:
