@@ -12,6 +12,7 @@
 #
 #	not run: REASON			do not run the block
 #	needs PostgreSQL 18		run the block only on this version and later
+#	before PostgreSQL 17	run the block only on versions before this one
 #	needs pg_partman 5.2	run the block only if this version of the extension, or a later one,
 #				is installed
 #	setup: SQL			run SQL before the block
@@ -170,6 +171,7 @@ sub why_not
 	foreach (@{ $_[0]{directives} })
 	{
 		return $1 if /^not run: (.*)/s;
+		return $_ if /^before PostgreSQL (\d+)$/ && $major >= $1;
 		return $_ if /^needs PostgreSQL (\d+)$/ ? $major < $1 : /^needs (\S+)(?: (\S+))?$/ && !has_extension($1, $2);
 	}
 	return;
