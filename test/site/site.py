@@ -389,7 +389,7 @@ SEARCHES = {
     "cdc": "changes.html",
     "outbox": "incremental-reads.html",
     "duplicate": "formats.html",
-    "mongodb": "index.html",
+    "mongodb": "migrating.html",
     "hide": "public-ids.html",
     "rails": "clients.html",
     "max(id)": "incremental-reads.html",
