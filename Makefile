@@ -36,10 +36,9 @@ OBJS = \
 	src/public_id/key_file.o \
 	src/public_id/public_id.o \
 	src/period/bounds.o \
-	src/period/is_v7_support.o \
 	src/period/period.o \
 	src/period/selectivity.o \
-	src/period/within_support.o \
+	src/period/support.o \
 	src/ordered/administration.o \
 	src/ordered/citus.o \
 	src/ordered/clock_warning.o \

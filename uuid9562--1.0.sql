@@ -81,13 +81,8 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_name_bytea'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv8_name(uuid, bytea, text) IS 'generate UUID version 8: SHA-2 of namespace and the bytes of the name';
 
-CREATE FUNCTION uuidv8_custom(custom_a bigint, custom_b integer, custom_c bigint) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_custom_fields'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv8_custom(bigint, integer, bigint) IS 'build UUID version 8 from fields of 48, 12 and 62 bits';
-
 CREATE FUNCTION uuidv8_custom(octets bytea) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_custom_bytes'
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_custom'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv8_custom(bytea) IS 'build UUID version 8 from the first 16 bytes of the argument';
 
@@ -116,26 +111,6 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuid_extract_timestamp'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION uuid9562_uuid_extract_timestamp(uuid) IS 'extract timestamp from UUID of version 1, 6 or 7';
 ALTER FUNCTION uuid9562_uuid_extract_timestamp(uuid) RENAME TO uuid_extract_timestamp;
-
-CREATE FUNCTION uuid_extract_variant(uuid) RETURNS text
-AS 'MODULE_PATHNAME', 'uuid9562_uuid_extract_variant'
-LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuid_extract_variant(uuid) IS 'extract variant from UUID';
-
-CREATE FUNCTION uuid_extract_clock_seq(uuid) RETURNS integer
-AS 'MODULE_PATHNAME', 'uuid9562_uuid_extract_clock_seq'
-LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuid_extract_clock_seq(uuid) IS 'extract clock sequence from UUID of version 1 or 6';
-
-CREATE FUNCTION uuid_extract_node(uuid) RETURNS macaddr
-AS 'MODULE_PATHNAME', 'uuid9562_uuid_extract_node'
-LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuid_extract_node(uuid) IS 'extract node from UUID of version 1 or 6';
-
-CREATE FUNCTION uuidv1_timestamp(uuid) RETURNS timestamptz
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv1_timestamp'
-LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv1_timestamp(uuid) IS 'timestamp of UUID version 1';
 
 CREATE FUNCTION uuidv6_timestamp(uuid) RETURNS timestamptz
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv6_timestamp'
@@ -178,15 +153,15 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuid_inspect'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION uuid_inspect(uuid) IS 'fields of a UUID as a row';
 
-CREATE FUNCTION uuid_is_v7_support(internal) RETURNS internal
-AS 'MODULE_PATHNAME', 'uuid9562_uuid_is_v7_support'
+CREATE FUNCTION uuidv7_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_support'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION uuid_is_v7_support(internal) IS 'planner support for uuid_is_v7';
+COMMENT ON FUNCTION uuidv7_support(internal) IS 'planner support for uuid_is_v7, uuidv7_within and its operators';
 
 -- With COST 2, the planner puts comparisons, which have cost 1, before this function.
 CREATE FUNCTION uuid_is_v7(uuid) RETURNS boolean
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_is_v7'
-LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 2 SUPPORT uuid_is_v7_support;
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 2 SUPPORT uuidv7_support;
 COMMENT ON FUNCTION uuid_is_v7(uuid) IS 'is UUID version 7?';
 
 -- ------------------------------------------------------------------------
@@ -305,13 +280,8 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_from'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv7_from(timestamptz, bytea) IS 'build UUID version 7 from a timestamp and up to 72 bits';
 
-CREATE FUNCTION uuidv8_node_at(timestamptz) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_at'
-LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv8_node_at(timestamptz) IS 'generate UUID version 8 for a timestamp, with the node ID of this server';
-
 CREATE FUNCTION uuidv8_node_at(timestamptz, node_id integer) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_at_arg'
+AS 'MODULE_PATHNAME', 'uuid9562_uuidv8_node_at'
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv8_node_at(timestamptz, integer) IS 'generate UUID version 8 for a timestamp, with a node ID';
 
@@ -378,14 +348,9 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_upper_bound_timestamptz'
 LANGUAGE C IMMUTABLE CALLED ON NULL INPUT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv7_upper_bound(timestamptz, boolean) IS 'greatest UUID version 7 of a period with this upper bound';
 
-CREATE FUNCTION uuidv7_within_support(internal) RETURNS internal
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_within_support'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv7_within_support(internal) IS 'planner support for uuidv7_within and its operators';
-
 CREATE FUNCTION uuidv7_within(id uuid, period tstzrange) RETURNS boolean
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_within'
-LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT uuidv7_within_support;
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT uuidv7_support;
 COMMENT ON FUNCTION uuidv7_within(uuid, tstzrange) IS 'does the period contain the timestamp of the version 7 UUID?';
 
 -- The operators <@ and @> below take a domain. If they took tstzrange, PostgreSQL would
@@ -397,12 +362,12 @@ COMMENT ON DOMAIN uuidv7_period IS 'tstzrange argument of the version 7 UUID ope
 
 CREATE FUNCTION uuidv7_contained_by_period(id uuid, period uuidv7_period) RETURNS boolean
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_contained_by_period'
-LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT uuidv7_within_support;
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT uuidv7_support;
 COMMENT ON FUNCTION uuidv7_contained_by_period(uuid, uuidv7_period) IS 'implementation of <@ operator';
 
 CREATE FUNCTION period_contains_uuidv7(period uuidv7_period, id uuid) RETURNS boolean
 AS 'MODULE_PATHNAME', 'uuid9562_period_contains_uuidv7'
-LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT uuidv7_within_support;
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT uuidv7_support;
 COMMENT ON FUNCTION period_contains_uuidv7(uuidv7_period, uuid) IS 'implementation of @> operator';
 
 CREATE OPERATOR <@ (
@@ -478,12 +443,6 @@ RETURNS record
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_stats'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION uuid_generator_stats() IS 'statistics of the ordered UUID generator, and the transaction that holds back the horizon';
-
-CREATE FUNCTION uuid_generator_branches(OUT branch text, OUT until timestamptz)
-RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_branches'
-LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION uuid_generator_branches() IS 'branches of the server''s history that positions can name, oldest first';
 
 CREATE FUNCTION uuid_generator_advance(id uuid, force boolean DEFAULT false) RETURNS void
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_advance'

@@ -84,7 +84,6 @@ FROM (VALUES ('EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF) SELECT %s FROM numbers
 	('read', 'floor: read 8 bytes', 'floor.read(v7)', NULL),
 	('read', 'uuid_extract_version(v7)', 'public.uuid_extract_version(v7)', NULL),
 	('read', 'uuidv7_timestamp(v7)', 'public.uuidv7_timestamp(v7)', NULL),
-	('read', 'uuidv1_timestamp(v1)', 'public.uuidv1_timestamp(v1)', NULL),
 	('read', 'uuid_is_v7(v7)', 'public.uuid_is_v7(v7)', NULL),
 	('read', 'PostgreSQL''s uuid_extract_timestamp(v7)', 'pg_catalog.uuid_extract_timestamp(v7)', NULL),
 	('read', 'pg_uuidv7: uuid_v7_to_timestamptz(v7)', 'uuidv7.uuid_v7_to_timestamptz(v7)', NULL)

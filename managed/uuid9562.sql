@@ -34,14 +34,6 @@ IMMUTABLE PARALLEL SAFE
 RETURN get_byte(uuid_send($1), 6) >> 4 = 7 AND get_byte(uuid_send($1), 8) >> 6 = 2;
 COMMENT ON FUNCTION uuid_is_v7(uuid) IS 'is UUID version 7?';
 
-CREATE FUNCTION uuid_extract_variant(uuid) RETURNS text
-IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN get_byte(uuid_send($1), 8) < 128 THEN 'ncs'
-			WHEN get_byte(uuid_send($1), 8) < 192 THEN 'rfc9562'
-			WHEN get_byte(uuid_send($1), 8) < 224 THEN 'microsoft'
-			WHEN $1 IS NOT NULL THEN 'reserved' END;
-COMMENT ON FUNCTION uuid_extract_variant(uuid) IS 'extract variant from UUID';
-
 CREATE FUNCTION uuid9562_uuid_extract_version(uuid) RETURNS smallint
 IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN get_byte(uuid_send($1), 8) >> 6 = 2 THEN get_byte(uuid_send($1), 6) >> 4 END;
@@ -105,17 +97,6 @@ RETURN CASE uuid9562_uuid_extract_version($1)
 		   * interval '1 microsecond') AT TIME ZONE 'UTC'
 	WHEN 7 THEN uuidv7_timestamp($1) END;
 COMMENT ON FUNCTION uuid9562_uuid_extract_timestamp(uuid) IS 'extract timestamp from UUID of version 1, 6 or 7';
-
-CREATE FUNCTION uuid_extract_clock_seq(uuid) RETURNS integer
-IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN uuid9562_uuid_extract_version($1) IN (1, 6)
-	THEN (get_byte(uuid_send($1), 8) & 63) << 8 | get_byte(uuid_send($1), 9) END;
-COMMENT ON FUNCTION uuid_extract_clock_seq(uuid) IS 'extract clock sequence from UUID of version 1 or 6';
-
-CREATE FUNCTION uuid_extract_node(uuid) RETURNS macaddr
-IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN uuid9562_uuid_extract_version($1) IN (1, 6) THEN right($1::text, 12)::macaddr END;
-COMMENT ON FUNCTION uuid_extract_node(uuid) IS 'extract node from UUID of version 1 or 6';
 
 ALTER FUNCTION uuid9562_uuid_extract_version(uuid) RENAME TO uuid_extract_version;
 ALTER FUNCTION uuid9562_uuid_extract_timestamp(uuid) RENAME TO uuid_extract_timestamp;

@@ -22,9 +22,8 @@ SELECT call, error_of('SELECT public.' || call) FROM unnest(ARRAY[
 	$$uuidv1_to_v6('00000000-0000-0000-0000-000000000000')$$,
 	$$uuidv6_to_v1('c232ab00-9414-11ec-b3c8-9f6bdeced846')$$,
 	$$uuidv6_to_v1('ffffffff-ffff-ffff-ffff-ffffffffffff')$$,
-	-- custom fields below and above their range, and too few bytes
-	'uuidv8_custom(-1, 0, 0)', 'uuidv8_custom(281474976710656, 0, 0)', 'uuidv8_custom(0, -1, 0)', 'uuidv8_custom(0, 4096, 0)',
-	'uuidv8_custom(0, 0, -1)', 'uuidv8_custom(0, 0, 4611686018427387904)', $$uuidv8_custom('\x000102030405060708090a0b0c0d0e'::bytea)$$,
+	-- too few bytes
+	$$uuidv8_custom('\x000102030405060708090a0b0c0d0e')$$,
 	-- hash algorithms and namespaces that do not exist
 	$$uuidv8_name(public.nil_uuid(), 'name', 'sha3')$$, $$uuidv8_name(public.nil_uuid(), 'name'::bytea, '')$$, $$uuid_namespace('mail')$$,
 	-- ordinals of UUIDs of other versions and variants, and of the first millisecond without one
@@ -77,7 +76,7 @@ SELECT call, error_of('SELECT public.' || call) FROM unnest(ARRAY[
 	$$uuidv7_timestamp_from_text('2026-01-01')$$, $$uuidv7_timestamp_from_text('')$$,
 	-- missing node IDs, and node IDs out of range
 	'uuidv8_node()', 'uuidv8_node(-1)', 'uuidv8_node(65536)',
-	'uuidv8_node_at(now())', 'uuidv8_node_at(now(), 65536)', 'uuidv8_node_at(now(), -1)',
+	'uuidv8_node_at(now(), 65536)', 'uuidv8_node_at(now(), -1)',
 	-- UUIDs that the ordered generator cannot generate
 	$$uuid_generator_advance('1ec9414c-232a-6b00-b3c8-9f6bdeced846')$$, $$uuid_generator_advance('919108f7-52d1-4320-9bac-f847db4148a8')$$,
 	$$uuid_generator_advance('017f22e2-79b0-7cc3-18c4-dc0c0c07398f', true)$$, $$uuid_generator_advance('ffffffff-ffff-ffff-ffff-ffffffffffff', true)$$]) AS call;

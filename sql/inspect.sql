@@ -3,7 +3,7 @@ SET TimeZone = 'UTC';
 SET DateStyle = 'ISO';
 
 -- RFC 9562, 4.1, table 1: the variant is in the top bits of byte 8
-SELECT public.uuid_extract_variant(id) AS variant, string_agg(octet8, ' ') AS octet8, count(public.uuid_extract_version(id)) AS versions
+SELECT (public.uuid_inspect(id)).variant, string_agg(octet8, ' ') AS octet8, count(public.uuid_extract_version(id)) AS versions
 FROM unnest('{0,1,2,3,4,5,6,7,8,9,a,b,c,d,e,f}'::text[]) AS octet8,
 	 LATERAL (SELECT ('c232ab00-9414-11ec-' || octet8 || '3c8-9f6bdeced846')::uuid) AS made (id)
 GROUP BY variant ORDER BY octet8;
@@ -23,13 +23,13 @@ FROM (SELECT n, overlay('1ec9414c-232a-6b00-b3c8-9f6bdeced846' PLACING n::text F
 
 -- the first and the last timestamp of each version; the functions named after a version
 -- return NULL for UUIDs of other versions
-SELECT version, public.uuid_extract_timestamp(id), public.uuidv1_timestamp(id) AS v1, public.uuidv6_timestamp(id) AS v6,
+SELECT version, public.uuid_extract_timestamp(id), public.uuidv6_timestamp(id) AS v6,
 	   public.uuidv7_timestamp(id) AS v7, public.uuidv7_timestamp_micros(id) AS v7_micros, public.uuidv8_timestamp(id) AS v8,
 	   public.uuidv8_node_timestamp(id) AS v8_node
 FROM (VALUES ('00000000-0000-0000-8000-000000000000'::uuid), ('ffffffff-ffff-0fff-bfff-ffffffffffff')) AS ends (least),
 	 unnest('{1,2,4,6,7,8}'::text[]) AS version, LATERAL (SELECT overlay(least::text PLACING version FROM 15)::uuid) AS made (id)
 UNION ALL
-SELECT 'none', public.uuid_extract_timestamp(id), public.uuidv1_timestamp(id), public.uuidv6_timestamp(id), public.uuidv7_timestamp(id),
+SELECT 'none', public.uuid_extract_timestamp(id), public.uuidv6_timestamp(id), public.uuidv7_timestamp(id),
 	   public.uuidv7_timestamp_micros(id), public.uuidv8_timestamp(id), public.uuidv8_node_timestamp(id)
 FROM (VALUES ('017f22e2-79b0-7cc3-d8c4-dc0c0c07398f'::uuid)) AS other_variant (id);
 

@@ -9,21 +9,21 @@ FROM pg_settings WHERE name LIKE 'uuid9562.%' ORDER BY name COLLATE "C";
 -- by default, the node of v1 and v6 is random in each UUID, with the multicast bit
 SELECT count(DISTINCT node),
 	   bool_and(get_byte(decode(replace(node::text, ':', ''), 'hex'), 0) & 1 = 1) AS multicast
-FROM (SELECT public.uuid_extract_node(unnest(ARRAY[public.uuidv1(), public.uuidv6()])) FROM generate_series(1, 1000)) AS made (node);
+FROM (SELECT (public.uuid_inspect(unnest(ARRAY[public.uuidv1(), public.uuidv6()]))).node FROM generate_series(1, 1000)) AS made (node);
 
 -- the node is the MAC address of the setting, which accepts all forms of a MAC address that
 -- PostgreSQL's manual lists for type macaddr
-SELECT form, set_config('uuid9562.mac_address', form, false) AS setting, public.uuid_extract_node(public.uuidv1()) AS v1, public.uuid_extract_node(public.uuidv6()) AS v6
+SELECT form, set_config('uuid9562.mac_address', form, false) AS setting, (public.uuid_inspect(public.uuidv1())).node AS v1, (public.uuid_inspect(public.uuidv6())).node AS v6
 FROM unnest('{08:00:2b:01:02:03,08-00-2B-01-02-04,08002b:010205,08002b-010206,0800.2b01.0207,0800-2b01-0208,08002B010209}'::text[]) AS form;
 
 -- the clock sequence stays random with a MAC address
-SELECT count(DISTINCT public.uuid_extract_clock_seq(public.uuidv6())) > 500 AS random FROM generate_series(1, 1000);
+SELECT count(DISTINCT (public.uuid_inspect(public.uuidv6())).clock_seq) > 500 AS random FROM generate_series(1, 1000);
 -- SET LOCAL ends with the transaction
 BEGIN;
 SET LOCAL uuid9562.mac_address = '';
-SELECT public.uuid_extract_node(public.uuidv1()) <> '08:00:2b:01:02:09' AS random;
+SELECT (public.uuid_inspect(public.uuidv1())).node <> '08:00:2b:01:02:09' AS random;
 ROLLBACK;
-SELECT public.uuid_extract_node(public.uuidv6()) = '08:00:2b:01:02:09' AS as_set;
+SELECT (public.uuid_inspect(public.uuidv6())).node = '08:00:2b:01:02:09' AS as_set;
 
 -- the smallest and the greatest node ID
 SELECT node_id, set_config('uuid9562.node_id', node_id, false) IS NOT NULL AS set, public.uuidv8_node_id(public.uuidv8_node())

@@ -104,7 +104,7 @@ uuid9562_define_settings(void)
 							   &mac_address, "",
 							   PGC_USERSET, 0, check_mac_address, assign_mac_address, NULL);
 	DefineCustomIntVariable("uuid9562.node_id",
-							"Sets the node ID used by uuidv8_node() and uuidv8_node_at().",
+							"Sets the node ID used by uuidv8_node().",
 							"-1 means that no node ID is set.",
 							&uuid9562_node_id,
 							UNSET_NODE_ID, UNSET_NODE_ID, UUID_NODE_ID_MAX,

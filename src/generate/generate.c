@@ -1,7 +1,7 @@
 /*
  * generate.c
  *		Generation of UUIDs: for the current time, at random, for a given timestamp,
- *		and from the custom fields of version 8.
+ *		and from given bytes.
  *
  * Each payload for the current time is greater than the previous such payload of its kind
  * in this session (RFC 9562, 6.2).  A rollback does not rewind a generator.
@@ -16,8 +16,7 @@
 PG_FUNCTION_INFO_V1(uuid9562_uuidv4);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv7_shift);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv7_from);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv8_custom_fields);
-PG_FUNCTION_INFO_V1(uuid9562_uuidv8_custom_bytes);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv8_custom);
 
 /* The previous payload of each kind; all zeros before the first one. */
 static UuidPayload previous[UUID_KIND_COUNT];
@@ -132,7 +131,6 @@ uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 /*
  * uuidv6_at(timestamptz) returns uuid
  * uuidv7_at(timestamptz) returns uuid
- * uuidv8_node_at(timestamptz) returns uuid
  * uuidv8_node_at(timestamptz, node_id integer) returns uuid
  *
  * Generate a UUID for a timestamp.  The bits after the time are random, apart from the node or node
@@ -151,8 +149,7 @@ uuid_at(FunctionCallInfo fcinfo, const UuidKind *kind, UuidNodeBits node)
 
 SQL_FUNCTION(uuid9562_uuidv6_at, uuid_at, UUID_V6, uuid9562_node)
 SQL_FUNCTION(uuid9562_uuidv7_at, uuid_at, UUID_V7, uuid_no_node)
-SQL_FUNCTION(uuid9562_uuidv8_node_at, uuid_at, UUID_V8_NODE, uuid9562_own_node_id())
-SQL_FUNCTION(uuid9562_uuidv8_node_at_arg, uuid_at, UUID_V8_NODE, given_node_id(PG_GETARG_INT32(1)))
+SQL_FUNCTION(uuid9562_uuidv8_node_at, uuid_at, UUID_V8_NODE, given_node_id(PG_GETARG_INT32(1)))
 
 /* Maximum number of bytes whose bits all fit into the 74 bits after the milliseconds */
 #define UUIDV7_FROM_BYTES	9
@@ -189,37 +186,7 @@ uuid9562_uuidv7_from(PG_FUNCTION_ARGS)
 	return uuid_datum(7, payload);
 }
 
-/* --- custom fields of version 8 ------------------------------------------------ */
-
-static void
-check_custom_field(const char *name, int64 value, uint64 max)
-{
-	if (value < 0 || (uint64) value > max)
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("value %lld is out of range for %s", (long long) value, name),
-				 errdetail("Valid values are between 0 and %llu.", (unsigned long long) max)));
-}
-
-/*
- * uuidv8_custom(custom_a bigint, custom_b integer, custom_c bigint)
- * returns uuid
- *
- * Return the UUID with the given fields of 48, 12 and 62 bits (RFC 9562, 5.8).
- */
-Datum
-uuid9562_uuidv8_custom_fields(PG_FUNCTION_ARGS)
-{
-	int64		custom_a = PG_GETARG_INT64(0);
-	int32		custom_b = PG_GETARG_INT32(1);
-	int64		custom_c = PG_GETARG_INT64(2);
-	UuidPayload payload = {(uint64) custom_a << UUID_SUBTIME_BITS | custom_b, custom_c};
-
-	check_custom_field("custom_a", custom_a, UUID_FIELD_MAX(UUID_TIME_BITS - UUID_SUBTIME_BITS));
-	check_custom_field("custom_b", custom_b, UUID_SUBTIME_MAX);
-	check_custom_field("custom_c", custom_c, UUID_TAIL_MAX);
-	return uuid_datum(8, payload);
-}
+/* --- from given bytes ------------------------------------------------------- */
 
 /*
  * uuidv8_custom(octets bytea) returns uuid
@@ -228,7 +195,7 @@ uuid9562_uuidv8_custom_fields(PG_FUNCTION_ARGS)
  * 5.8).  The function is meant for hashes that the caller computes.
  */
 Datum
-uuid9562_uuidv8_custom_bytes(PG_FUNCTION_ARGS)
+uuid9562_uuidv8_custom(PG_FUNCTION_ARGS)
 {
 	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
 	size_t		count = VARSIZE_ANY_EXHDR(bytes);

@@ -41,7 +41,7 @@ v8_algorithm(text *name)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unrecognized hash algorithm: \"%s\"", wanted),
 			 errhint("Valid algorithms are \"sha224\", \"sha256\", \"sha384\", and \"sha512\". "
-					 "To use another hash, compute it and pass it to uuidv8_custom(bytea).")));
+					 "To use another hash, compute it and pass it to uuidv8_custom().")));
 }
 
 /*

@@ -5,19 +5,16 @@
 #include "ordered/shared_state.h"
 
 #include "access/htup_details.h"
-#include "access/xlog.h"
 #include "catalog/pg_authid.h"
 #include "funcapi.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/tuplestore.h"
 
 #include "runtime/runtime.h"
 #include "settings.h"
 #include "value/value.h"
 
 PG_FUNCTION_INFO_V1(uuid9562_uuid_generator_stats);
-PG_FUNCTION_INFO_V1(uuid9562_uuid_generator_branches);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_generator_reset);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_generator_advance);
 
@@ -86,41 +83,6 @@ uuid9562_uuid_generator_stats(PG_FUNCTION_ARGS)
 		values[HELD_BY_PREPARED] = TransactionIdGetDatum(proc->xid);
 	}
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values, nulls)));
-}
-
-/*
- * uuid_generator_branches(OUT branch text, OUT until timestamptz) returns setof record
- *
- * Return the branches in the high-water mark, oldest first.  "until" is the floor of the branch
- * (see core/position.h), or NULL if no later branch has begun or is about to begin.
- */
-Datum
-uuid9562_uuid_generator_branches(PG_FUNCTION_ARGS)
-{
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	HighWaterMark mark;
-
-	InitMaterializedSRF(fcinfo, 0);
-	uuid9562_read_mark(&mark, false);
-	if (!RecoveryInProgress())
-	{
-		uuid9562_attach_shared();
-		/* the first use after a startup or promotion will begin a branch */
-		if (!uuid9562_shared->loaded)
-			uuid_branches_lower(&mark.branches, mark.reserved_until);
-	}
-	for (uint64 i = 0; i < mark.branches.count; i++)
-	{
-		const UuidBranch *branch = &mark.branches.branches[i];
-		char	   *name = psprintf("%016llx", (unsigned long long) branch->name);
-		Datum		values[] = {CStringGetTextDatum(name), timestamp_of(branch->floor)};
-
-		/* 0 is the start of a generator that has never been used */
-		bool		nulls[] = {false, branch->floor == UUID_NO_TIME || branch->floor == 0};
-
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-	}
-	return (Datum) 0;
 }
 
 /*

@@ -11,12 +11,12 @@
  * bins in PostgreSQL's histogram.  So this file also estimates how many of the rows in a
  * period have version 7.
  *
- * The comparisons from within_support.c use PostgreSQL's operators, so PostgreSQL itself estimates
+ * The comparisons from support.c use PostgreSQL's operators, so PostgreSQL itself estimates
  * their selectivity.  An estimate for uuid_is_v7 is a factor of at most 1, so it cannot correct a
  * low estimate.  No interface of PostgreSQL changes the estimate of a single comparison:
  * get_relation_stats_hook replaces the statistics for all conditions, and convert_to_scalar() does
  * not support uuid.  But the planner caches the selectivity of each condition in norm_selec of its
- * RestrictInfo.  It estimates uuid_is_v7 first, since within_support.c puts that before the
+ * RestrictInfo.  It estimates uuid_is_v7 first, since support.c puts that before the
  * comparisons.  So the support function of uuid_is_v7 sets norm_selec of all comparisons of the ID,
  * and of all other calls of uuid_is_v7, in the table's conditions and inside their ORs, unless
  * PostgreSQL has already set it.  Then clauselist_selectivity() combines both sides of a period.

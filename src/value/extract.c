@@ -117,10 +117,7 @@ node_id_of(const pg_uuid_t *uuid, bool *isnull)
 
 /*
  * uuid_extract_version(uuid) returns smallint
- * uuid_extract_variant(uuid) returns text
  * uuid_extract_timestamp(uuid) returns timestamptz
- * uuid_extract_clock_seq(uuid) returns integer
- * uuid_extract_node(uuid) returns macaddr
  * uuidv8_node_id(uuid) returns integer
  */
 static pg_attribute_always_inline Datum
@@ -130,10 +127,7 @@ extract(FunctionCallInfo fcinfo, FieldFunction field_of)
 }
 
 SQL_FUNCTION(uuid9562_uuid_extract_version, extract, version_of)
-SQL_FUNCTION(uuid9562_uuid_extract_variant, extract, variant_of)
 SQL_FUNCTION(uuid9562_uuid_extract_timestamp, extract, timestamp_of)
-SQL_FUNCTION(uuid9562_uuid_extract_clock_seq, extract, clock_seq_of)
-SQL_FUNCTION(uuid9562_uuid_extract_node, extract, node_of)
 SQL_FUNCTION(uuid9562_uuidv8_node_id, extract, node_id_of)
 
 /*
@@ -148,11 +142,11 @@ uuid9562_uuid_is_v7(PG_FUNCTION_ARGS)
 }
 
 /*
- * uuidv1_timestamp(uuid) returns timestamptz; the same for v6, v7, v8 and v8_node
+ * uuidv6_timestamp(uuid) returns timestamptz; the same for v7, v8 and v8_node
  * uuidv7_timestamp_micros(uuid) returns timestamptz
  *
- * Return the timestamp, or NULL if the UUID has another version (RFC 9562, 5.1, 5.6 and 5.7).  Its
- * precision is a microsecond in v1, v6 and v8, and a millisecond in v7 and in v8 with a node ID.
+ * Return the timestamp, or NULL if the UUID has another version (RFC 9562, 5.6 and 5.7).  Its
+ * precision is a microsecond in v6 and v8, and a millisecond in v7 and in v8 with a node ID.
  * With micros, the precision of v7 is a microsecond too: the 12 bits after the milliseconds are
  * read as a fraction of a millisecond, as method 3 (RFC 9562, 6.2) writes them.
  *
@@ -169,7 +163,6 @@ kind_timestamp(FunctionCallInfo fcinfo, const UuidKind *kind, bool micros)
 	return timestamp_of_kind(uuid, kind, micros);
 }
 
-SQL_FUNCTION(uuid9562_uuidv1_timestamp, kind_timestamp, UUID_V1, false)
 SQL_FUNCTION(uuid9562_uuidv6_timestamp, kind_timestamp, UUID_V6, false)
 SQL_FUNCTION(uuid9562_uuidv7_timestamp, kind_timestamp, UUID_V7, false)
 SQL_FUNCTION(uuid9562_uuidv8_timestamp, kind_timestamp, UUID_V8, false)

@@ -41,16 +41,16 @@ SELECT set_eq(
 	$$VALUES ('uuidv7_ordered', 'r'), ('uuidv7_guard_trigger', 'r'),
 			 ('uuidv7_horizon', 'r'), ('uuidv7_position', 'r'), ('uuidv7_after', 'r'),
 			 ('uuid_replay_target', 'r'), ('uuid_has_replayed', 'r'),
-			 ('uuid_generator_stats', 'r'), ('uuid_generator_branches', 'r'),
+			 ('uuid_generator_stats', 'r'),
 			 ('uuid_generator_advance', 'u'), ('uuid_generator_reset', 'u'),
 			 ('uuidv7_encrypt', 'r'), ('uuidv7_decrypt', 'r')$$,
 	'every function is parallel safe, except those that use the ordered generator, keys or logs');
 
 SELECT set_eq(
 	$$SELECT proname::text, prosupport::regproc::text FROM members WHERE prosupport <> 0$$,
-	$$VALUES ('uuid_is_v7', 'uuid_is_v7_support'), ('uuidv7_within', 'uuidv7_within_support'),
-			 ('uuidv7_contained_by_period', 'uuidv7_within_support'),
-			 ('period_contains_uuidv7', 'uuidv7_within_support')$$,
+	$$VALUES ('uuid_is_v7', 'uuidv7_support'), ('uuidv7_within', 'uuidv7_support'),
+			 ('uuidv7_contained_by_period', 'uuidv7_support'),
+			 ('period_contains_uuidv7', 'uuidv7_support')$$,
 	'these functions have planner support');
 SELECT set_eq(
 	$$SELECT o.oprname::text, o.oprcode::text, commutator.oprname::text AS commutator

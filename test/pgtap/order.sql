@@ -26,7 +26,7 @@ END
 $$;
 SELECT values_are_in_order(call, method, version, time_of)
 FROM (VALUES
-	('uuidv1()', 'fraction', 1, 'uuidv1_timestamp'),
+	('uuidv1()', 'fraction', 1, 'uuid_extract_timestamp'),
 	('uuidv6()', 'fraction', 6, 'uuidv6_timestamp'),
 	('uuidv7()', 'fraction', 7, 'uuidv7_timestamp'),
 	('uuidv7()', 'counter', 7, 'uuidv7_timestamp'),

@@ -50,6 +50,24 @@ sub new
 
 sub node { return $_[0]{node} }
 
+# Return the branches in the file of a server's high-water mark, oldest first: of each its name, and its
+# floor in seconds since 1970, or undef.
+sub branches
+{
+	my ($node) = @_;
+
+	$node->safe_psql('postgres', 'CHECKPOINT');
+	# after the header of the page and of the record, and the end of the reservation: a count, and three
+	# numbers for each branch
+	my @fields = unpack 'x48 Q/(Q3)', slurp_file($node->data_dir . '/global/9562');
+	my @branches;
+	while (my ($name, $targets, $floor) = splice @fields, 0, 3)
+	{
+		push @branches, [ $name, $floor == ~0 ? undef : $floor / 4096000 ];
+	}
+	return @branches;
+}
+
 # Start a server, by default the server of this object.  The server has a state of its own if
 # turn() was called for its node before.
 sub start

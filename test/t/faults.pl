@@ -59,12 +59,12 @@ sub run_with_fault
 
 my @calls = ('uuidv1()', 'uuidv4()', 'uuidv6()', 'uuidv7()', 'uuidv8()', 'uuidv8_node(1)', "uuidv7('1d')", 'uuidv7_at(now())', 'uuidv6_at(now())',
 	'uuidv7_ordered()', 'uuidv7_horizon()', 'nil_uuid()', "uuid_namespace('dns')",
-	"uuidv3(nil_uuid(), 'a')", "uuidv5(nil_uuid(), '\\x00'::bytea)", "uuidv8_name(nil_uuid(), 'a', 'sha512')", 'uuidv8_custom(1, 2, 3)',
+	"uuidv3(nil_uuid(), 'a')", "uuidv5(nil_uuid(), '\\x00'::bytea)", "uuidv8_name(nil_uuid(), 'a', 'sha512')", "uuidv8_custom('\\x000102030405060708090a0b0c0d0e0f')",
 	'(SELECT count(*) FROM uuid_generator_stats())', "uuidv7_lower_bound('[2026-01-01,)'::tstzrange)", 'uuidv7_lower_bound(now(), true)');
 my %cases = (
 	(map { $_ => "SELECT 'value ' || $_" } @calls),
 	'the fields of a UUID' => "SELECT 'value ' || (uuid_inspect('$id')).version",
-	'the node of a UUID' => "SELECT 'value ' || uuid_extract_node(uuidv6_floor(now()))",
+	'the node of a UUID' => "SELECT 'value ' || (uuid_inspect(uuidv6_floor(now()))).node",
 	'an encryption' => "SELECT 'value ' || uuidv7_encrypt('$id', 'orders')",
 	'a decryption' => "SELECT 'value ' || uuidv7_decrypt('$public_id', 'orders')",
 	'a row' => "INSERT INTO rows DEFAULT VALUES RETURNING 'value'",

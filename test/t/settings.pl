@@ -11,7 +11,7 @@ $node->init;
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION uuid9562');
 
-my $node_of_v6 = 'SELECT public.uuid_extract_node(public.uuidv6())';
+my $node_of_v6 = 'SELECT (public.uuid_inspect(public.uuidv6())).node';
 my $id_of_v8 = 'SELECT public.uuidv8_node_id(public.uuidv8_node())';
 
 # values that are set before the library is loaded

@@ -1,6 +1,6 @@
 /*
- * within_support.c
- *		Planner support of uuidv7_within() and of the operators <@ and @>.
+ * support.c
+ *		Planner support of uuidv7_within(), of the operators <@ and @>, and of uuid_is_v7().
  *
  * The planner itself cannot use an index for "id <@ period".  But it can use an index
  * for comparisons of a column with a value.  It also prunes partitions and matches partial
@@ -33,7 +33,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 
-PG_FUNCTION_INFO_V1(uuid9562_uuidv7_within_support);
+PG_FUNCTION_INFO_V1(uuid9562_uuidv7_support);
 
 /* Return the ID and the period of a call, whose arguments can be in either order. */
 static WithinCall
@@ -53,19 +53,20 @@ within_call(PlannerInfo *root, Oid funcid, List *args)
 	return call;
 }
 
+/* Check whether a function is uuidv7_within() or that of an operator, but not uuid_is_v7(). */
 static bool
-is_supported_by(Oid funcid, void *support)
+is_within_function(Oid funcid, void *support)
 {
-	return get_func_support(funcid) == *(Oid *) support;
+	return get_func_support(funcid) == *(Oid *) support && get_func_nargs(funcid) == 2;
 }
 
 static bool
-has_call_supported_by(Node *node, void *support)
+has_within_call(Node *node, void *support)
 {
 	if (node == NULL)
 		return false;
-	return check_functions_in_node(node, is_supported_by, support) ||
-		expression_tree_walker(node, has_call_supported_by, support);
+	return check_functions_in_node(node, is_within_function, support) ||
+		expression_tree_walker(node, has_within_call, support);
 }
 
 /*
@@ -135,7 +136,7 @@ could_change_grouping(PlannerInfo *root, Oid funcid)
 	foreach(cell, grouped_expressions(root->parse))
 	{
 		if (is_affected_by_rewrite(root->parse, lfirst(cell)) ||
-			has_call_supported_by(lfirst(cell), &support))
+			has_within_call(lfirst(cell), &support))
 			return true;
 	}
 	return false;
@@ -212,16 +213,41 @@ within_as_index_condition(SupportRequestIndexCondition *request)
 	return call.comparisons;
 }
 
-/* This function also supports the functions of the operators <@ and @>. */
+/*
+ * uuidv7_support(internal) returns internal
+ *
+ * Support the planner for uuid_is_v7(), which has one argument, and for uuidv7_within() and the
+ * functions of the operators, which have two.
+ */
 Datum
-uuid9562_uuidv7_within_support(PG_FUNCTION_ARGS)
+uuid9562_uuidv7_support(PG_FUNCTION_ARGS)
 {
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 
 	CHECK_FOR_INTERRUPTS();
-	if (IsA(request, SupportRequestSimplify))
-		PG_RETURN_POINTER(rewrite_within((SupportRequestSimplify *) request));
-	if (IsA(request, SupportRequestIndexCondition))
-		PG_RETURN_POINTER(within_as_index_condition((SupportRequestIndexCondition *) request));
+	if (IsA(request, SupportRequestSelectivity))
+	{
+		SupportRequestSelectivity *estimate = (SupportRequestSelectivity *) request;
+
+		if (list_length(estimate->args) == 1 && !estimate->is_join)
+		{
+			uuid9562_estimate_is_v7(estimate);
+			PG_RETURN_POINTER(request);
+		}
+	}
+	else if (IsA(request, SupportRequestSimplify))
+	{
+		SupportRequestSimplify *simplify = (SupportRequestSimplify *) request;
+
+		if (list_length(simplify->fcall->args) == 2)
+			PG_RETURN_POINTER(rewrite_within(simplify));
+	}
+	else if (IsA(request, SupportRequestIndexCondition))
+	{
+		SupportRequestIndexCondition *match = (SupportRequestIndexCondition *) request;
+
+		if (get_func_nargs(match->funcid) == 2)
+			PG_RETURN_POINTER(within_as_index_condition(match));
+	}
 	PG_RETURN_POINTER(NULL);
 }
