@@ -387,7 +387,7 @@ SEARCHES = {
     "snowflake": "servers.html",
     "kafka": "connectors.html",
     "cdc": "changes.html",
-    "outbox": "incremental-reads.html",
+    "outbox": "outbox.html",
     "duplicate": "formats.html",
     "mongodb": "migrating.html",
     "hide": "public-ids.html",
