@@ -25,7 +25,7 @@ postgresqlBuildExtension (finalAttrs: {
   };
 
   meta = {
-    description = "Generate and inspect RFC 9562 UUIDs, and query UUIDv7 keys by time";
+    description = "Query UUIDv7 keys by time, read table changes, generate RFC 9562 UUIDs";
     homepage = "https://repository.invalid/uuid9562";
     license = lib.licenses.postgresql;
     platforms = postgresql.meta.platforms;
