@@ -14,10 +14,12 @@ FROM pg_extension AS e
 	 LEFT JOIN pg_type AS element ON element.oid = t.typelem
 WHERE e.extname = 'uuid9562' AND coalesce(element.typtype, t.typtype, 'b') <> 'c';
 
-SELECT is_empty(
-	$$SELECT oid::regprocedure FROM members
-	  WHERE prokind = 'f' AND probin IS NOT NULL AND proisstrict = (proname ~ '_(after|position)$' OR (proname ~ '_(lower|upper)_bound$' AND pronargs = 2))$$,
-	'every C function is strict, except those that return the bound for a time, and those of positions');
+SELECT set_eq(
+	$$SELECT proname::text, pronargs::int FROM members WHERE prokind = 'f' AND NOT proisstrict$$,
+	$$VALUES ('uuidv7_lower_bound', 2), ('uuidv7_upper_bound', 2), ('uuidv7_after', 1), ('uuidv7_position', 2),
+			 ('changes_track', 6), ('changes_read', 4), ('changes_done', 2), ('changes_key', 1), ('changes_notice', 1),
+			 ('changes_position_fields', 1), ('changes_purge', 3)$$,
+	'every function is strict, except these');
 SELECT set_eq(
 	$$SELECT proname::text FROM members WHERE NOT has_function_privilege('public', oid, 'EXECUTE')$$,
 	$$VALUES ('uuid_generator_reset'), ('uuid_generator_advance'), ('uuidv7_encrypt'), ('uuidv7_decrypt'),
@@ -36,15 +38,17 @@ SELECT results_eq(
 	$$VALUES ('uuidv7_period')$$,
 	'the extension has no type of its own, except a domain');
 SELECT set_eq(
-	$$SELECT proname::text, proparallel::text FROM members
-	  WHERE proparallel <> CASE WHEN proname ~ '^changes_' AND proname <> 'changes_position_fields' THEN 'u' ELSE 's' END$$,
-	$$VALUES ('uuidv7_ordered', 'r'), ('uuidv7_guard_trigger', 'r'),
-			 ('uuidv7_horizon', 'r'), ('uuidv7_position', 'r'), ('uuidv7_after', 'r'),
-			 ('uuid_replay_target', 'r'), ('uuid_has_replayed', 'r'),
-			 ('uuid_generator_stats', 'r'),
-			 ('uuid_generator_advance', 'u'), ('uuid_generator_reset', 'u'),
-			 ('uuidv7_encrypt', 'r'), ('uuidv7_decrypt', 'r')$$,
-	'every function is parallel safe, except those that use the ordered generator, keys or logs');
+	$$SELECT concat(provolatile, proparallel), proname::text FROM members WHERE concat(provolatile, proparallel) NOT IN ('is', '')$$,
+	$$SELECT kind, name
+	  FROM (VALUES
+		('vs', 'uuidv1 uuidv4 uuidv6 uuidv6_at uuidv7 uuidv7_at uuidv7_next uuidv8 uuidv8_node uuidv8_node_at'),
+		('vr', 'uuidv7_ordered uuidv7_guard_trigger uuid_replay_target uuid_has_replayed uuid_generator_stats'),
+		('sr', 'uuidv7_horizon uuidv7_position uuidv7_after uuidv7_encrypt uuidv7_decrypt'),
+		('su', 'changes_is_log changes_key changes_state changes_waiting'),
+		('vu', 'uuid_generator_advance uuid_generator_reset changes_delete changes_done changes_is_lost changes_log_rows changes_log_trigger '
+			   'changes_notice changes_place changes_purge changes_read changes_register changes_reset changes_track changes_untrack changes_verified')
+	  ) AS kinds (kind, names), string_to_table(names, ' ') AS name$$,
+	'every function is immutable and parallel safe, except these');
 
 SELECT set_eq(
 	$$SELECT proname::text, prosupport::regproc::text FROM members WHERE prosupport <> 0$$,

@@ -5,7 +5,7 @@
 -- PGOPTIONS='-c test.seed=0.5'.
 
 BEGIN;
-SELECT plan(63);
+SELECT plan(66);
 
 SELECT coalesce(nullif(current_setting('test.seed', true), ''), (random() * 2 - 1)::numeric(10,9)::text) AS seed \gset
 SELECT diag('test.seed=' || :'seed');
@@ -194,6 +194,17 @@ RETURN 'SELECT found.no AS id_no, p.no AS period_no
 		FROM periods AS p CROSS JOIN LATERAL (SELECT no FROM ids WHERE public.uuidv7_within(id, (SELECT p.period)) OFFSET 0) AS found';
 SELECT alike(plan_of(by_subquery()), '%Index Cond: %Filter: uuidv7_within%', 'a period from a subquery uses the index');
 SELECT bag_eq(by_subquery(), 'truth', 'a period from a subquery finds the pairs of the definition');
+CREATE TEMP TABLE unordered AS SELECT id FROM ids;
+CREATE INDEX ON unordered USING hash (id);
+CREATE INDEX ON unordered USING brin (id uuid_bloom_ops);
+SELECT unalike(plan_of($$SELECT id FROM unordered WHERE public.uuidv7_within(id, (SELECT '[2026-01-01,2026-01-02)'::tstzrange))$$), '%Cond%',
+			   'a hash index and a bloom index are not used');
+
+-- the rewrite copies an ID of at most 50 nodes: a list, coalesce() and its arguments
+CREATE FUNCTION by_coalesce(count int) RETURNS text
+RETURN format('SELECT id FROM ids WHERE coalesce(id%s) <@ $$[2026-01-01,2026-01-02)$$', repeat(', id', count - 1));
+SELECT unalike(plan_of(by_coalesce(48)), '%<@%', 'an ID of 50 nodes is copied');
+SELECT alike(plan_of(by_coalesce(49)), '%<@%', 'an ID of 51 nodes is not copied');
 
 -- constants: each period as a literal, with and without NOT
 CREATE FUNCTION counts() RETURNS TABLE (no bigint, within bigint, without bigint) LANGUAGE plpgsql AS $$

@@ -220,8 +220,13 @@ foreach my $incident (1 .. 2)
 }
 $server->sql('ALTER SYSTEM SET uuid9562.max_ahead = 7200', 'SELECT pg_reload_conf()');
 $node->poll_query_until('postgres', q{SELECT current_setting('uuid9562.max_ahead') = '2h'}) or die;
-$server->turn(($T + 2 * 86400 + 10 - 7000) . ' 0');
-is($server->error('SELECT public.uuidv7_ordered()'), '', 'values ahead of the clock by less than uuid9562.max_ahead do not warn');
+my $then = $T + 3 * 86400;
+$server->turn("$then 0");
+$server->value;
+$server->turn(($then - 7200) . ' 0');
+is($server->error('SELECT public.uuidv7_ordered()'), '', 'values that are uuid9562.max_ahead ahead of the clock do not warn');
+$server->turn(($then - 7201) . ' 0');
+like($server->error('SELECT public.uuidv7_ordered()'), warning('7201'), 'values that are a second further ahead warn');
 $server->turn('normal');
 
 $node->stop;

@@ -72,6 +72,8 @@ foreach my $what (sort keys %damage)
 		is($out, '', "no value from a file with $what, attempt $attempt");
 		is(scalar(@errors), 3, "uuidv7_ordered(), uuidv7_horizon() and uuid_generator_advance() report the damaged file: $what, attempt $attempt");
 	}
+	like($server->error(q{SET statement_timeout = '100ms'}, 'SELECT public.uuidv7_ordered()', 'SELECT pg_sleep(3)'), qr/canceling statement due to statement timeout/,
+		"a query can be canceled after the error of a file with $what");
 	like($server->sql('SELECT public.uuidv7()'), qr/^[0-9a-f-]{36}$/, "uuidv7() does not need the file with $what");
 	$server->sql('SELECT public.uuid_generator_reset()', "SELECT public.uuid_generator_advance('$first', force => true)");
 	cmp_ok($server->value, 'gt', $first, "a reset and an advance repair a file with $what");

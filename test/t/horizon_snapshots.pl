@@ -169,7 +169,10 @@ sql(q{
 	# the cache has room for 1,000 snapshots, so the last two snapshots displace those of both
 	# cursors: first the newer one, whose horizon was used first
 	in($reader, 'BEGIN', map { ("DECLARE $_ CURSOR FOR SELECT public.uuidv7_horizon() FROM generate_series(1, 3)", 'SELECT take_snapshots(1)') } 'older', 'newer');
-	in($reader, 'FETCH newer', 'FETCH older', 'SELECT take_snapshots(1000)', 'SAVEPOINT s');
+	my @fetched = map { in($reader, "FETCH $_") } 'newer', 'older';
+	in($reader, 'SELECT take_snapshots(998)');
+	is(in($reader, 'FETCH newer') . in($reader, 'FETCH older'), join('', @fetched), 'the cache keeps the horizons of both cursors and 998 other snapshots');
+	in($reader, 'SELECT take_snapshots(1000)', 'SAVEPOINT s');
 	foreach my $cursor ('older', 'newer')
 	{
 		like(refused_in($reader, "FETCH $cursor"), qr/ERROR:  too many snapshots in one transaction/, "the snapshot of the $cursor of two cursors is refused");

@@ -97,6 +97,9 @@ my $unknown = qr/ERROR:  55000: could not determine uuidv7_horizon\(\) because o
 
 # --- transactions prepared before startup ---------------------------------------
 
+# a single slot for prepared transactions is the first and the last one
+$node->append_conf('postgresql.conf', "max_prepared_transactions = 1\n");
+$node->restart;
 sql('BEGIN', q{INSERT INTO events (note) VALUES ('prepared before')}, q{PREPARE TRANSACTION 'before'});
 my $holder = 'SELECT transaction = held_by_prepared, held_since IS NULL, held_by_pid IS NULL FROM pg_prepared_xacts, public.uuid_generator_stats()';
 $node->restart;

@@ -234,6 +234,7 @@ foreach my $case (
 	[ 'a byte order mark', "\xef\xbb\xbf$good", 'The file begins with a byte order mark.' ],
 	[ 'a byte order mark before a comment', "\xef\xbb\xbf# keys\n$good", 'The file begins with a byte order mark.' ],
 	[ 'a bad line of another database', "${good}other orders = $half\n", 'Line 2 has a syntax error.' ],
+	[ 'a database name of 64 bytes', 'd' x 64 . " orders = $keys[0]\n$good", 'Line 1 has a syntax error.' ],
 	[ 'a key name twice', "postgres orders = $keys[0]\nother orders = $keys[1]\npostgres orders = $keys[1]\n", 'Line 3 repeats a key name of the same database.' ],
 	[ '10 MB', $good x (10 * 1024 * 1024 / length $good), 'The file is larger than 1 MB.' ],
 	[ '1 MB and a byte', '#' x (1024 * 1024) . "\n", 'The file is larger than 1 MB.' ])
@@ -258,6 +259,7 @@ finds('a long name', "postgres " . 'x' x 1000 . " = $counting\n", 'x' x 1000);
 finds('other characters', "postgres \"=#'\t\x01 = $counting\n", "\"=#''\t\x01");
 finds('bytes beyond ASCII', "postgres \xc3\xa9t\xc3\xa9 = $counting\n", "\xc3\xa9t\xc3\xa9");
 finds('a database name with spaces and quotes', "a \"b\" = c orders = $counting\n", 'orders', 'a "b" = c');
+finds('a database name of 63 bytes', 'd' x 63 . " orders = $keys[0]\n$good", 'good');
 finds('1 MB', '#' x (1024 * 1024 - length "\n$good") . "\n$good", 'good');
 finds('many keys', join('', map { "postgres key_$_ = " . ($_ == 5000 ? $counting : $keys[0]) . "\n" } 1 .. 10000), 'key_5000');
 foreach my $name ('order', 'orders ', 'ordersx', 'Orders', '', 'x' x 200)
@@ -316,6 +318,8 @@ sub ask
 	return ($out, $err);
 }
 is((ask($session, $encrypt))[0], "$public_id{$counting}\n$public_id{$counting}", 'a session uses the key of the file');
+my $contexts = q{SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'uuid9562 keys'};
+my ($kept) = ask($session, $contexts);
 write_keys("postgres orders = $keys[0]\n");
 is((ask($session, $encrypt))[0], "$public_id{$counting}\n$public_id{$counting}", 'a session keeps its key until a reload');
 reload($session, $late);
@@ -343,6 +347,8 @@ write_keys("postgres orders = $counting\n");
 reload($session, $late);
 is((ask($session, $encrypt))[0], "$public_id{$counting}\n$public_id{$counting}", 'a good file is used again after the next reload');
 is((ask($late, "SELECT public.uuidv7_encrypt('$id', 'orders')"))[0], $public_id{$counting}, 'a session without keys uses the good file too');
+
+is((ask($session, $contexts))[0], $kept, 'a reload frees the old keys');
 
 # a session whose key file has no key for its database
 write_keys("other orders = $counting\n");

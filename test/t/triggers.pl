@@ -86,6 +86,9 @@ foreach my $name (sort keys %generated)
 	refuses("$name after a value of the transaction", 'BEGIN', 'SELECT public.uuidv7_ordered()', "INSERT INTO nullable VALUES ($generated{$name})");
 	refuses("$name in an UPDATE", 'BEGIN', 'INSERT INTO nullable SELECT public.uuidv7_ordered()', "UPDATE nullable SET id = $generated{$name}");
 }
+accepts('an UPDATE of a row whose ID is NULL', 'ALTER TABLE nullable DISABLE TRIGGER guard', 'INSERT INTO nullable VALUES (NULL)',
+	'ALTER TABLE nullable ENABLE TRIGGER guard', 'UPDATE nullable SET id = NULL');
+refuses('a value of uuidv7() in the UPDATE of such a row', 'UPDATE nullable SET id = public.uuidv7()');
 
 # The bits of a v7 UUID of this transaction, with another version or variant.
 refuses("an ID of this transaction with $_->[0]", 'BEGIN',
