@@ -53,6 +53,16 @@ text_is_read_back(void **state)
 	}
 }
 
+static void
+checksum_is_that_of_fowler_noll_and_vo(void **state)
+{
+	(void) state;
+	/* vectors of FNV-1a with 32 bits */
+	assert_int_equal(uuid_sealed_checksum("", 0), 0x811c9dc5);
+	assert_int_equal(uuid_sealed_checksum("a", 1), 0xe40c292c);
+	assert_int_equal(uuid_sealed_checksum("foobar", 6), 0xbf9cf968);
+}
+
 /* The checksum detects each changed character, and each shorter text. */
 static void
 changed_text_is_refused(void **state)
@@ -66,8 +76,11 @@ changed_text_is_refused(void **state)
 	for (size_t i = 0; i < length; i++)
 	{
 		char		original = text[i];
+		char	   *shorter = memcpy(malloc(i + 1), text, i);
 
-		assert_false(uuid_position_read(&back, text, i));
+		/* a sanitizer finds a read far behind the text */
+		assert_false(uuid_position_read(&back, shorter, i));
+		free(shorter);
 		for (int c = 0; c < 256; c++)
 		{
 			text[i] = (char) c;
@@ -106,6 +119,22 @@ oldest_branch_is_forgotten(void **state)
 	assert_null(uuid_branches_find(&all, 1));
 	assert_int_equal(uuid_branches_find(&all, 2)->name, 2);
 	assert_int_equal(uuid_branches_find(&all, UUID_BRANCH_MAX + 1)->name, UUID_BRANCH_MAX + 1);
+}
+
+static void
+lowered_floors_are_reported(void **state)
+{
+	UuidBranches all = {0};
+
+	(void) state;
+	assert_false(uuid_branches_lower(&all, 5));
+	uuid_branches_add(&all, 1);
+	assert_true(uuid_branches_lower(&all, 5));
+	assert_false(uuid_branches_lower(&all, 5));
+	uuid_branches_add(&all, 2);
+	assert_true(uuid_branches_lower(&all, 6));
+	assert_int_equal(all.branches[0].floor, 5);
+	assert_int_equal(all.branches[1].floor, 6);
 }
 
 static void
@@ -537,9 +566,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_is_read_back),
+		cmocka_unit_test(checksum_is_that_of_fowler_noll_and_vo),
 		cmocka_unit_test(changed_text_is_refused),
 		cmocka_unit_test(text_with_another_number_of_words_is_refused),
 		cmocka_unit_test(oldest_branch_is_forgotten),
+		cmocka_unit_test(lowered_floors_are_reported),
 		cmocka_unit_test(full_position_forgets_the_branch_visited_longest_ago),
 		cmocka_unit_test(no_history_misses_a_row),
 		cmocka_unit_test(restarts_deliver_no_row_twice),

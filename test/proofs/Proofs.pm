@@ -77,8 +77,7 @@ sub compile
 {
 	my ($self, $file) = @_;
 
-	run("goto-cc -std=gnu11 -Wall -Wextra -Werror -I$self->{root}/src/core -o $self->{folder}/$file.goto " .
-		"$self->{root}/test/proofs/$file.c $self->{root}/src/core/random_buffer.c");
+	run("goto-cc -std=gnu11 -Wall -Wextra -Werror -I$self->{root}/src/core -o $self->{folder}/$file.goto $self->{root}/test/proofs/$file.c");
 }
 
 # Return the processor time of the programs that have been run.  Unlike the time that elapses, it
@@ -99,13 +98,6 @@ sub decide
 	my $begin = seconds();
 	my $path = '';
 
-	if (my @replaced = $options =~ /--replace (\w+:\w+)/g)
-	{
-		my $calls = join ' ', map { "--replace-calls $_" } @replaced;
-		run("goto-instrument $calls $program $self->{folder}/replaced.goto");
-		$program = "$self->{folder}/replaced.goto";
-		$options =~ s/--replace \w+:\w+//g;
-	}
 	$options .= ' --unsigned-overflow-check' if $options !~ s/--wraps//;
 	$path = "PATH=$self->{folder}/integers:\$PATH" if $options =~ s/--integers/--cvc5/;
 	my $output = `ulimit -t $limit; $path cbmc $program --function $name @checks $options 2>&1`;
@@ -115,35 +107,26 @@ sub decide
 	return ($verdict eq 'SUCCESSFUL', $output, seconds() - $begin);
 }
 
-# Return the functions of src/core.
+# Return the functions of the headers that have a file of properties.
 sub core_functions
 {
 	my $self = shift;
 
-	return map { content($_) =~ /^(uuid_\w+)\(/mg } glob "$self->{root}/src/core/*.[ch]";
+	return map { content("$self->{root}/src/core/$_.h") =~ /^(uuid_\w+)\(/mg } $self->files;
 }
 
 # Return the functions of src/core that a property of a compiled file calls, directly or not.
 sub reached
 {
 	my ($self, $file) = @_;
-	my %reached;
-
 	my $graph = run("goto-instrument --call-graph $self->{folder}/$file.goto");
-	foreach my $property ($self->properties($file))
-	{
-		my ($name, $options) = @$property;
-		my %replaced = $options =~ /--replace (\w+):(\w+)/g;
-		my %calls;
-		my @next = ($name);
-		my %seen;
+	my @next = map { $_->[0] } $self->properties($file);
+	my (%calls, %reached);
 
-		push @{ $calls{$1} }, $replaced{$2} // $2 while $graph =~ /^(\w+) -> (\w+)$/mg;
-		while (defined(my $function = shift @next))
-		{
-			push @next, @{ $calls{$function} // [] } if !$seen{$function}++;
-		}
-		$reached{$_} = 1 foreach keys %seen;
+	push @{ $calls{$1} }, $2 while $graph =~ /^(\w+) -> (\w+)$/mg;
+	while (defined(my $function = shift @next))
+	{
+		push @next, @{ $calls{$function} // [] } if !$reached{$function}++;
 	}
 	return keys %reached;
 }

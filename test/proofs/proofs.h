@@ -5,13 +5,11 @@
  * A property is a function without arguments.  proofs.pl lets CBMC decide whether an assertion of
  * the property can fail for any values that the functions below can return, and whether anything
  * that the property calls overflows, shifts too far or accesses memory out of bounds.  The comment
- * before a property may end with options of CBMC, in brackets, and with three more options:
+ * before a property may end with options of CBMC, in brackets, and with two more options:
  *
  *	--integers		translate the property to a problem of integers, and let cvc5 decide it.  This
  *					is fast where a property divides or multiplies by constants.
  *	--wraps			accept unsigned overflow, where the code uses it
- *	--replace A:B	call function B of the file of properties instead of function A of src/core.
- *					A has a property of its own, and B returns any result that A can return.
  */
 #ifndef UUID9562_PROOFS_H
 #define UUID9562_PROOFS_H
@@ -29,9 +27,7 @@ extern uint8_t nondet_uint8(void);
 extern uint32_t nondet_uint32(void);
 extern uint64_t nondet_uint64(void);
 extern int64_t nondet_int64(void);
-extern size_t nondet_size(void);
 extern int	nondet_int(void);
-extern char nondet_char(void);
 extern bool nondet_bool(void);
 
 #define assume(condition) __CPROVER_assume(condition)
@@ -51,13 +47,6 @@ any_bytes(uint8_t *bytes, int count)
 {
 	for (int i = 0; i < count; i++)
 		bytes[i] = nondet_uint8();
-}
-
-static inline void
-any_chars(char *string, int count)
-{
-	for (int i = 0; i < count; i++)
-		string[i] = nondet_char();
 }
 
 static inline uint64_t
@@ -82,19 +71,6 @@ static inline bool
 same_payload(UuidPayload a, UuidPayload b)
 {
 	return a.time == b.time && a.tail == b.tail;
-}
-
-static inline bool
-is_hexadecimal(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-/* Return the value of a hexadecimal digit. */
-static inline int
-value_of(char c)
-{
-	return c <= '9' ? c - '0' : c <= 'F' ? c - 'A' + 10 : c - 'a' + 10;
 }
 
 static inline bool

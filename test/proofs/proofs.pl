@@ -1,8 +1,8 @@
-# Prove the properties of src/core in this folder, for all values.
+# Prove the properties of headers of src/core in this folder, for all values.
 #
 #	perl test/proofs/proofs.pl [PART OF A NAME]
 #
-# CBMC decides each property.  Then check that the properties reach each function of src/core.
+# CBMC decides each property.  Then check that the properties reach each function of these headers.
 use strict;
 use warnings FATAL => 'all';
 
@@ -38,6 +38,6 @@ foreach my $file ($proofs->files)
 	$seconds += $in_file;
 }
 my @missing = grep { !$reached{$_} } $proofs->core_functions;
-is("@missing", '', 'the properties reach each function of src/core') if !defined $only;
+is("@missing", '', 'the properties reach each function of their headers') if !defined $only;
 note(sprintf 'all proofs: %.0f s', $seconds);
 done_testing();
