@@ -8,10 +8,10 @@
  * After a startup, the generator skips all values that were reserved before.
  *
  * A slow disk must not stop the sessions that need a value.  So an extension allows for the time
- * that the last flush took, and while other processes flush WAL, sessions leave the extension to
- * them and look again later.  If the reservation ends before, values continue in its last quarter
- * of a second, so their times are earlier than the clock.  Sessions wait only at the first use
- * after startup or a reset, or if a value would be more than MAX_LATE_SECONDS late.
+ * that the last flush took.  If another process is flushing WAL, sessions leave the extension to it
+ * or to a later flush, and look again soon.  If the reservation ends before, values continue in its
+ * last quarter of a second, so their times are earlier than the clock.  All sessions wait only at
+ * the first use after startup or a reset, or if a value would be more than MAX_LATE_SECONDS late.
  *
  * Each reset, and the first use of an ordered function after startup or promotion, begins a new
  * branch (see core/position.h).  First, the floors of older branches are lowered to the start of
@@ -34,15 +34,8 @@
 /* After this time, a session looks again whether an extension has been flushed. */
 #define LOOK_TICKS			(TICKS_PER_SECOND / 100)
 
-/* How long a session that needs a value waits for the flush of another process */
+/* How long a session waits for the flush of another process if no value is reserved */
 #define WAL_LOCK_WAIT_MS	50
-
-/*
- * If the last flush took longer, or another process was seen to flush WAL less than this time ago,
- * sessions leave a flush to other processes.
- */
-#define SLOW_FLUSH_TICKS	(TICKS_PER_SECOND / 10)
-#define LOCKED_TICKS		(TICKS_PER_SECOND / 2)
 
 /* How often a session that waits for mark_lock tries again, if nobody wakes it */
 #define RETRY_MS			1000
@@ -78,6 +71,17 @@ unlock_mark(void)
 	LWLockRelease(&uuid9562_shared->mark_lock);
 	ConditionVariableBroadcast(&uuid9562_shared->mark_released);
 }
+
+/* Run a block of code with mark_lock, and release it even after an error. */
+#define BEGIN_CHANGE_OF_MARK() \
+	lock_mark(); \
+	PG_TRY()
+#define END_CHANGE_OF_MARK() \
+	PG_FINALLY(); \
+	{ \
+		unlock_mark(); \
+	} \
+	PG_END_TRY()
 
 /* Make the generator continue after a payload, unless its previous value is greater. */
 static void
@@ -189,7 +193,6 @@ write_extension(uint64 time, bool allow_late)
 	mark.reserved_until = Max(mark.reserved_until, uuid_clock_v7_later(time, 2 * half));
 	lsn = uuid9562_write_mark(&mark);
 	pg_atomic_fetch_add_u64(&uuid9562_shared->mark_writes, 1);
-	extension->is_slow = extension->flush_ticks > SLOW_FLUSH_TICKS;
 	extension->flush_ticks = 0;
 	if (!uuid9562_shared->loaded)
 	{
@@ -205,45 +208,24 @@ write_extension(uint64 time, bool allow_late)
 				 state.late_until);
 }
 
-static bool
-wal_is_locked(void)
-{
-	if (!LWLockConditionalAcquire(WALWriteLock, LW_SHARED))
-		return true;
-	LWLockRelease(WALWriteLock);
-	return false;
-}
-
-/*
- * Check whether a flush of the extension now would wait for another process.  Right after a flush,
- * another process can be about to begin the next one, perhaps without this extension.
- */
-static bool
-others_flush(uint64 now)
-{
-	Extension  *extension = &uuid9562_shared->extension;
-
-	if (wal_is_locked())
-		extension->locked_at = now;
-	return now - extension->locked_at < LOCKED_TICKS;
-}
-
 /* Wait until no other process is flushing WAL.  Return false if that takes too long. */
 static bool
-wait_for_wal(void)
+wait_for_wal(int max_ms)
 {
-	for (int ms = 0; ms < WAL_LOCK_WAIT_MS; ms++)
+	for (int ms = 0; !LWLockConditionalAcquire(WALWriteLock, LW_SHARED); ms++)
 	{
-		if (!wal_is_locked())
-			return true;
+		if (ms >= max_ms)
+			return false;
 		pg_usleep(1000);
 	}
-	return false;
+	LWLockRelease(WALWriteLock);
+	return true;
 }
 
 /*
- * If the extension has been flushed, use it.  Otherwise flush it first, unless other processes
- * flush WAL slowly.  Then values can be late.  With "needed", no value is reserved.
+ * If the extension has been flushed, use it.  Otherwise flush it first, unless another process is
+ * flushing WAL.  Then values can be late.  With "needed", no value is reserved, so first wait a
+ * moment for that process.
  */
 static void
 use_extension(bool needed)
@@ -255,7 +237,7 @@ use_extension(bool needed)
 	Assert(LWLockHeldByMeInMode(&uuid9562_shared->mark_lock, LW_EXCLUSIVE));
 	if (GetFlushRecPtr(NULL) < extension->lsn)
 	{
-		if (needed ? !wait_for_wal() : extension->is_slow || others_flush(now))
+		if (!wait_for_wal(needed ? WAL_LOCK_WAIT_MS : 0))
 		{
 			/* look again soon, and at the end of the reservation */
 			set_reserved(reserved_until, Min(now + LOOK_TICKS, reserved_until - LATE_TICKS),
@@ -314,19 +296,14 @@ uuid9562_prepare_generator(void)
 		pg_read_barrier();
 		return;
 	}
-	lock_mark();
-	PG_TRY();
+	BEGIN_CHANGE_OF_MARK();
 	{
 		if (load_mark(&mark))
 			XLogFlush(uuid9562_write_mark(&mark));
 		if (!uuid9562_shared->loaded)
 			publish_branch(random_bits() | 1);	/* not 0 */
 	}
-	PG_FINALLY();
-	{
-		unlock_mark();
-	}
-	PG_END_TRY();
+	END_CHANGE_OF_MARK();
 }
 
 /* Check whether there are values whose time is earlier than the given time of the clock. */
@@ -365,19 +342,14 @@ uuid9562_extend_reservation(uint64 time, bool needed)
 		if (uuid9562_shared->extension.lsn != InvalidXLogRecPtr)
 			use_extension(still_needed);
 	}
-	PG_FINALLY();
-	{
-		unlock_mark();
-	}
-	PG_END_TRY();
+	END_CHANGE_OF_MARK();
 }
 
 /* Make the generator continue after a payload, even if the server crashes. */
 void
 uuid9562_advance_generator(UuidPayload payload)
 {
-	lock_mark();
-	PG_TRY();
+	BEGIN_CHANGE_OF_MARK();
 	{
 		/*
 		 * Write the mark first.  Once the generator has advanced, a horizon
@@ -389,11 +361,7 @@ uuid9562_advance_generator(UuidPayload payload)
 		use_extension(false);
 		raise_previous(payload);
 	}
-	PG_FINALLY();
-	{
-		unlock_mark();
-	}
-	PG_END_TRY();
+	END_CHANGE_OF_MARK();
 }
 
 /*
@@ -403,15 +371,14 @@ uuid9562_advance_generator(UuidPayload payload)
 void
 uuid9562_reset_generator(void)
 {
-	OrderedGenerator *generator;
 	HighWaterMark mark;
 	uint64		name;
 	uint64		old;
 
-	lock_mark();
-	generator = ordered_generator();
-	PG_TRY();
+	BEGIN_CHANGE_OF_MARK();
 	{
+		OrderedGenerator *generator = ordered_generator();
+
 		name = random_bits() | 1;	/* not 0 */
 		uuid9562_read_mark(&mark, true);
 		/* keep 0, with which uuidv7_horizon() reports that there is no value */
@@ -437,11 +404,7 @@ uuid9562_reset_generator(void)
 		SpinLockRelease(&generator->lock);
 		publish_branch(name);
 	}
-	PG_FINALLY();
-	{
-		unlock_mark();
-	}
-	PG_END_TRY();
+	END_CHANGE_OF_MARK();
 }
 
 /*
@@ -461,8 +424,7 @@ uuid9562_record_branch(uint64 name, uint64 *target)
 	if (target == NULL && pg_atomic_read_u64(&uuid9562_shared->recorded_branch) == name &&
 		uuid_branches_find(&mark.branches, name) != NULL)
 		return InvalidXLogRecPtr;
-	lock_mark();
-	PG_TRY();
+	BEGIN_CHANGE_OF_MARK();
 	{
 		uuid9562_read_mark(&mark, false);
 		entry = find_or_add_entry(&mark, name);
@@ -470,11 +432,7 @@ uuid9562_record_branch(uint64 name, uint64 *target)
 			*target = ++entry->targets;
 		lsn = uuid9562_write_mark(&mark);
 	}
-	PG_FINALLY();
-	{
-		unlock_mark();
-	}
-	PG_END_TRY();
+	END_CHANGE_OF_MARK();
 	/* flush without the lock, so that the generator does not wait */
 	XLogFlush(lsn);
 	pg_atomic_write_u64(&uuid9562_shared->recorded_branch, name);

@@ -73,9 +73,6 @@ typedef struct Extension
 	uint64		reserved_until;
 	uint64		extend_at;
 	uint64		flush_ticks;	/* how long its flush has taken until now */
-	bool		is_slow;		/* was the previous flush slow? */
-	uint64		locked_at;		/* when another process was last seen to flush
-								 * WAL, or 0 */
 } Extension;
 
 /*

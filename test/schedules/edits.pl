@@ -308,7 +308,7 @@ my @reservation = (
 	],
 	[
 		'a failed write keeps the lock', 'a write fails',
-		"\tPG_FINALLY();\n\t{\n\t\tunlock_mark();\n\t}\n\tPG_END_TRY();\n}\n\n/* Make the generator continue after" => "\tPG_CATCH();\n\t{\n\t\tPG_RE_THROW();\n\t}\n\tPG_END_TRY();\n\tunlock_mark();\n}\n\n/* Make the generator continue after"
+		"\tPG_FINALLY(); \\\n\t{ \\\n\t\tunlock_mark(); \\\n\t} \\\n\tPG_END_TRY()\n" => "\tPG_CATCH(); \\\n\t{ \\\n\t\tPG_RE_THROW(); \\\n\t} \\\n\tPG_END_TRY(); \\\n\tunlock_mark()\n"
 	],
 );
 
