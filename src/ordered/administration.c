@@ -18,14 +18,6 @@ PG_FUNCTION_INFO_V1(uuid9562_uuid_generator_stats);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_generator_reset);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_generator_advance);
 
-static Datum
-timestamp_of(uint64 time)
-{
-	int64		unix_micros = uuid_clock_unix_micros(UUID_CLOCK_V7, time);
-
-	return TimestampTzGetDatum(unix_micros_to_timestamptz(unix_micros));
-}
-
 /* Check whether pg_stat_activity would show details of a process to the current role. */
 static bool
 is_visible(const PGPROC *proc)
@@ -49,20 +41,17 @@ uuid9562_uuid_generator_stats(PG_FUNCTION_ARGS)
 	};
 	Datum		values[COLUMNS] = {0};
 	bool		nulls[COLUMNS] = {false};
-	TupleDesc	tupdesc;
 	GeneratorState state;
 	uint64		held_time;
 	int			holder;
 
-	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	uuid9562_attach_shared();
 	state = uuid9562_generator_state();
 	holder = uuid9562_find_holder(&held_time);
 
 	/* NULL before the first value after startup, and directly after a reset */
 	nulls[LAST_TIMESTAMP] = state.generated == 0 || state.reserved_until == 0;
-	values[LAST_TIMESTAMP] = timestamp_of(state.previous.time);
+	values[LAST_TIMESTAMP] = ticks_timestamptz(UUID_CLOCK_V7, state.previous.time);
 	values[GENERATED] = Int64GetDatum(state.generated);
 	values[AHEAD_OF_CLOCK] = Int64GetDatum(state.ahead_of_clock);
 	values[MARK_WRITES] = Int64GetDatum(pg_atomic_read_u64(&uuid9562_shared->mark_writes));
@@ -73,7 +62,7 @@ uuid9562_uuid_generator_stats(PG_FUNCTION_ARGS)
 		bool		prepared = holder >= FIRST_PREPARED_XACT_PROC_NUMBER;
 
 		nulls[HELD_SINCE] = held_time == UUID_NO_TIME;
-		values[HELD_SINCE] = timestamp_of(held_time);
+		values[HELD_SINCE] = ticks_timestamptz(UUID_CLOCK_V7, held_time);
 		/* also NULL if only finished transactions hold the horizon */
 		nulls[HELD_BY_PID] = prepared || !is_visible(proc) ||
 			pg_atomic_read_u64(&slot_of(proc)->first) == UUID_NO_TIME;
@@ -82,7 +71,7 @@ uuid9562_uuid_generator_stats(PG_FUNCTION_ARGS)
 		nulls[HELD_BY_PREPARED] = !prepared || !TransactionIdIsValid(proc->xid);
 		values[HELD_BY_PREPARED] = TransactionIdGetDatum(proc->xid);
 	}
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values, nulls)));
+	return row_datum(fcinfo, values, nulls);
 }
 
 /*
@@ -119,15 +108,13 @@ uuid9562_uuid_generator_advance(PG_FUNCTION_ARGS)
 	if (uuid_layout_version(id->data) != UUID_V7->version)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot advance the generator to UUID %s",
-						DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(id)))),
+				 errmsg("cannot advance the generator to UUID %s", uuid_string(id)),
 				 errhint("uuid_generator_advance() accepts UUIDs of version 7.")));
 	if (ahead > uuid9562_max_ahead && !force)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("UUID %s is %lld seconds ahead of the system clock",
-						DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(id))),
-						(long long) ahead),
+						uuid_string(id), (long long) ahead),
 				 errdetail("uuidv7_ordered() would continue from this value until the clock catches up."),
 				 errhint("Check the system clock. To advance the generator anyway, pass \"force => true\".")));
 	uuid9562_advance_generator(payload);

@@ -36,48 +36,43 @@ PG_FUNCTION_INFO_V1(uuid9562_uuid_has_replayed);
 /* The name in the text of a replay target */
 #define TARGET_NAME		"target"
 
-pg_noreturn static void
-report_syntax(bool is_target, text *given)
+/*
+ * Read a position or a replay target.  Raise an error for other texts, and for those of another
+ * database.
+ */
+static void
+read_text(UuidSealed *sealed, bool is_target, text *given)
 {
 	const char *string = VARDATA_ANY(given);
-	int			length = pg_mbcliplen(string, VARSIZE_ANY_EXHDR(given), 100);
+	const int	length = VARSIZE_ANY_EXHDR(given);
+	char	   *database;
 
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-			 is_target ? errmsg("invalid input syntax for UUID target: \"%.*s\"", length, string) :
-			 errmsg("invalid input syntax for UUID position: \"%.*s\"", length, string),
-			 is_target ? errhint("Pass, without changes, the text that uuid_replay_target() has returned.") :
-			 errhint("Pass, without changes, the text that uuidv7_position() has returned, or NULL before the first one.")));
-}
+	if (is_target ?
+		!uuid_sealed_read(TARGET_NAME, string, length, sealed) || sealed->count != 2 :
+		!uuid_position_read(sealed, string, length))
+	{
+		const int	shown = pg_mbcliplen(string, length, 100);
 
-/* Raise an error if a position or replay target was computed in another database. */
-static void
-check_database(bool is_target, Oid database)
-{
-	char	   *name;
-
-	if (database == MyDatabaseId)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 is_target ? errmsg("invalid input syntax for UUID target: \"%.*s\"", shown, string) :
+				 errmsg("invalid input syntax for UUID position: \"%.*s\"", shown, string),
+				 is_target ? errhint("Pass, without changes, the text that uuid_replay_target() has returned.") :
+				 errhint("Pass, without changes, the text that uuidv7_position() has returned, or NULL before the first one.")));
+	}
+	if (sealed->database == MyDatabaseId)
 		return;
-	name = get_database_name(database);
+	database = get_database_name(sealed->database);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 is_target && name ? errmsg("UUID target was computed in database \"%s\"", name) :
-			 is_target ? errmsg("UUID target was computed in database with OID %u", database) :
-			 name ? errmsg("UUID position was computed in database \"%s\"", name) :
-			 errmsg("UUID position was computed in database with OID %u", database),
+			 is_target && database ? errmsg("UUID target was computed in database \"%s\"", database) :
+			 is_target ? errmsg("UUID target was computed in database with OID %u", sealed->database) :
+			 database ? errmsg("UUID position was computed in database \"%s\"", database) :
+			 errmsg("UUID position was computed in database with OID %u", sealed->database),
 			 errhint("Use it only in the database in which it was computed, because each database has its own horizon.")));
 }
 
 /* --- positions ------------------------------------------------------------------ */
-
-/* Read a position.  Raise an error for other texts, and for a position of another database. */
-static void
-read_position(UuidSealed *position, text *given)
-{
-	if (!uuid_position_read(position, VARDATA_ANY(given), VARSIZE_ANY_EXHDR(given)))
-		report_syntax(false, given);
-	check_database(false, position->database);
-}
 
 /* Return the branch of a snapshot.  If the high-water mark has no entry for it, add one. */
 static uint64
@@ -127,7 +122,7 @@ uuid9562_uuidv7_position(PG_FUNCTION_ARGS)
 	size_t		length;
 
 	if (!PG_ARGISNULL(1))
-		read_position(&position, PG_GETARG_TEXT_PP(1));
+		read_text(&position, false, PG_GETARG_TEXT_PP(1));
 	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 	if (PG_ARGISNULL(0))
@@ -139,8 +134,7 @@ uuid9562_uuidv7_position(PG_FUNCTION_ARGS)
 	if (memcmp(id, limit, UUID_LEN) > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("UUID %s is greater than uuidv7_horizon()",
-						DatumGetCString(DirectFunctionCall1(uuid_out, PG_GETARG_DATUM(0)))),
+				 errmsg("UUID %s is greater than uuidv7_horizon()", uuid_string(PG_GETARG_UUID_P(0))),
 				 errhint("Compute the position in the query that returns the rows, and read only rows below uuidv7_horizon().")));
 	/* the ID can be the horizon itself, which a later value can equal */
 	uuid_layout_pack(limit, UUID_V7->version, uuid_payload_before(horizon.time));
@@ -168,7 +162,7 @@ uuid9562_uuidv7_after(PG_FUNCTION_ARGS)
 	memset(after->data, 0, UUID_LEN);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_UUID_P(after);
-	read_position(&position, PG_GETARG_TEXT_PP(0));
+	read_text(&position, false, PG_GETARG_TEXT_PP(0));
 	if (!uuid_position_after(&position, known_branches(cached), after->data))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -227,14 +221,11 @@ uuid9562_uuid_replay_target(PG_FUNCTION_ARGS)
 	char		string[UUID_SEALED_TEXT_MAX + 1];
 	Datum		values[2];
 	bool		nulls[2] = {false, false};
-	TupleDesc	tupdesc;
 
-	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	values[1] = LSNGetDatum(uuid9562_record_branch(cached->branch, &sealed.words[1]));
 	uuid_sealed_write(TARGET_NAME, &sealed, string);
 	values[0] = CStringGetTextDatum(string);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values, nulls)));
+	return row_datum(fcinfo, values, nulls);
 }
 
 /*
@@ -247,15 +238,11 @@ uuid9562_uuid_replay_target(PG_FUNCTION_ARGS)
 Datum
 uuid9562_uuid_has_replayed(PG_FUNCTION_ARGS)
 {
-	text	   *given = PG_GETARG_TEXT_PP(0);
 	const UuidBranch *branch;
 	HighWaterMark mark;
 	UuidSealed	sealed;
 
-	if (!uuid_sealed_read(TARGET_NAME, VARDATA_ANY(given), VARSIZE_ANY_EXHDR(given), &sealed) ||
-		sealed.count != 2)
-		report_syntax(true, given);
-	check_database(true, sealed.database);
+	read_text(&sealed, true, PG_GETARG_TEXT_PP(0));
 	if (IsolationUsesXactSnapshot())
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),

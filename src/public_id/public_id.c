@@ -39,8 +39,7 @@ permute(FunctionCallInfo fcinfo, bool encrypt)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 encrypt ? errmsg("cannot encrypt UUID that is not version 7") :
-				 errmsg("invalid public ID: \"%s\"",
-						DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(given)))),
+				 errmsg("invalid public ID: \"%s\"", uuid_string(given)),
 				 encrypt ? errhint("Test the ID with uuid_is_v7() first.") :
 				 errdetail("A public ID is a version 4 UUID.")));
 	key = uuid9562_find_key(PG_GETARG_TEXT_PP(1));

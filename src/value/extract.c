@@ -7,8 +7,6 @@
  */
 #include "value/value.h"
 
-#include "access/htup_details.h"
-#include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/inet.h"
 
@@ -53,11 +51,11 @@ static pg_attribute_always_inline Datum
 timestamp_of_kind(const pg_uuid_t *uuid, const UuidKind *kind, bool micros)
 {
 	uint64		ticks = uuid_layout_unpack(uuid->data, kind->version).time;
-	int64		unix_micros = micros ? uuid_clock_v7_unix_micros(ticks) :
-		uuid_clock_unix_micros(kind->clock, ticks);
 
 	Assert(!micros || kind->clock == UUID_CLOCK_V7);
-	return TimestampTzGetDatum(unix_micros_to_timestamptz(unix_micros));
+	return micros ?
+		TimestampTzGetDatum(unix_micros_to_timestamptz(uuid_clock_v7_unix_micros(ticks))) :
+		ticks_timestamptz(kind->clock, ticks);
 }
 
 /* Return the timestamp.  It is NULL if RFC 9562 does not define one for the version. */
@@ -186,15 +184,13 @@ uuid9562_uuidv7_ordinal(PG_FUNCTION_ARGS)
 	if (unlikely(uuid_layout_version(uuid->data) != 7))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("UUID %s has no ordinal",
-						DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(uuid)))),
+				 errmsg("UUID %s has no ordinal", uuid_string(uuid)),
 				 errdetail("Only version 7 UUIDs have an ordinal."),
 				 errhint("Test the ID with uuid_is_v7() first.")));
 	if (unlikely(ordinal > PG_INT64_MAX))
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("ordinal of UUID %s is out of range for type bigint",
-						DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(uuid)))),
+				 errmsg("ordinal of UUID %s is out of range for type bigint", uuid_string(uuid)),
 				 errdetail("UUIDs have ordinals until the year 6429.")));
 	PG_RETURN_INT64((int64) ordinal);
 }
@@ -213,13 +209,8 @@ uuid9562_uuid_inspect(PG_FUNCTION_ARGS)
 	};
 	Datum		values[lengthof(fields)];
 	bool		nulls[lengthof(fields)];
-	TupleDesc	tupdesc;
-
-	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	tupdesc = BlessTupleDesc(tupdesc);
 
 	for (size_t i = 0; i < lengthof(fields); i++)
 		values[i] = fields[i] (PG_GETARG_UUID_P(0), &nulls[i]);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls)));
+	return row_datum(fcinfo, values, nulls);
 }

@@ -173,7 +173,6 @@ uuid9562_uuidv7_timestamp_from_text(PG_FUNCTION_ARGS)
 {
 	char	   *string = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	pg_uuid_t  *uuid = DatumGetUUIDP(DirectFunctionCall1(uuid_in, CStringGetDatum(string)));
-	uint64		ticks = uuid_layout_unpack(uuid->data, 7).time;
 
-	PG_RETURN_TIMESTAMPTZ(unix_micros_to_timestamptz(uuid_clock_unix_micros(UUID_CLOCK_V7, ticks)));
+	return ticks_timestamptz(UUID_CLOCK_V7, uuid_layout_unpack(uuid->data, 7).time);
 }

@@ -10,7 +10,10 @@
 
 #include "compat.h"
 
+#include "access/htup_details.h"
 #include "common/int.h"
+#include "funcapi.h"
+#include "utils/fmgrprotos.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
@@ -30,6 +33,13 @@ unix_micros_to_timestamptz(int64 unix_micros)
 
 	Assert(IS_VALID_TIMESTAMP(timestamp));
 	return timestamp;
+}
+
+/* Convert a time field to timestamptz, rounded down as by uuid_clock_unix_micros(). */
+static inline Datum
+ticks_timestamptz(UuidClock clock, uint64 ticks)
+{
+	return TimestampTzGetDatum(unix_micros_to_timestamptz(uuid_clock_unix_micros(clock, ticks)));
 }
 
 /*
@@ -73,6 +83,24 @@ uuid_datum(int version, UuidPayload payload)
 
 	uuid_layout_pack(uuid->data, version, payload);
 	return UUIDPGetDatum(uuid);
+}
+
+/* Return the text of a UUID, for messages. */
+static inline char *
+uuid_string(const pg_uuid_t *uuid)
+{
+	return DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(uuid)));
+}
+
+/* Return the row of a function that is declared to return one. */
+static inline Datum
+row_datum(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
+{
+	TupleDesc	tupdesc;
+
+	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values, nulls));
 }
 
 pg_noreturn extern void uuid9562_timestamp_out_of_range(const UuidKind *kind,
