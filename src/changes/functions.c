@@ -370,6 +370,6 @@ uuid9562_changes_is_lost(PG_FUNCTION_ARGS)
 {
 	uint64		branch = strtou64(text_to_cstring(PG_GETARG_TEXT_PP(0)), NULL, 16);
 
-	PG_RETURN_BOOL(uuid9562_branch_is_left_before(branch, PG_GETARG_UUID_P(1)->data) ||
+	PG_RETURN_BOOL(uuid9562_branch_ended_before(branch, PG_GETARG_UUID_P(1)->data) ||
 				   wal_is_lost(branch, PG_GETARG_INT64(2), PG_GETARG_LSN(3)));
 }

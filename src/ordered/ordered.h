@@ -12,6 +12,6 @@
 extern void uuid9562_prepare_ordered(void);
 extern UuidPayload uuid9562_next_ordered(void);
 extern uint64 uuid9562_snapshot_branch(bool record);
-extern bool uuid9562_branch_is_left_before(uint64 name, const uint8 *id);
+extern bool uuid9562_branch_ended_before(uint64 name, const uint8 *id);
 
 #endif							/* UUID9562_ORDERED_H */

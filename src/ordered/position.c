@@ -179,17 +179,21 @@ uuid9562_uuidv7_after(PG_FUNCTION_ARGS)
 uint64
 uuid9562_snapshot_branch(bool record)
 {
-	CachedHorizon *cached = uuid9562_snapshot_state("changes_read");
+	CachedHorizon *cached = uuid9562_snapshot_state("changes_place");
 
 	return record ? recorded_branch(cached) : cached->branch;
 }
 
 /*
- * Check whether a later branch begins before an ID of a branch, or the server does not know the
- * branch.  Then what a reader has read up to the ID can be lost, or more can follow below the ID.
+ * Check whether a branch has ended before an ID, or is unknown to this server.
+ *
+ * A branch consists of the values that a server generates between two starts of its generator; see
+ * core/position.h.  It ends where the next branch begins, for example when a standby is promoted.
+ * So after its end, this server can lack rows that were read on the branch, and it can insert new
+ * rows with smaller IDs.
  */
 bool
-uuid9562_branch_is_left_before(uint64 name, const uint8 *id)
+uuid9562_branch_ended_before(uint64 name, const uint8 *id)
 {
 	HighWaterMark mark;
 	const UuidBranch *branch;
