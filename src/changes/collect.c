@@ -466,32 +466,40 @@ at_transaction_event(XactEvent event, void *arg)
 	}
 }
 
+/*
+ * Subtransaction callback: remove the runs of a subtransaction that rolls back, and give the runs
+ * of one that commits to its parent.
+ *
+ * These runs are the last ones of the buffer, because the older runs belong to the parent and its
+ * ancestors, which collect no keys meanwhile and have smaller numbers.
+ */
 static void
 at_subtransaction_event(SubXactEvent event, SubTransactionId ended, SubTransactionId parent,
 						void *arg)
 {
 	KeyBuffer  *buffer = &collected.buffer;
 	bool		committed = event == SUBXACT_EVENT_COMMIT_SUB;
-	Size		first = buffer->run_count;
+	Size		older = buffer->run_count;	/* number of older runs */
 
 	if (!committed && event != SUBXACT_EVENT_ABORT_SUB)
 		return;
-	while (first > 0 && buffer->runs[first - 1].subtransaction >= ended)
-		first--;
+	while (older > 0 && buffer->runs[older - 1].subtransaction >= ended)
+		older--;
 	if (!committed)
 	{
-		if (first < buffer->run_count)
-			buffer->used = buffer->runs[first].start;
-		buffer->run_count = first;
+		if (older < buffer->run_count)
+			buffer->used = buffer->runs[older].start;
+		buffer->run_count = older;
 		add_aborted(ended);
 		uuid9562_forget_verified();
 	}
-	else if (first < buffer->run_count)
+	else if (older < buffer->run_count)
 	{
-		/* join the runs with the parent's */
-		buffer->runs[first].subtransaction = parent;
-		buffer->run_count = first > 0 && buffer->runs[first - 1].subtransaction == parent ?
-			first : first + 1;
+		/* join the runs, also with the run before them if that is the parent's */
+		buffer->runs[older].subtransaction = parent;
+		buffer->run_count = older + 1;
+		if (older > 0 && buffer->runs[older - 1].subtransaction == parent)
+			buffer->run_count = older;
 	}
 	uuid9562_end_subtransaction_of_logs(committed, ended, parent);
 }
