@@ -11,10 +11,9 @@ SELECT count(DISTINCT node),
 	   bool_and(get_byte(decode(replace(node::text, ':', ''), 'hex'), 0) & 1 = 1) AS multicast
 FROM (SELECT (public.uuid_inspect(unnest(ARRAY[public.uuidv1(), public.uuidv6()]))).node FROM generate_series(1, 1000)) AS made (node);
 
--- the node is the MAC address of the setting, which accepts all forms of a MAC address that
--- PostgreSQL's manual lists for type macaddr
+-- the node is the MAC address of the setting, in upper or lower case
 SELECT form, set_config('uuid9562.mac_address', form, false) AS setting, (public.uuid_inspect(public.uuidv1())).node AS v1, (public.uuid_inspect(public.uuidv6())).node AS v6
-FROM unnest('{08:00:2b:01:02:03,08-00-2B-01-02-04,08002b:010205,08002b-010206,0800.2b01.0207,0800-2b01-0208,08002B010209}'::text[]) AS form;
+FROM unnest('{08:00:2b:01:02:03,08:00:2B:01:02:09}'::text[]) AS form;
 
 -- the clock sequence stays random with a MAC address
 SELECT count(DISTINCT (public.uuid_inspect(public.uuidv6())).clock_seq) > 500 AS random FROM generate_series(1, 1000);

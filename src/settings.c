@@ -26,21 +26,11 @@ static const struct config_enum_entry v7_methods[] = {
 };
 
 /*
- * The forms of a MAC address that PostgreSQL's manual lists for type macaddr.  The check hook does
- * not call macaddr_in(), because before PostgreSQL 16 that function can only raise an error.  With
- * exit_on_error, an error is FATAL even inside PG_TRY, and would end the postmaster.
+ * Check a MAC address; empty means a random node.  Pass the node to the assign hook.
+ *
+ * Do not call macaddr_in(), because before PostgreSQL 16 that function can only raise an error.
+ * With exit_on_error, an error is FATAL even inside PG_TRY, and would end the postmaster.
  */
-static const char *const mac_address_forms[] = {
-	"xx:xx:xx:xx:xx:xx",
-	"xx-xx-xx-xx-xx-xx",
-	"xxxxxx:xxxxxx",
-	"xxxxxx-xxxxxx",
-	"xxxx.xxxx.xxxx",
-	"xxxx-xxxx-xxxx",
-	"xxxxxxxxxxxx",
-};
-
-/* Check a MAC address; empty means a random node.  Pass the node to the assign hook. */
 static bool
 check_mac_address(char **newval, void **extra, GucSource source)
 {
@@ -49,11 +39,8 @@ check_mac_address(char **newval, void **extra, GucSource source)
 	if ((*newval)[0] != '\0')
 	{
 		uint8		bytes[UUID_NODE_BYTES];
-		bool		valid = false;
 
-		for (size_t i = 0; i < lengthof(mac_address_forms) && !valid; i++)
-			valid = uuid_hex_read(mac_address_forms[i], *newval, bytes);
-		if (!valid)
+		if (!uuid_hex_read("xx:xx:xx:xx:xx:xx", *newval, bytes))
 		{
 			GUC_check_errdetail("Value is not a valid MAC address.");
 			GUC_check_errhint("Use a MAC address such as \"00:00:5e:00:53:01\", "
