@@ -48,13 +48,6 @@ static const uint8 max_uuid[UUID_LEN] = {
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff
 };
 
-/* A number of rows, in bins of the histogram */
-typedef struct BinCount
-{
-	double		all;
-	double		of_v7;
-} BinCount;
-
 /* A number of rows, as a share of all rows of the table */
 typedef struct Share
 {
@@ -63,13 +56,14 @@ typedef struct Share
 } Share;
 
 /*
- * A UUID, and the number of rows below it, measured in bins.  The boundaries are the nil UUID, the
- * v7 UUIDs of the histogram, the smallest v7 UUID of the current time, and the max UUID.
+ * A UUID, and the rows of the histogram below it, which split_histogram() first measures in bins.
+ * The boundaries are the nil UUID, the v7 UUIDs of the histogram, the smallest v7 UUID of the
+ * current time, and the max UUID.
  */
 typedef struct Boundary
 {
 	const uint8 *uuid;
-	BinCount	below;
+	Share		below;
 } Boundary;
 
 /* The statistics of a column of UUIDs */
@@ -146,11 +140,7 @@ table_growth(const Statistics *statistics)
 static void
 add_boundary(Statistics *statistics, const uint8 *uuid, double all, double of_v7)
 {
-	Boundary   *boundary = &statistics->boundaries[statistics->count++];
-
-	boundary->uuid = uuid;
-	boundary->below.all = all;
-	boundary->below.of_v7 = of_v7;
+	statistics->boundaries[statistics->count++] = (Boundary) {uuid, {all, of_v7}};
 }
 
 /*
@@ -215,12 +205,11 @@ split_histogram(Statistics *statistics)
 }
 
 /* Return the rows of the histogram below a UUID. */
-static BinCount
-bins_below(const Statistics *statistics, const uint8 *uuid)
+static Share
+histogram_below(const Statistics *statistics, const uint8 *uuid)
 {
 	const Boundary *low = statistics->boundaries;
 	const Boundary *high = low + statistics->count - 1;
-	BinCount	bins;
 	double		part;
 
 	Assert(statistics->count >= 2);
@@ -234,23 +223,21 @@ bins_below(const Statistics *statistics, const uint8 *uuid)
 			high = middle;
 	}
 	part = uuid_distance(low->uuid, uuid) / uuid_distance(low->uuid, high->uuid);
-	bins.all = low->below.all + part * (high->below.all - low->below.all);
-	bins.of_v7 = low->below.of_v7 +
-		part * (high->below.of_v7 - low->below.of_v7);
-	return bins;
+	return (Share)
+	{
+		low->below.all + part * (high->below.all - low->below.all),
+			low->below.of_v7 + part * (high->below.of_v7 - low->below.of_v7)
+	};
 }
 
 /* Return the rows below a UUID. */
 static Share
 share_below(const Statistics *statistics, const uint8 *uuid)
 {
-	BinCount	bins = {0, 0};
-	Share		share;
+	Share		share = {0, 0};
 
 	if (statistics->bin > 0)
-		bins = bins_below(statistics, uuid);
-	share.all = statistics->bin * bins.all;
-	share.of_v7 = statistics->bin * bins.of_v7;
+		share = histogram_below(statistics, uuid);
 	for (int i = 0; i < Min(statistics->common.nvalues, statistics->common.nnumbers); i++)
 	{
 		const uint8 *value = DatumGetUUIDP(statistics->common.values[i])->data;
@@ -264,9 +251,7 @@ share_below(const Statistics *statistics, const uint8 *uuid)
 	return share;
 }
 
-/*
- * Fill in all statistics except the request and the table, which the caller has set.
- */
+/* Fill in all statistics except the request and the table, which the caller has set. */
 static void
 load_statistics(Statistics *statistics, HeapTuple tuple)
 {
@@ -285,6 +270,11 @@ load_statistics(Statistics *statistics, HeapTuple tuple)
 		 */
 		statistics->bin = Max(1 - statistics->nulls - share_below(statistics, max_uuid).all, 0) /
 			Max(statistics->boundaries[statistics->count - 1].below.all, 1);
+		for (int i = 0; i < statistics->count; i++)
+		{
+			statistics->boundaries[i].below.all *= statistics->bin;
+			statistics->boundaries[i].below.of_v7 *= statistics->bin;
+		}
 	}
 }
 
