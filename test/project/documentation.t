@@ -1,6 +1,6 @@
 # Check that the manual agrees with the code: the page of settings has every setting, and the page of
-# errors has every message.  Every requirement on the conformance page names tests that exist.
-# functions.t compares the reference with the install script.
+# errors every message that does not say what to do.  Every requirement on the conformance page names
+# tests that exist.  functions.t compares the reference with the install script.
 use strict;
 use warnings;
 
@@ -20,10 +20,19 @@ foreach my $setting (sort keys %settings)
 	like($settings_page, qr/^## \Q$setting\E$/m, "the page of settings has $setting");
 }
 
-# Compare messages up to their first variable part.
+# The page has each message whose detail or hint does not say what to do.  Compare messages up to their
+# first variable part.
 {
 	my $page = slurp('doc/errors.md');
-	my %messages = map { s/ *(?:\\"|%).*//r => 1 } map { slurp($_) =~ /\berrmsg\("((?:[^"\\]|\\.)*)"/g } glob 'src/*.[ch] src/*/*.[ch]';
+	my %messages;
+	foreach my $code (map { slurp($_) } glob 'src/*.[ch] src/*/*.[ch]')
+	{
+		while ($code =~ /\b(?:ereport\([^;]*?)?\berrmsg\("((?:[^"\\]|\\.)*)"([^;]*)/g)
+		{
+			my ($text, $rest) = ($1, "$&");
+			$messages{ $text =~ s/ *(?:\\"|%).*//r } = 1 unless $rest =~ /\berr(?:hint|detail)\(/;
+		}
+	}
 	delete $messages{''};
 	cmp_ok(scalar(keys %messages), '>', 10, 'the code has messages');
 	is_deeply([ grep { index($page, $_) < 0 } sort keys %messages ], [], 'the page of errors has each message');

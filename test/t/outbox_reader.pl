@@ -1,6 +1,6 @@
 # The example outbox_reader.py misses no row if it crashes, if a failover loses rows and the clock
 # of the new primary is behind, or if it shares the sessions of a pooler with another reader.  The
-# program of the page doc/positions.md gets each row from a standby.
+# program of the page doc/incremental-reads.md gets each row from a standby.
 #
 # UUID9562_OUTBOX_KILLS is how often the readers behind the pooler are killed.
 use strict;
@@ -192,7 +192,7 @@ SKIP:
 }
 
 # --- the program of the page, which reads on a standby
-my ($program) = slurp_file("$FindBin::Bin/doc/positions.md") =~ /^```python\n(.*?)^```/ms or die 'the page has no program';
+my ($program) = slurp_file("$FindBin::Bin/doc/incremental-reads.md") =~ /^```python\n(.*?)^```/ms or die 'the page has no program';
 append_to_file("$dir/read_rows.py", "import sys, time, psycopg\n$program" . q{
 primary, standby = (psycopg.connect(server, autocommit=True) for server in sys.argv[1:])
 position = None
