@@ -19,10 +19,10 @@ MODULE_big = uuid9562
 OBJS = \
 	src/settings.o \
 	src/uuid9562.o \
+	src/changes/catalog.o \
 	src/changes/collect.o \
 	src/changes/functions.o \
 	src/changes/log.o \
-	src/changes/source.o \
 	src/core/random_buffer.o \
 	src/runtime/runtime.o \
 	src/generate/generate.o \

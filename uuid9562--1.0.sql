@@ -547,11 +547,12 @@ AS 'MODULE_PATHNAME', 'uuid9562_changes_register'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION changes_register(changes_catalog) IS 'replace the row of a table in changes_catalog; used by changes_track() and changes_untrack()';
 
-CREATE FUNCTION changes_delete(log regclass, after uuid, last uuid) RETURNS bigint
+CREATE FUNCTION changes_delete(log regclass, after uuid, last uuid, max_entries integer, OUT deleted bigint, OUT up_to uuid)
+RETURNS record
 AS 'MODULE_PATHNAME', 'uuid9562_changes_delete'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION changes_delete(regclass, uuid, uuid) IS 'delete entries of a log of changes with the rights of its owner';
-REVOKE EXECUTE ON FUNCTION changes_delete(regclass, uuid, uuid) FROM PUBLIC;
+COMMENT ON FUNCTION changes_delete(regclass, uuid, uuid, integer) IS 'delete entries of a log of changes with the rights of its owner';
+REVOKE EXECUTE ON FUNCTION changes_delete(regclass, uuid, uuid, integer) FROM PUBLIC;
 
 CREATE FUNCTION changes_place(flush boolean, OUT server text, OUT branch text, OUT timeline bigint, OUT lsn pg_lsn)
 RETURNS record
@@ -563,24 +564,6 @@ CREATE FUNCTION changes_is_lost(branch text, id uuid, timeline bigint, lsn pg_ls
 AS 'MODULE_PATHNAME', 'uuid9562_changes_is_lost'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION changes_is_lost(text, uuid, bigint, pg_lsn) IS 'can this server lack changes that a reader has read?';
-
--- Where a position stands: changes1.IDENTITY.GENERATION.START.ID.BRANCH.TIMELINE.LSN.CHECKSUM.  START is
--- where the page began, and empty if the reader had to copy the whole table.
-CREATE FUNCTION changes_position_fields("position" text) RETURNS text[]
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $body$
-DECLARE
-	fields text[] := string_to_array("position", '.');
-BEGIN
-	IF fields[1] IS DISTINCT FROM 'changes1' OR cardinality(fields) <> 9
-		OR left(md5(array_to_string(fields[:8], '.')), 8) <> fields[9] THEN
-		RAISE invalid_text_representation USING
-			MESSAGE = format('invalid input syntax for position of changes: "%s"', left("position", 200)),
-			HINT = 'Pass, without changes, the text that changes_read() has returned.';
-	END IF;
-	RETURN fields;
-END$body$;
-COMMENT ON FUNCTION changes_position_fields(text) IS 'fields of a position that changes_read() has returned';
 
 -- The state of a tracked table.  "parts" has a text for the table and for each partition: its OID,
 -- its row triggers, and its TRUNCATE trigger or else its file, which TRUNCATE changes.  "structure"
@@ -594,17 +577,20 @@ BEGIN
 		   array_agg(concat_ws(' ', 'file', part.oid, part.relfilenode) ORDER BY part.oid),
 		   min(CASE WHEN part.relkind NOT IN ('r', 'p') THEN format('partition %s is a foreign table', part.oid::regclass)
 					WHEN part.relpersistence <> 'p' THEN format('table %s is not logged in WAL', part.oid::regclass)
-					WHEN part.row_triggers IS NULL THEN format('table %s lacks the trigger that logs changes, or the trigger is not enabled with ENABLE ALWAYS', part.oid::regclass) END)
+					WHEN part.events & tracked.events <> tracked.events IS NOT FALSE THEN format('table %s lacks the trigger that logs all changes, or the trigger is not enabled with ENABLE ALWAYS', part.oid::regclass) END)
 	INTO parts, structure, problem
 	FROM (
-		SELECT c.oid, c.relkind, c.relpersistence, c.relfilenode, t.row_triggers, t.truncate_trigger
+		SELECT coalesce(bit_or(CASE operation WHEN 'insert' THEN 4 WHEN 'delete' THEN 8 ELSE 16 END), 0) AS events	-- as in tgtype
+		FROM @extschema@.changes_catalog AS c, unnest(c.operations) AS operation WHERE c.source = changes_state.source) AS tracked, (
+		SELECT c.oid, c.relkind, c.relpersistence, c.relfilenode, t.row_triggers, t.events, t.truncate_trigger
 		FROM (SELECT source AS oid UNION SELECT relid FROM pg_partition_tree(source)) AS tree
 		JOIN pg_class AS c ON c.oid = tree.oid
 		LEFT JOIN LATERAL (
 			SELECT string_agg(concat_ws('.', tgname, oid, xmin), ' ' ORDER BY oid) FILTER (WHERE tgtype & 1 = 1) AS row_triggers,
+				   bit_or(tgtype) FILTER (WHERE tgtype & 1 = 1) AS events,
 				   string_agg(concat_ws('.', tgname, oid, xmin), ' ' ORDER BY oid) FILTER (WHERE tgtype & 33 = 32) AS truncate_trigger
 			FROM pg_trigger
-			WHERE tgrelid = c.oid AND tgenabled = 'A' AND tgfoid = '@extschema@.changes_log_trigger()'::regprocedure) AS t ON true) AS part;
+			WHERE tgrelid = c.oid AND tgenabled = 'A' AND tgqual IS NULL AND tgattr::text = '' AND tgfoid = '@extschema@.changes_log_trigger()'::regprocedure) AS t ON true) AS part;
 	structure := structure || (
 		SELECT 'columns ' || md5(string_agg(a.xmin::text, ' ' ORDER BY attnum)) || array_agg(
 			concat_ws(' ', attnum, atttypid, atttypmod, nullif(attgenerated, ''), CASE WHEN attgenerated <> '' THEN pg_get_expr(adbin, adrelid) END) ORDER BY attnum)
@@ -807,7 +793,7 @@ BEGIN
 	FOR part IN
 		SELECT relid FROM (SELECT source AS relid UNION SELECT relid FROM pg_partition_tree(source)) AS tree
 		WHERE NOT EXISTS (SELECT FROM pg_trigger
-						  WHERE tgrelid = relid AND tgtype & 33 = 32 AND tgenabled = 'A' AND tgfoid = '@extschema@.changes_log_trigger'::regproc)
+						  WHERE tgrelid = relid AND tgtype & 33 = 32 AND tgenabled = 'A' AND tgqual IS NULL AND tgfoid = '@extschema@.changes_log_trigger'::regproc)
 	LOOP
 		EXECUTE format('DROP TRIGGER IF EXISTS uuid9562_changes_truncate ON %s', part);
 		EXECUTE format('CREATE TRIGGER uuid9562_changes_truncate AFTER TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION %s.changes_log_trigger()', part, '@extschema@');
@@ -843,9 +829,9 @@ BEGIN
 	others := ARRAY(SELECT c.source FROM @extschema@.changes_catalog AS c WHERE c.source <> changes_untrack.source);
 	FOR trigger IN
 		SELECT tgname, tgrelid::regclass AS relation
-		FROM pg_trigger
+		FROM pg_trigger JOIN pg_class AS c ON c.oid = tgrelid
 		WHERE tgfoid = '@extschema@.changes_log_trigger'::regproc AND tgparentid = 0
-			AND (tgrelid = source OR tgtype & 1 = 0 AND tgrelid IN (SELECT relid FROM pg_partition_tree(source)))
+			AND (tgrelid = source OR tgtype & 1 = 0 AND pg_has_role(relowner, 'USAGE'))	-- also of detached partitions
 			AND NOT (tgtype & 1 = 0 AND EXISTS (
 				SELECT FROM (SELECT tgrelid::regclass AS relid UNION SELECT relid FROM pg_partition_ancestors(tgrelid)) AS tree WHERE relid = ANY (others)))
 	LOOP
@@ -874,6 +860,9 @@ BEGIN
 END$body$;
 COMMENT ON FUNCTION changes_reset(regclass) IS 'let all readers of a table copy the whole table again';
 
+-- A position is changes1.IDENTITY.GENERATION.START.ID.BRANCH.TIMELINE.LSN.CHECKSUM.  START is where the
+-- page began, and empty if the reader had to copy the whole table.
+--
 -- Planner settings of changes_read(): the entries of a page and their rows are found by index, with
 -- or without statistics, and each of its own statements is planned once in a session.
 CREATE FUNCTION changes_read(reader text, source anyelement, page integer DEFAULT 1000, after text DEFAULT NULL,
@@ -913,6 +902,9 @@ BEGIN
 	ELSIF relation IS NULL OR relation = 0 THEN
 		RAISE datatype_mismatch USING MESSAGE = format('type %s is not the row type of a table', pg_typeof(changes_read.source)),
 			HINT = 'Pass a null value of the table''s row type: changes_read(''...'', NULL::customer).';
+	ELSIF after ~ '^changes1(\.[^.]*){7}\.[0-9a-f]{8}$' IS FALSE OR left(md5(left(after, -9)), 8) <> right(after, 8) THEN
+		RAISE invalid_text_representation USING MESSAGE = format('invalid input syntax for position of changes: "%s"', left(after, 200)),
+			HINT = 'Pass, without changes, the text that changes_read() has returned.';
 	ELSIF current_setting('transaction_isolation') <> 'read committed' THEN
 		RAISE active_sql_transaction USING MESSAGE = format('cannot execute changes_read() at isolation level %s', upper(current_setting('transaction_isolation'))),
 			HINT = 'Execute it in a READ COMMITTED transaction.';
@@ -968,7 +960,7 @@ BEGIN
 
 		-- Where to continue.  A copy of the whole table counts only if the server has run without a crash
 		-- or promotion until it was confirmed, because the copied rows can have been lost otherwise.
-		given := CASE WHEN after IS NOT NULL THEN @extschema@.changes_position_fields(after) END;
+		given := string_to_array(after, '.');
 		IF after IS NULL AND state.reader_identity = state.identity AND state.confirmed IS NOT NULL THEN
 			IF state.abandoned IS NOT NULL THEN
 				-- sessions that can still apply the rows of an abandoned page; the others can have done so
@@ -1096,14 +1088,15 @@ LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET row_security
 AS $body$
 #variable_conflict use_column
 DECLARE
-	given text[];
+	given text[] := string_to_array("position", '.');
 	tables regclass[];
 	readers bigint;
 	current record;
 	other regclass;
 BEGIN
-	IF "position" IS NOT NULL THEN
-		given := @extschema@.changes_position_fields("position");
+	IF "position" ~ '^changes1(\.[^.]*){7}\.[0-9a-f]{8}$' IS FALSE OR left(md5(left("position", -9)), 8) <> right("position", 8) THEN
+		RAISE invalid_text_representation USING MESSAGE = format('invalid input syntax for position of changes: "%s"', left("position", 200)),
+			HINT = 'Pass, without changes, the text that changes_read() has returned.';
 	END IF;
 	SELECT array_agg(c.source) FILTER (WHERE given IS NULL OR c.identity::text = given[2]), count(*) INTO tables, readers
 	FROM @extschema@.changes_reader AS r JOIN @extschema@.changes_catalog AS c USING (source) JOIN pg_class AS t ON t.oid = c.source
@@ -1161,15 +1154,11 @@ COMMENT ON FUNCTION changes_done(text, text) IS 'confirm that a reader has appli
 -- the same name, or whose target has lost its last transactions, continues at an earlier position.
 CREATE FUNCTION changes_purge(source regclass, keep interval DEFAULT '10 minutes', max_entries integer DEFAULT NULL) RETURNS bigint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-	SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
 AS $body$
 #variable_conflict use_column
 DECLARE
 	entry record;
-	id text;
-	first uuid;
-	limited uuid;
-	deleted bigint;
+	purge record;
 BEGIN
 	-- one session at a time; others need not wait
 	IF NOT pg_try_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', changes_purge.source::oid::bigint)) THEN
@@ -1182,22 +1171,9 @@ BEGIN
 	IF entry.last > entry.purged IS NOT TRUE THEN
 		RETURN 0;
 	END IF;
-	-- lock it, so that its owner cannot alter it now
-	EXECUTE format('LOCK TABLE ONLY %s IN ROW EXCLUSIVE MODE', entry.log);
-	IF NOT @extschema@.changes_is_log(entry.log) THEN
-		RETURN 0;
-	END IF;
-	SELECT attname INTO id FROM pg_attribute WHERE attrelid = entry.log AND attnum = 1;
-	EXECUTE format('SELECT (SELECT %1$I FROM ONLY %2$s WHERE %1$I > $1 AND %1$I <= $2 ORDER BY %1$I LIMIT 1),
-						   (SELECT %1$I FROM ONLY %2$s WHERE %1$I > $1 AND %1$I <= $2 ORDER BY %1$I OFFSET $3 - 1 LIMIT 1)', id, entry.log)
-		INTO first, limited USING entry.purged, entry.last, max_entries;
-	IF first IS NULL THEN
-		RETURN 0;
-	END IF;
-	entry.last := coalesce(CASE WHEN max_entries IS NOT NULL THEN limited END, entry.last);
-	deleted := @extschema@.changes_delete(entry.log, entry.purged, entry.last);
-	UPDATE @extschema@.changes_catalog AS c SET purged = entry.last WHERE c.source = changes_purge.source;
-	RETURN deleted;
+	SELECT * INTO purge FROM @extschema@.changes_delete(entry.log, entry.purged, entry.last, coalesce(max_entries, 2147483647));
+	UPDATE @extschema@.changes_catalog AS c SET purged = purge.up_to WHERE c.source = changes_purge.source AND purge.deleted > 0;
+	RETURN purge.deleted;
 END$body$;
 COMMENT ON FUNCTION changes_purge(regclass, interval, integer) IS 'delete log entries that all readers have confirmed';
 

@@ -234,7 +234,6 @@ RESET ROLE;
 -- functions that the others call
 SELECT public.changes_is_log(log), public.changes_is_log(source) FROM public.changes_tables;
 SELECT cardinality(parts), cardinality(structure) > 3, problem FROM public.changes_state('customer');
-SELECT cardinality(public.changes_position_fields(change_position)), change_position ~ '^changes1\.' FROM public.changes_read('billing', NULL::customer);
 SELECT identity AS before FROM public.changes_catalog \gset
 SELECT public.changes_notice('customer');
 SELECT identity = :'before' FROM public.changes_catalog;

@@ -15,7 +15,7 @@
  * before it releases its row locks.  Another transaction that changes the same key must wait for
  * these locks, so it generates its IDs later.  IDs increase across all sessions of the server.
  *
- * source.c finds the logs of a table, collect.c collects keys until the transaction commits, log.c
+ * catalog.c finds the logs of a table, collect.c collects keys until the transaction commits, log.c
  * writes entries, and functions.c has the functions that SQL calls.
  */
 #ifndef UUID9562_CHANGES_H
@@ -33,49 +33,45 @@
 #define CATALOG_KEY		3
 
 /* A log for the changes of a table, and the columns of the table that the log contains */
-typedef struct ChangesTarget
+typedef struct LogKey
 {
+	Oid			catalog;		/* the changes_catalog that contains the log */
 	Oid			log;
-	int			key_count;		/* 0 if a column of the key is missing */
-	AttrNumber	key[INDEX_MAX_KEYS];
+	int			count;			/* 0 if a column of the key is missing */
+	AttrNumber	columns[INDEX_MAX_KEYS];
 	Oid			types[INDEX_MAX_KEYS];	/* base types, if columns have domains */
-} ChangesTarget;
+} LogKey;
 
 /* The logs for the changes of a table: its own, and those of its partitioned tables */
-typedef struct ChangesSource
+typedef struct TableLogs
 {
 	Oid			relid;			/* must be first */
 	bool		valid;
 	int			count;
-	ChangesTarget *targets;
+	LogKey	   *keys;
 	int64		verified;		/* see changes_verified() */
-} ChangesSource;
+} TableLogs;
 
-/* A log that the transaction in progress writes to; see log.c */
-typedef struct ChangesLog ChangesLog;
-
-/* source.c */
+/* catalog.c */
 extern Oid	uuid9562_changes_catalog(Oid function);
 extern Oid	uuid9562_primary_key(Relation rel);
-extern ChangesSource *uuid9562_changes_source(Oid relid, Oid function);
+extern TableLogs *uuid9562_logs_of_table(Oid relid, Oid function);
 extern int64 uuid9562_count_invalidations(void);
 extern void uuid9562_forget_verified(void);
+extern void uuid9562_execute_as_owner(Relation catalog, const char *command, Oid type, Datum value);
+extern void uuid9562_record_missing(Oid catalog, Oid log);
 
 /* log.c */
 extern bool uuid9562_is_log(Relation log);
-extern ChangesLog *uuid9562_use_log(const ChangesTarget *target, int *number);
-extern HeapTuple uuid9562_form_entry(const ChangesLog *log, const ChangesTarget *target,
-									 HeapTuple row, TupleDesc desc);
+extern int	uuid9562_use_log(const LogKey *key);
+extern HeapTuple uuid9562_form_entry(int number, const LogKey *key, HeapTuple row, TupleDesc desc);
 extern void uuid9562_open_logs(void);
 extern void uuid9562_write_entry(int number, HeapTupleHeader entry, uint32 length);
-extern void uuid9562_write_pending_entries(void);
 extern void uuid9562_close_logs(void);
 extern void uuid9562_forget_logs(void);
-extern void uuid9562_end_subtransaction_of_logs(bool committed, SubTransactionId ended,
-												SubTransactionId parent);
 
 /* collect.c */
-extern void uuid9562_collect(const ChangesSource *source, HeapTuple row, HeapTuple new_row,
+extern void uuid9562_collect(const TableLogs *logs, HeapTuple row, HeapTuple new_row,
 							 TupleDesc desc);
 extern void uuid9562_changes_init(void);
 

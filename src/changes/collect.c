@@ -2,21 +2,19 @@
  * collect.c
  *		The keys that the transaction in progress has changed.
  *
- * The trigger appends an entry to a buffer for each key of an old or new row.  Before the
+ * The trigger appends an entry to a stack for each key of an old or new row.  Before the
  * transaction commits or is prepared, a callback writes the entries to the logs, each key once.
  * Deferred triggers would not do: PostgreSQL refuses ALTER TABLE while the table has pending
  * trigger events, and a logical replication worker cannot execute deferred triggers with the rights
  * of another role.
  *
- * The buffer consists of runs: entries that follow each other and belong to one subtransaction in
- * progress.  When a subtransaction rolls back, its runs are removed.  When it commits, its runs
- * become its parent's.  If the buffer reaches half of work_mem, the repeated keys of each run are
- * removed.  If this is not enough, the buffer is written to a temporary file as a batch.  Entries
- * in the file keep their subtransactions, so the file also needs a list of those that have rolled
- * back.
+ * The stack consists of runs: entries that follow each other and belong to one subtransaction in
+ * progress.  When a subtransaction rolls back, its run is the last one and is removed.  When it
+ * commits, its run becomes its parent's.
  *
- * Each batch is written with each key once.  So if a transaction has several batches, a key can
- * have several entries, in the order of its changes.
+ * The end of the stack is in memory.  If this part reaches half of work_mem, the repeated keys of
+ * each run are removed.  If this is not enough, the part is appended to a temporary file, so a key
+ * can have several entries in the log, in the order of its changes.
  */
 #include "changes/changes.h"
 
@@ -30,62 +28,39 @@
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
-/* An entry in the buffer.  Its tuple follows at the next aligned address. */
+/* An entry, which its tuple follows.  If it has no tuple, any row can have changed. */
 typedef struct Entry
 {
-	uint32		length;			/* of the tuple */
-	int			log;			/* number of the log */
-	bool		repeated;		/* does the key follow again? */
+	uint32		length;			/* of the tuple, or 0 */
+	uint32		log:31;			/* number of the log */
+	uint32		repeated:1;		/* does the key follow again? */
 } Entry;
 
-#define ENTRY_SIZE(length)	(MAXALIGN(sizeof(Entry)) + MAXALIGN(length))
-#define ENTRY_TUPLE(entry)	((HeapTupleHeader) ((char *) (entry) + MAXALIGN(sizeof(Entry))))
+StaticAssertDecl(sizeof(Entry) == MAXALIGN(sizeof(Entry)), "tuples must be aligned");
+#define ENTRY_SIZE(length)	(sizeof(Entry) + MAXALIGN(length))
+#define ENTRY_TUPLE(entry)	((HeapTupleHeader) ((entry) + 1))
 
+/* The entries of a subtransaction, up to the next run */
 typedef struct Run
 {
 	SubTransactionId subtransaction;
-	Size		start;			/* of the first entry */
+	uint64		start;			/* offset of the first entry in the stack */
 } Run;
 
-/* Entries in memory */
-typedef struct KeyBuffer
+/* All of this is in TopTransactionContext, and zeros between transactions. */
+static struct
 {
-	char	   *entries;
+	BufFile    *file;			/* the first entries, or NULL */
+	uint64		file_used;		/* the file can be longer */
+	bool		file_failed;	/* was the last write incomplete? */
+	char	   *entries;		/* the other entries */
 	Size		used;
 	Size		size;
 	Run		   *runs;
 	Size		run_count;
 	Size		run_size;
-} KeyBuffer;
-
-/* Subtransactions that have rolled back: first to last.  A later range has greater numbers. */
-typedef struct AbortedRange
-{
-	SubTransactionId first;
-	SubTransactionId last;
-} AbortedRange;
-
-/* Numbers of a batch in the file.  Its runs and then its entries follow. */
-typedef struct BatchHeader
-{
-	Size		used;
-	Size		run_count;
-} BatchHeader;
-
-/* All of this is in TopTransactionContext, and zeros between transactions. */
-static struct
-{
-	KeyBuffer	buffer;
-	BufFile    *file;			/* earlier batches, or NULL */
-	bool		file_failed;	/* has a batch been written incompletely? */
-	int			batch_count;
-	Size		runs_in_file;
-	SubTransactionId last_in_file;
-	AbortedRange *aborted;
-	Size		aborted_count;
-	Size		aborted_size;
 	bool		committing;		/* have the entries been written? */
-}			collected;
+}			stack;
 
 /* --- keys --------------------------------------------------------------------------- */
 
@@ -93,15 +68,16 @@ static struct
 #define KEY_START	offsetof(HeapTupleHeaderData, t_bits)
 
 /*
- * Check whether two entries of one log have the same key.  Keys are the same if their bytes are the
+ * Check whether two tuples of one log have the same key.  Keys are the same if their bytes are the
  * same, so 'a' and 'A' are different keys even if a case-insensitive type regards them as equal.
  */
-static inline bool
+static bool
 same_key(HeapTupleHeader a, uint32 length_a, HeapTupleHeader b, uint32 length_b)
 {
-	return length_a == length_b && a->t_hoff == b->t_hoff &&
-		memcmp((const char *) a + KEY_START, (const char *) b + KEY_START,
-			   length_a - KEY_START) == 0;
+	if (length_a != length_b || length_a == 0)
+		return length_a == length_b;
+	return a->t_hoff == b->t_hoff &&
+		memcmp((char *) a + KEY_START, (char *) b + KEY_START, length_a - KEY_START) == 0;
 }
 
 static inline bool
@@ -110,11 +86,13 @@ same_entry(const Entry *a, const Entry *b)
 	return a->log == b->log && same_key(ENTRY_TUPLE(a), a->length, ENTRY_TUPLE(b), b->length);
 }
 
-static inline uint32
+static uint32
 hash_entry(const Entry *entry)
 {
-	return hash_bytes((const unsigned char *) ENTRY_TUPLE(entry) + KEY_START,
-					  (int) (entry->length - KEY_START));
+	const unsigned char *tuple = (const unsigned char *) ENTRY_TUPLE(entry);
+
+	return entry->length == 0 ? 0 :
+		hash_bytes(tuple + KEY_START, (int) (entry->length - KEY_START));
 }
 
 typedef struct LastEntry
@@ -137,7 +115,7 @@ typedef struct LastEntry
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* --- buffer ------------------------------------------------------------------------- */
+/* --- stack -------------------------------------------------------------------------- */
 
 /*
  * Return an array that has room for a number of elements.  If memory cannot be allocated, nothing
@@ -158,32 +136,24 @@ enlarge(void *array, Size *size, Size needed, Size element)
 }
 
 static inline Entry *
-entry_at(const KeyBuffer *buffer, Size offset)
+entry_at(Size offset)
 {
-	return (Entry *) (buffer->entries + offset);
+	return (Entry *) (stack.entries + offset);
 }
 
-static inline Size
-run_end(const KeyBuffer *buffer, Size run)
-{
-	return run + 1 < buffer->run_count ? buffer->runs[run + 1].start : buffer->used;
-}
-
-/* Mark the entries of a run whose keys follow again in the run. */
+/* Mark the entries in a part of the memory whose keys follow again in this part. */
 static void
-mark_repeated(const KeyBuffer *buffer, Size run)
+mark_repeated(Size start, Size end)
 {
-	Size		start = buffer->runs[run].start;
-	Size		end = run_end(buffer, run);
-	Size		first_size = ENTRY_SIZE(entry_at(buffer, start)->length);
+	Size		first_size = start < end ? ENTRY_SIZE(entry_at(start)->length) : 0;
 	last_entries_hash *last;
 
 	if (end - start == first_size)
-		return;					/* the only entry */
+		return;					/* at most one entry */
 	last = last_entries_create(CurrentMemoryContext, (end - start) / first_size, NULL);
 	for (Size offset = start; offset < end;)
 	{
-		Entry	   *entry = entry_at(buffer, offset);
+		Entry	   *entry = entry_at(offset);
 		bool		found;
 		LastEntry  *element = last_entries_insert(last, entry, &found);
 
@@ -195,51 +165,37 @@ mark_repeated(const KeyBuffer *buffer, Size run)
 	last_entries_destroy(last);
 }
 
-/* Remove the entries of each run whose keys follow again in the run. */
+/* Remove the entries in memory whose keys follow again in the same run. */
 static void
-remove_repeated(KeyBuffer *buffer)
+remove_repeated(void)
 {
 	Size		used = 0;
+	Size		offset = 0;
 
-	for (Size run = 0; run < buffer->run_count; run++)
-		mark_repeated(buffer, run);
-	for (Size run = 0; run < buffer->run_count; run++)
+	for (Size run = 0; run < stack.run_count; run++)
 	{
-		Size		end = run_end(buffer, run);
-		Size		offset = buffer->runs[run].start;
+		Size		end = stack.used;
 
-		buffer->runs[run].start = used;
+		if (run + 1 < stack.run_count)
+			end = Max(stack.runs[run + 1].start, stack.file_used) - stack.file_used;
+		if (stack.runs[run].start > stack.file_used)
+			stack.runs[run].start = stack.file_used + used;
+		mark_repeated(offset, end);
 		while (offset < end)
 		{
-			Entry	   *entry = entry_at(buffer, offset);
+			Entry	   *entry = entry_at(offset);
 			Size		size = ENTRY_SIZE(entry->length);
 
 			if (!entry->repeated)
 			{
-				memmove(buffer->entries + used, entry, size);
+				memmove(stack.entries + used, entry, size);
 				used += size;
 			}
 			offset += size;
 		}
 	}
-	buffer->used = used;
+	stack.used = used;
 }
-
-/* Make room for a number of bytes in total. */
-static void
-enlarge_entries(KeyBuffer *buffer, Size size)
-{
-	buffer->entries = enlarge(buffer->entries, &buffer->size, size, 1);
-}
-
-/* Make room for a number of runs in total. */
-static void
-enlarge_runs(KeyBuffer *buffer, Size count)
-{
-	buffer->runs = enlarge(buffer->runs, &buffer->run_size, count, sizeof(Run));
-}
-
-/* --- file --------------------------------------------------------------------------- */
 
 /* Create the file, which must not end with the subtransaction in progress. */
 static BufFile *
@@ -258,172 +214,151 @@ create_file(void)
 }
 
 /*
- * Raise an error if a batch has been written incompletely, for example because the disk was full.
- * The transaction can have caught that error, but it cannot commit.
+ * Raise an error if a write to the file was incomplete, for example because the disk was full.  The
+ * transaction can have caught that error, but it cannot commit.
  */
 static void
 check_file(void)
 {
-	if (collected.file_failed)
+	if (stack.file_failed)
 		ereport(ERROR,
 				(errcode(ERRCODE_IO_ERROR),
 				 errmsg("could not write all changed keys to a temporary file earlier in this transaction")));
 }
 
-/* Write the buffer to the file as a batch, and empty it. */
+/* Set where the file is read or written next. */
 static void
-write_batch(KeyBuffer *buffer)
+seek(uint64 offset)
 {
-	BatchHeader header = {buffer->used, buffer->run_count};
+	if (BufFileSeek(stack.file, 0, (off_t) offset, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not seek in temporary file of changed keys")));
+}
 
+/* Move the entries in memory to the file. */
+static void
+write_file(void)
+{
 	check_file();
-	if (collected.file == NULL)
-		collected.file = create_file();
-	/* make room for a range of each run, since add_aborted() must not fail */
-	collected.aborted = enlarge(collected.aborted, &collected.aborted_size,
-								collected.runs_in_file + buffer->run_count, sizeof(AbortedRange));
-	collected.file_failed = true;
-	BufFileWrite(collected.file, &header, sizeof(header));
-	BufFileWrite(collected.file, buffer->runs, buffer->run_count * sizeof(Run));
-	BufFileWrite(collected.file, buffer->entries, buffer->used);
-	collected.file_failed = false;
-	collected.batch_count++;
-	collected.runs_in_file += buffer->run_count;
-	collected.last_in_file = Max(collected.last_in_file,
-								 buffer->runs[buffer->run_count - 1].subtransaction);
-	buffer->used = 0;
-	buffer->run_count = 0;
+	if (stack.file == NULL)
+		stack.file = create_file();
+	stack.file_failed = true;
+	seek(stack.file_used);
+	BufFileWrite(stack.file, stack.entries, stack.used);
+	stack.file_failed = false;
+	stack.file_used += stack.used;
+	stack.used = 0;
 }
 
-/* Read the next batch of the file. */
+/* Make room in memory for a number of bytes, within half of work_mem if possible. */
 static void
-read_batch(KeyBuffer *buffer)
+make_room(Size size)
 {
-	BatchHeader header;
+	Size		limit = (Size) work_mem * 1024 / 2;
 
-	BufFileReadExact(collected.file, &header, sizeof(header));
-	enlarge_runs(buffer, header.run_count);
-	enlarge_entries(buffer, header.used);
-	BufFileReadExact(collected.file, buffer->runs, header.run_count * sizeof(Run));
-	BufFileReadExact(collected.file, buffer->entries, header.used);
-	buffer->run_count = header.run_count;
-	buffer->used = header.used;
-}
-
-/* Remember that a subtransaction with entries in the file has rolled back. */
-static void
-add_aborted(SubTransactionId subtransaction)
-{
-	/* subtransactions that it contained have greater numbers */
-	AbortedRange range = {subtransaction, collected.last_in_file};
-
-	if (collected.file == NULL || collected.last_in_file < subtransaction)
-		return;
-	while (collected.aborted_count > 0 &&
-		   collected.aborted[collected.aborted_count - 1].last + 1 >= range.first)
+	if (stack.used + size > limit && stack.used > 0)
 	{
-		collected.aborted_count--;
-		range.first = Min(range.first, collected.aborted[collected.aborted_count].first);
+		remove_repeated();
+		/* if little room was gained, the next search would come too soon */
+		if (stack.used + size > limit / 2)
+			write_file();
 	}
-	Assert(collected.aborted_count < collected.aborted_size);
-	collected.aborted[collected.aborted_count++] = range;
+	stack.entries = enlarge(stack.entries, &stack.size, Max(stack.used + size, 1024), 1);
 }
 
-/* Check whether a subtransaction with entries in the file has rolled back. */
-static bool
-is_aborted(SubTransactionId subtransaction)
-{
-	Size		low = 0;
-	Size		high = collected.aborted_count;
-
-	while (low < high)
-	{
-		Size		middle = (low + high) / 2;
-
-		if (subtransaction > collected.aborted[middle].last)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < collected.aborted_count && subtransaction >= collected.aborted[low].first;
-}
-
-/* --- callbacks ---------------------------------------------------------------------- */
-
-/* Remove the runs of aborted subtransactions, and join the others, which have committed. */
+/* Append the entry for a key, or for all rows if the tuple is NULL. */
 static void
-remove_aborted(KeyBuffer *buffer)
+append(int log, HeapTuple tuple)
 {
-	Size		used = 0;
+	SubTransactionId current = GetCurrentSubTransactionId();
+	uint32		length = tuple != NULL ? tuple->t_len : 0;
+	Entry	   *entry;
 
-	for (Size run = 0; run < buffer->run_count; run++)
+	make_room(ENTRY_SIZE(length));
+	if (stack.run_count == 0 || stack.runs[stack.run_count - 1].subtransaction != current)
 	{
-		Size		start = buffer->runs[run].start;
-		Size		size = run_end(buffer, run) - start;
-
-		if (is_aborted(buffer->runs[run].subtransaction))
-			continue;
-		memmove(buffer->entries + used, buffer->entries + start, size);
-		used += size;
+		stack.runs = enlarge(stack.runs, &stack.run_size, stack.run_count + 1, sizeof(Run));
+		stack.runs[stack.run_count].subtransaction = current;
+		stack.runs[stack.run_count++].start = stack.file_used + stack.used;
 	}
-	buffer->used = used;
-	buffer->run_count = used > 0 ? 1 : 0;
-	buffer->runs[0].start = 0;
+	entry = entry_at(stack.used);
+	entry->length = length;
+	entry->log = log;
+	entry->repeated = false;
+	if (tuple != NULL)
+		memcpy(ENTRY_TUPLE(entry), tuple->t_data, length);
+	stack.used += ENTRY_SIZE(length);
 }
 
-/* Write the entries of the buffer, which consist of at most one run, to the logs, and empty it. */
+/* Remove the last run. */
 static void
-write_buffer(KeyBuffer *buffer)
+remove_run(void)
 {
-	remove_repeated(buffer);
-	for (Size offset = 0; offset < buffer->used;)
+	uint64		start = stack.runs[--stack.run_count].start;
+
+	stack.used = start > stack.file_used ? start - stack.file_used : 0;
+	stack.file_used = Min(start, stack.file_used);
+}
+
+/* --- end of transactions ------------------------------------------------------------ */
+
+/* Write the entries in memory to the logs, and remove them. */
+static void
+write_entries(void)
+{
+	remove_repeated();
+	for (Size offset = 0; offset < stack.used;)
 	{
-		Entry	   *entry = entry_at(buffer, offset);
+		Entry	   *entry = entry_at(offset);
 
 		uuid9562_write_entry(entry->log, ENTRY_TUPLE(entry), entry->length);
 		offset += ENTRY_SIZE(entry->length);
 		CHECK_FOR_INTERRUPTS();
 	}
-	uuid9562_write_pending_entries();
-	buffer->used = 0;
-	buffer->run_count = 0;
+	stack.used = 0;
 }
 
-/* Write the batches of the file to the logs. */
+/* Write the entries in the file to the logs, as many at a time as were in memory. */
 static void
-write_file(KeyBuffer *buffer)
+write_entries_of_file(void)
 {
-	if (BufFileSeek(collected.file, 0, 0, SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not rewind temporary file of changed keys")));
-	for (int i = 0; i < collected.batch_count; i++)
+	seek(0);
+	for (uint64 offset = 0; offset < stack.file_used;)
 	{
-		read_batch(buffer);
-		remove_aborted(buffer);
-		write_buffer(buffer);
+		Entry		entry;
+		Size		size;
+
+		BufFileReadExact(stack.file, &entry, sizeof(Entry));
+		size = ENTRY_SIZE(entry.length);
+		if (stack.used + size > stack.size)
+			write_entries();
+		stack.entries = enlarge(stack.entries, &stack.size, stack.used + size, 1);
+		*entry_at(stack.used) = entry;
+		BufFileReadExact(stack.file, ENTRY_TUPLE(entry_at(stack.used)), MAXALIGN(entry.length));
+		stack.used += size;
+		offset += size;
 	}
-	BufFileClose(collected.file);
-	collected.file = NULL;
-	collected.batch_count = 0;
-	collected.runs_in_file = 0;
-	collected.aborted_count = 0;
+	write_entries();
+	BufFileClose(stack.file);
+	stack.file = NULL;
+	stack.file_used = 0;
 }
 
 /* Write all entries to the logs. */
 static void
-write_collected(void)
+write_stack(void)
 {
-	KeyBuffer  *buffer = &collected.buffer;
 	bool		read_only = XactReadOnly;
 	MemoryContext context;
 	MemoryContext caller;
 
 	check_file();
-	if (buffer->used == 0 && collected.file == NULL)
+	if (stack.run_count == 0 && stack.file == NULL)
 		return;
-	if (buffer->used > 0 && collected.file != NULL)
-		write_batch(buffer);
+	Assert(stack.run_count <= 1);
+	if (stack.file != NULL)
+		write_file();
 
 	context = AllocSetContextCreate(TopTransactionContext, "uuid9562 writing logs",
 									ALLOCSET_DEFAULT_SIZES);
@@ -432,10 +367,11 @@ write_collected(void)
 	XactReadOnly = false;
 	PushActiveSnapshot(GetTransactionSnapshot());
 	uuid9562_open_logs();
-	if (collected.file != NULL)
-		write_file(buffer);
+	if (stack.file != NULL)
+		write_entries_of_file();
 	else
-		write_buffer(buffer);
+		write_entries();
+	stack.run_count = 0;
 	uuid9562_close_logs();
 	PopActiveSnapshot();
 	XactReadOnly = read_only;
@@ -450,15 +386,15 @@ at_transaction_event(XactEvent event, void *arg)
 	{
 		case XACT_EVENT_PRE_COMMIT:
 		case XACT_EVENT_PRE_PREPARE:
-			write_collected();
-			collected.committing = true;
+			write_stack();
+			stack.committing = true;
 			break;
 		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PREPARE:
 		case XACT_EVENT_COMMIT:
 			if (event != XACT_EVENT_COMMIT)
 				uuid9562_forget_verified();
-			memset(&collected, 0, sizeof(collected));
+			memset(&stack, 0, sizeof(stack));
 			uuid9562_forget_logs();
 			break;
 		default:
@@ -467,119 +403,68 @@ at_transaction_event(XactEvent event, void *arg)
 }
 
 /*
- * Subtransaction callback: remove the runs of a subtransaction that rolls back, and give the runs
- * of one that commits to its parent.
+ * Subtransaction callback: remove the run of a subtransaction that rolls back, and give the run of
+ * one that commits to its parent.
  *
- * These runs are the last ones of the buffer, because the older runs belong to the parent and its
- * ancestors, which collect no keys meanwhile and have smaller numbers.
+ * This run is the last one, because the others belong to the parent and its ancestors, which
+ * collect no keys meanwhile.
  */
 static void
 at_subtransaction_event(SubXactEvent event, SubTransactionId ended, SubTransactionId parent,
 						void *arg)
 {
-	KeyBuffer  *buffer = &collected.buffer;
-	bool		committed = event == SUBXACT_EVENT_COMMIT_SUB;
-	Size		older = buffer->run_count;	/* number of older runs */
+	Run		   *last = stack.run_count > 0 ? &stack.runs[stack.run_count - 1] : NULL;
+	bool		has_run = last != NULL && last->subtransaction == ended;
 
-	if (!committed && event != SUBXACT_EVENT_ABORT_SUB)
-		return;
-	while (older > 0 && buffer->runs[older - 1].subtransaction >= ended)
-		older--;
-	if (!committed)
+	switch (event)
 	{
-		if (older < buffer->run_count)
-			buffer->used = buffer->runs[older].start;
-		buffer->run_count = older;
-		add_aborted(ended);
-		uuid9562_forget_verified();
+		case SUBXACT_EVENT_COMMIT_SUB:
+			if (has_run && stack.run_count > 1 && last[-1].subtransaction == parent)
+				stack.run_count--;
+			else if (has_run)
+				last->subtransaction = parent;
+			break;
+		case SUBXACT_EVENT_ABORT_SUB:
+			if (has_run)
+				remove_run();
+			uuid9562_forget_verified();
+			break;
+		default:
+			break;
 	}
-	else if (older < buffer->run_count)
-	{
-		/* join the runs, also with the run before them if that is the parent's */
-		buffer->runs[older].subtransaction = parent;
-		buffer->run_count = older + 1;
-		if (older > 0 && buffer->runs[older - 1].subtransaction == parent)
-			buffer->run_count = older;
-	}
-	uuid9562_end_subtransaction_of_logs(committed, ended, parent);
 }
 
 /* --- for the trigger ---------------------------------------------------------------- */
-
-/* Make room for a number of bytes, within half of work_mem if possible. */
-static void
-make_room(KeyBuffer *buffer, Size size)
-{
-	Size		limit = (Size) work_mem * 1024 / 2;
-
-	if (buffer->used + size > limit && buffer->used > 0)
-	{
-		remove_repeated(buffer);
-		/* if little room was gained, the next search would come too soon */
-		if (buffer->used + size > limit / 2)
-			write_batch(buffer);
-	}
-	enlarge_entries(buffer, Max(buffer->used + size, 1024));
-}
-
-/* Append an entry to the buffer. */
-static void
-append(int log, HeapTuple tuple)
-{
-	KeyBuffer  *buffer = &collected.buffer;
-	SubTransactionId current = GetCurrentSubTransactionId();
-	Entry	   *entry;
-
-	make_room(buffer, ENTRY_SIZE(tuple->t_len));
-	if (buffer->run_count == 0 || buffer->runs[buffer->run_count - 1].subtransaction != current)
-	{
-		enlarge_runs(buffer, buffer->run_count + 1);
-		buffer->runs[buffer->run_count].subtransaction = current;
-		buffer->runs[buffer->run_count++].start = buffer->used;
-	}
-	entry = entry_at(buffer, buffer->used);
-	entry->length = tuple->t_len;
-	entry->log = log;
-	entry->repeated = false;
-	memcpy(ENTRY_TUPLE(entry), tuple->t_data, tuple->t_len);
-	buffer->used += ENTRY_SIZE(tuple->t_len);
-}
 
 /*
  * Collect the key of a row for all logs of its table, and then the key of its new version, unless
  * new_row is NULL.  If row is NULL, collect that any row can have changed.
  */
 void
-uuid9562_collect(const ChangesSource *source, HeapTuple row, HeapTuple new_row, TupleDesc desc)
+uuid9562_collect(const TableLogs *logs, HeapTuple row, HeapTuple new_row, TupleDesc desc)
 {
-	for (int i = 0; i < source->count; i++)
+	for (int i = 0; i < logs->count; i++)
 	{
-		const ChangesTarget *target = &source->targets[i];
-		int			number;
-		const ChangesLog *log = uuid9562_use_log(target, &number);
-		HeapTuple	entry;
-		HeapTuple	new_entry;
+		const LogKey *key = &logs->keys[i];
+		int			log = uuid9562_use_log(key);
+		HeapTuple	tuple = uuid9562_form_entry(log, key, row, desc);
+		HeapTuple	new_tuple;
 
-		if (log == NULL)
+		append(log, tuple);
+		if (new_row == NULL)
 			continue;
-		entry = uuid9562_form_entry(log, target, row, desc);
-		append(number, entry);
-		if (new_row != NULL)
-		{
-			new_entry = uuid9562_form_entry(log, target, new_row, desc);
-			if (!same_key(entry->t_data, entry->t_len, new_entry->t_data, new_entry->t_len))
-				append(number, new_entry);
-			heap_freetuple(new_entry);
-		}
-		heap_freetuple(entry);
+		new_tuple = uuid9562_form_entry(log, key, new_row, desc);
+		if (tuple == NULL || new_tuple == NULL ||
+			!same_key(tuple->t_data, tuple->t_len, new_tuple->t_data, new_tuple->t_len))
+			append(log, new_tuple);
 	}
 
 	/*
 	 * after our callback, only a callback of another extension can change
 	 * rows
 	 */
-	if (collected.committing)
-		write_collected();
+	if (stack.committing)
+		write_stack();
 }
 
 /* Register the callbacks when the library is loaded. */

@@ -25,8 +25,6 @@
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
-#include "executor/spi.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -39,6 +37,7 @@
 #include "utils/uuid.h"
 
 #include "ordered/ordered.h"
+#include "value/value.h"
 
 PG_FUNCTION_INFO_V1(uuid9562_changes_log_trigger);
 PG_FUNCTION_INFO_V1(uuid9562_changes_log_rows);
@@ -61,7 +60,7 @@ Datum
 uuid9562_changes_log_trigger(PG_FUNCTION_ARGS)
 {
 	const TriggerData *data = (const TriggerData *) fcinfo->context;
-	const ChangesSource *source;
+	const TableLogs *logs;
 	bool		truncate;
 
 	if (!CALLED_AS_TRIGGER(fcinfo))
@@ -76,9 +75,9 @@ uuid9562_changes_log_trigger(PG_FUNCTION_ARGS)
 				 errmsg("function \"%s\" must be fired AFTER ROW or AFTER TRUNCATE", "changes_log_trigger"),
 				 errhint("Create the trigger with changes_track().")));
 
-	source = uuid9562_changes_source(RelationGetRelid(data->tg_relation), fcinfo->flinfo->fn_oid);
-	if (source->count > 0)
-		uuid9562_collect(source, truncate ? NULL : data->tg_trigtuple,
+	logs = uuid9562_logs_of_table(RelationGetRelid(data->tg_relation), fcinfo->flinfo->fn_oid);
+	if (logs->count > 0)
+		uuid9562_collect(logs, truncate ? NULL : data->tg_trigtuple,
 						 TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newtuple : NULL,
 						 RelationGetDescr(data->tg_relation));
 	return PointerGetDatum(NULL);
@@ -93,8 +92,7 @@ Datum
 uuid9562_changes_log_rows(PG_FUNCTION_ARGS)
 {
 	Relation	rel = table_open(PG_GETARG_OID(0), AccessShareLock);
-	const ChangesSource *source = uuid9562_changes_source(RelationGetRelid(rel),
-														  fcinfo->flinfo->fn_oid);
+	const TableLogs *logs = uuid9562_logs_of_table(RelationGetRelid(rel), fcinfo->flinfo->fn_oid);
 	MemoryContext context;
 	MemoryContext caller;
 	TupleTableSlot *slot;
@@ -113,7 +111,7 @@ uuid9562_changes_log_rows(PG_FUNCTION_ARGS)
 	{
 		bool		should_free;
 
-		uuid9562_collect(source, ExecFetchSlotHeapTuple(slot, false, &should_free), NULL,
+		uuid9562_collect(logs, ExecFetchSlotHeapTuple(slot, false, &should_free), NULL,
 						 RelationGetDescr(rel));
 		MemoryContextReset(context);
 		CHECK_FOR_INTERRUPTS();
@@ -152,35 +150,15 @@ uuid9562_changes_is_log(PG_FUNCTION_ARGS)
 Datum
 uuid9562_changes_verified(PG_FUNCTION_ARGS)
 {
-	ChangesSource *source = uuid9562_changes_source(PG_GETARG_OID(0), fcinfo->flinfo->fn_oid);
+	TableLogs  *logs = uuid9562_logs_of_table(PG_GETARG_OID(0), fcinfo->flinfo->fn_oid);
 	int64		count = uuid9562_count_invalidations();
 
 	if (PG_GETARG_INT64(1) != 0)
-		source->verified = PG_GETARG_INT64(1);
-	PG_RETURN_INT64(source->verified == count ? 0 : count);
+		logs->verified = PG_GETARG_INT64(1);
+	PG_RETURN_INT64(logs->verified == count ? 0 : count);
 }
 
 /* --- with the rights of other roles ------------------------------------------------- */
-
-/* Execute a command as another role. */
-static void
-execute_as(Oid role, const char *command, int count, Oid *types, Datum *values)
-{
-	Oid			user;
-	int			context;
-	int			result;
-
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(role, context | SECURITY_LOCAL_USERID_CHANGE |
-						   SECURITY_RESTRICTED_OPERATION);
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	result = SPI_execute_with_args(command, count, types, values, NULL, false, 0);
-	if (result < 0)
-		elog(ERROR, "SPI_execute_with_args failed: %s", SPI_result_code_string(result));
-	SPI_finish();
-	SetUserIdAndSecContext(user, context);
-}
 
 static void
 check_owner(Oid relid)
@@ -209,13 +187,8 @@ uuid9562_changes_register(PG_FUNCTION_ARGS)
 	bool		no_log;
 	Datum		source = GetAttributeByNum(entry, CATALOG_SOURCE, &no_source);
 	Datum		log = GetAttributeByNum(entry, CATALOG_LOG, &no_log);
-	Oid			catalog = uuid9562_changes_catalog(fcinfo->flinfo->fn_oid);
-	const char *schema = quote_identifier(get_namespace_name(get_rel_namespace(catalog)));
-	Relation	rel = table_open(catalog, RowExclusiveLock);
-	Oid			owner = rel->rd_rel->relowner;
-	Oid			types[] = {REGCLASSOID};
-	Oid			row_type[] = {rel->rd_rel->reltype};
-	Datum		row = PG_GETARG_DATUM(0);
+	Relation	catalog = table_open(uuid9562_changes_catalog(fcinfo->flinfo->fn_oid),
+									 RowExclusiveLock);
 	ListCell   *cell;
 
 	if (no_source)
@@ -226,59 +199,82 @@ uuid9562_changes_register(PG_FUNCTION_ARGS)
 	if (!no_log)
 		check_owner(DatumGetObjectId(log));
 
-	execute_as(owner,
-			   psprintf("DELETE FROM %s.changes_catalog WHERE source OPERATOR(pg_catalog.=) $1",
-						schema),
-			   1, types, &source);
+	uuid9562_execute_as_owner(catalog, "DELETE FROM %s.changes_catalog "
+							  "WHERE source OPERATOR(pg_catalog.=) $1", REGCLASSOID, source);
 	if (no_log)
-		execute_as(owner,
-				   psprintf("DELETE FROM %s.changes_reader WHERE source OPERATOR(pg_catalog.=) $1",
-							schema),
-				   1, types, &source);
+		uuid9562_execute_as_owner(catalog, "DELETE FROM %s.changes_reader "
+								  "WHERE source OPERATOR(pg_catalog.=) $1", REGCLASSOID, source);
 	else
-		execute_as(owner, psprintf("INSERT INTO %s.changes_catalog SELECT ($1).*", schema),
-				   1, row_type, &row);
-	table_close(rel, NoLock);
+		uuid9562_execute_as_owner(catalog, "INSERT INTO %s.changes_catalog SELECT ($1).*",
+								  catalog->rd_rel->reltype, PG_GETARG_DATUM(0));
+	table_close(catalog, NoLock);
 
-	/* see source.c */
+	/* see catalog.c */
 	foreach(cell, find_all_inheritors(DatumGetObjectId(source), AccessShareLock, NULL))
 		CacheInvalidateRelcacheByRelid(lfirst_oid(cell));
 	PG_RETURN_VOID();
 }
 
 /*
- * changes_delete(log regclass, after uuid, last uuid) returns bigint
+ * Delete the entries of a log with IDs greater than "after" and up to *last, but not more than a
+ * number of them.  Set *last to the ID up to which they have been deleted, and return their number.
+ */
+static int64
+delete_entries(Relation log, const pg_uuid_t *after, pg_uuid_t *last, int32 max_entries)
+{
+	Oid			index = uuid9562_primary_key(log);
+	int64		deleted = 0;
+	ScanKeyData keys[2];
+	SysScanDesc scan;
+	HeapTuple	entry;
+
+	ScanKeyInit(&keys[0], 1, BTGreaterStrategyNumber, F_UUID_GT, UUIDPGetDatum(after));
+	ScanKeyInit(&keys[1], 1, BTLessEqualStrategyNumber, F_UUID_LE, UUIDPGetDatum(last));
+	/* without its primary key, scan the whole log, whose entries are in no order */
+	scan = systable_beginscan(log, index, OidIsValid(index), GetActiveSnapshot(), 2, keys);
+	while ((entry = systable_getnext(scan)) != NULL)
+	{
+		TM_FailureData failure;
+		bool		isnull;
+
+		/* the owner of the log can delete the entry too */
+		if (heap_delete(log, &entry->t_self, GetCurrentCommandId(true), InvalidSnapshot, true,
+						&failure, false) == TM_Ok)
+			deleted++;
+		if (OidIsValid(index) && deleted == max_entries)
+		{
+			*last = *DatumGetUUIDP(heap_getattr(entry, 1, RelationGetDescr(log), &isnull));
+			break;
+		}
+		CHECK_FOR_INTERRUPTS();
+	}
+	systable_endscan(scan);
+	return deleted;
+}
+
+/*
+ * changes_delete(log regclass, after uuid, last uuid, max_entries integer, OUT deleted bigint,
+ *		OUT up_to uuid)
  *
- * Delete the entries of a log with IDs greater than "after" and up to "last".  As when entries are
- * written, no trigger is executed.
+ * Delete entries of a log, if the table can be used as log.  As when entries are written, no
+ * trigger is executed.
  */
 Datum
 uuid9562_changes_delete(PG_FUNCTION_ARGS)
 {
-	Relation	log = table_open(PG_GETARG_OID(0), RowExclusiveLock);
-	ScanKeyData keys[2];
-	SysScanDesc scan;
-	HeapTuple	entry;
+	Relation	log = try_relation_open(PG_GETARG_OID(0), RowExclusiveLock);
+	pg_uuid_t	last = *PG_GETARG_UUID_P(2);
 	int64		deleted = 0;
+	Datum		values[2];
+	bool		nulls[2] = {false, false};
 
-	if (!uuid9562_is_log(log))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("table \"%s\" is not a log of changes", RelationGetRelationName(log))));
-	ScanKeyInit(&keys[0], 1, BTGreaterStrategyNumber, F_UUID_GT, PG_GETARG_DATUM(1));
-	ScanKeyInit(&keys[1], 1, BTLessEqualStrategyNumber, F_UUID_LE, PG_GETARG_DATUM(2));
-	/* without its primary key, scan the whole log */
-	scan = systable_beginscan(log, uuid9562_primary_key(log),
-							  OidIsValid(uuid9562_primary_key(log)), GetActiveSnapshot(), 2, keys);
-	while ((entry = systable_getnext(scan)) != NULL)
-	{
-		simple_heap_delete(log, &entry->t_self);
-		deleted++;
-		CHECK_FOR_INTERRUPTS();
-	}
-	systable_endscan(scan);
-	table_close(log, NoLock);
-	PG_RETURN_INT64(deleted);
+	if (log != NULL && uuid9562_is_log(log))
+		deleted = delete_entries(log, PG_GETARG_UUID_P(1), &last, PG_GETARG_INT32(3));
+	if (log != NULL)
+		relation_close(log, NoLock);
+	values[0] = Int64GetDatum(deleted);
+	values[1] = UUIDPGetDatum(&last);
+	PG_RETURN_DATUM(row_datum(fcinfo, values, nulls));
 }
 
 /* --- WAL ---------------------------------------------------------------------------- */
@@ -317,10 +313,7 @@ uuid9562_changes_place(PG_FUNCTION_ARGS)
 	XLogRecPtr	end = end_of_inserted_wal();
 	Datum		values[4];
 	bool		nulls[4] = {false, false, false, false};
-	TupleDesc	desc;
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	if (flush)
 		XLogFlush(end);
 	values[0] = CStringGetTextDatum(psprintf(UINT64_FORMAT "/%u", GetSystemIdentifier(),
@@ -328,7 +321,7 @@ uuid9562_changes_place(PG_FUNCTION_ARGS)
 	values[1] = CStringGetTextDatum(psprintf("%016llx", (unsigned long long) branch));
 	values[2] = Int64GetDatum(GetWALInsertionTimeLine());
 	values[3] = LSNGetDatum(end);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+	PG_RETURN_DATUM(row_datum(fcinfo, values, nulls));
 }
 
 /*

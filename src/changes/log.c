@@ -5,9 +5,11 @@
  * A transaction locks a log when it first changes a row of its table, because statement_timeout
  * limits a wait in a statement, but not one in COMMIT.  When the transaction commits, it writes the
  * entries directly to the log and its indexes.  This runs no code of the log's owner with the
- * rights of those who change the table: no trigger, no constraint and no expression.  If the owner
- * has changed the log so that this is not possible, the transaction writes nothing, and readers get
- * an error from changes_read().
+ * rights of those who change the table: no trigger, no constraint and no expression.
+ *
+ * If the owner has changed the log so that this is not possible, readers get an error from
+ * changes_read().  A transaction that has entries for such a log records in changes_catalog that
+ * they are missing, so that readers copy the table when the log can be used again.
  */
 #include "changes/changes.h"
 
@@ -17,11 +19,13 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/index.h"
+#include "catalog/indexing.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_type.h"
-#include "executor/executor.h"
+#include "executor/tuptable.h"
 #include "storage/lmgr.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 
 #include "ordered/ordered.h"
 #include "value/value.h"
@@ -29,30 +33,29 @@
 /* Number of entries that are written together */
 #define PENDING_MAX		100
 
-struct ChangesLog
+/* A log that the transaction in progress has locked */
+typedef struct Log
 {
 	Oid			relid;
-	SubTransactionId locked_in; /* the lock belongs to this subtransaction */
-	TupleDesc	desc;			/* NULL if the table is not a log */
+	Oid			catalog;		/* the changes_catalog that contains it */
+	TupleDesc	desc;			/* of the first entry; NULL if there is none */
 
 	/* while entries are written: */
-	Relation	rel;			/* NULL if there is no log to write to */
-	HeapTuple	all_rows;		/* for a log whose columns have changed */
-	bool		all_rows_written;
-	int			index_count;
-	Relation   *indexes;
-	IndexInfo **index_infos;
-	MemoryContext context;		/* for writing the pending entries */
-	int			pending_count;
-	HeapTupleData pending[PENDING_MAX];
+	Relation	rel;			/* NULL if the log cannot be written */
+	bool		was_dropped;	/* or recorded by uuid9562_record_missing() */
+	bool		is_altered;		/* does "desc" not fit any more? */
+	bool		has_all_rows;	/* if so: has an entry been written? */
+	CatalogIndexState indexes;
+	MemoryContext context;		/* for the pending entries */
+	int			pending;
 	TupleTableSlot *slots[PENDING_MAX];
-};
+} Log;
 
-static List *logs;				/* of ChangesLog, in TopTransactionContext */
+static List *logs;				/* of Log, in TopTransactionContext */
 
 /*
- * Check whether an index of a log can be updated by index_insert() alone, without running code of
- * the log's owner, and accepts every entry with a new ID.
+ * Check whether an index of a log can be updated without running code of the log's owner, and
+ * accepts every entry with a new ID.
  */
 static bool
 is_plain_index(Relation index)
@@ -62,7 +65,7 @@ is_plain_index(Relation index)
 	return index->rd_rel->relam == BTREE_AM_OID &&
 		heap_attisnull(index->rd_indextuple, Anum_pg_index_indexprs, NULL) &&
 		heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL) &&
-		!form->indisexclusion &&
+		!form->indisexclusion && form->indimmediate &&
 		(!form->indisunique || (form->indnatts == 1 && form->indkey.values[0] == 1));
 }
 
@@ -102,113 +105,78 @@ uuid9562_is_log(Relation log)
 	return plain;
 }
 
-/*
- * Return the log of a target, and set *number to its number.  At the first use in a transaction,
- * lock the log.  Return NULL if it has been dropped or is not a log.
- */
-ChangesLog *
-uuid9562_use_log(const ChangesTarget *target, int *number)
+/* Lock a log until the transaction ends, even if the subtransaction in progress rolls back. */
+static Log *
+add_log(const LogKey *key)
 {
-	ChangesLog *log = NULL;
+	ResourceOwner owner = CurrentResourceOwner;
+	MemoryContext caller;
+	Log		   *log;
 
-	for (*number = 0; *number < list_length(logs); (*number)++)
-	{
-		log = list_nth(logs, *number);
-		if (log->relid == target->log)
-			break;
-	}
-	if (*number == list_length(logs))
-	{
-		MemoryContext caller = MemoryContextSwitchTo(TopTransactionContext);
+	CurrentResourceOwner = TopTransactionResourceOwner;
+	LockRelationOid(key->log, RowExclusiveLock);
+	CurrentResourceOwner = owner;
 
-		log = palloc0(sizeof(ChangesLog));
-		log->relid = target->log;
-		logs = lappend(logs, log);
-		MemoryContextSwitchTo(caller);
-	}
-	if (log->locked_in == InvalidSubTransactionId)
-	{
-		Relation	rel = try_relation_open(target->log, RowExclusiveLock);
-		MemoryContext caller = MemoryContextSwitchTo(TopTransactionContext);
-
-		/* the log was used before if that subtransaction has rolled back */
-		if (log->desc != NULL)
-			FreeTupleDesc(log->desc);
-		log->desc = NULL;
-		if (rel != NULL)
-		{
-			if (uuid9562_is_log(rel))
-				log->desc = CreateTupleDescCopy(RelationGetDescr(rel));
-			relation_close(rel, NoLock);
-		}
-		MemoryContextSwitchTo(caller);
-		if (log->desc != NULL)
-			uuid9562_prepare_ordered();
-		log->locked_in = GetCurrentSubTransactionId();
-	}
-	return log->desc != NULL ? log : NULL;
+	caller = MemoryContextSwitchTo(TopTransactionContext);
+	log = palloc0(sizeof(Log));
+	log->relid = key->log;
+	log->catalog = key->catalog;
+	logs = lappend(logs, log);
+	MemoryContextSwitchTo(caller);
+	return log;
 }
 
-/* Check whether the columns of a log are those of a target's key. */
-static bool
-has_key(const ChangesLog *log, const ChangesTarget *target)
+/* Lock a log at its first use in a transaction, and return its number. */
+int
+uuid9562_use_log(const LogKey *key)
 {
-	if (log->desc->natts != target->key_count + 1)
-		return false;
-	for (int i = 0; i < target->key_count; i++)
+	Log		   *log = NULL;
+	Relation	rel;
+	MemoryContext caller;
+	int			number;
+
+	for (number = 0; number < list_length(logs); number++)
 	{
-		if (TupleDescAttr(log->desc, i + 1)->atttypid != target->types[i])
+		log = list_nth(logs, number);
+		if (log->relid == key->log)
+			break;
+	}
+	if (number == list_length(logs))
+		log = add_log(key);
+	/* the transaction can alter the log itself, and roll back to a savepoint */
+	if (log->desc == NULL && (rel = try_relation_open(log->relid, NoLock)) != NULL)
+	{
+		if (uuid9562_is_log(rel))
+		{
+			uuid9562_prepare_ordered();
+			caller = MemoryContextSwitchTo(TopTransactionContext);
+			log->desc = CreateTupleDescCopy(RelationGetDescr(rel));
+			MemoryContextSwitchTo(caller);
+		}
+		relation_close(rel, NoLock);
+	}
+	return number;
+}
+
+/* Check whether the columns of a log are those of a key. */
+static bool
+has_key(const Log *log, const LogKey *key)
+{
+	if (log->desc == NULL || log->desc->natts != key->count + 1)
+		return false;
+	for (int i = 0; i < key->count; i++)
+	{
+		if (TupleDescAttr(log->desc, i + 1)->atttypid != key->types[i])
 			return false;
 	}
 	return true;
-}
-
-/* Form an entry with a key, or for all rows if values is NULL.  The ID is all zeros. */
-static HeapTuple
-form_entry(TupleDesc desc, Datum *values, bool *nulls)
-{
-	static const pg_uuid_t zeros;
-	Datum		no_values[INDEX_MAX_KEYS + 1] = {0};
-	bool		all_nulls[INDEX_MAX_KEYS + 1];
-
-	if (values == NULL)
-	{
-		values = no_values;
-		nulls = all_nulls;
-		memset(nulls, true, sizeof(all_nulls));
-	}
-	values[0] = UUIDPGetDatum(&zeros);
-	nulls[0] = false;
-	return heap_form_tuple(desc, values, nulls);
-}
-
-/*
- * Form the entry for the key of a row.  If the row is NULL or does not have the key of the log,
- * form the entry for all rows.
- */
-HeapTuple
-uuid9562_form_entry(const ChangesLog *log, const ChangesTarget *target, HeapTuple row,
-					TupleDesc desc)
-{
-	Datum		values[INDEX_MAX_KEYS + 1];
-	bool		nulls[INDEX_MAX_KEYS + 1];
-
-	if (row == NULL || !has_key(log, target))
-		return form_entry(log->desc, NULL, NULL);
-	for (int i = 1; i <= target->key_count; i++)
-	{
-		values[i] = heap_getattr(row, target->key[i - 1], desc, &nulls[i]);
-		if (!nulls[i] && TupleDescAttr(log->desc, i)->attlen == -1)
-			values[i] = PointerGetDatum(PG_DETOAST_DATUM_PACKED(values[i]));
-	}
-	return form_entry(log->desc, values, nulls);
 }
 
 /* Check whether two descriptors have columns of the same types. */
 static bool
 same_types(TupleDesc a, TupleDesc b)
 {
-	if (a->natts != b->natts)
+	if (a == NULL || a->natts != b->natts)
 		return false;
 	for (int i = 0; i < a->natts; i++)
 	{
@@ -218,42 +186,49 @@ same_types(TupleDesc a, TupleDesc b)
 	return true;
 }
 
+/*
+ * Form the entry for the key of a row, whose ID is all zeros.  Return NULL, which stands for all
+ * rows, if the row is NULL or does not have the key of the log.
+ */
+HeapTuple
+uuid9562_form_entry(int number, const LogKey *key, HeapTuple row, TupleDesc desc)
+{
+	static const pg_uuid_t zeros;
+	const Log  *log = list_nth(logs, number);
+	Datum		values[INDEX_MAX_KEYS + 1] = {UUIDPGetDatum(&zeros)};
+	bool		nulls[INDEX_MAX_KEYS + 1] = {false};
+
+	if (row == NULL || !has_key(log, key))
+		return NULL;
+	for (int i = 1; i <= key->count; i++)
+	{
+		values[i] = heap_getattr(row, key->columns[i - 1], desc, &nulls[i]);
+		if (!nulls[i] && TupleDescAttr(log->desc, i)->attlen == -1)
+			values[i] = PointerGetDatum(PG_DETOAST_DATUM_PACKED(values[i]));
+	}
+	return heap_form_tuple(log->desc, values, nulls);
+}
+
 /* Open a log and its indexes, unless the transaction has dropped it or made it unusable as log. */
 static void
-open_log(ChangesLog *log)
+open_log(Log *log)
 {
-	List	   *indexes;
-	ListCell   *cell;
-
-	Assert(log->rel == NULL);
-	if (log->locked_in != InvalidSubTransactionId && log->desc != NULL)
-		log->rel = try_relation_open(log->relid, RowExclusiveLock);
-	if (log->rel == NULL)
-		return;
-	if (!uuid9562_is_log(log->rel))
+	log->rel = try_relation_open(log->relid, NoLock);
+	log->was_dropped = log->rel == NULL;
+	if (log->rel != NULL && !uuid9562_is_log(log->rel))
 	{
 		relation_close(log->rel, NoLock);
 		log->rel = NULL;
+	}
+	if (log->rel == NULL)
 		return;
-	}
-	log->all_rows = same_types(log->desc, RelationGetDescr(log->rel)) ? NULL :
-		form_entry(RelationGetDescr(log->rel), NULL, NULL);
-	log->all_rows_written = false;
-	indexes = RelationGetIndexList(log->rel);
-	log->index_count = 0;
-	log->indexes = palloc((list_length(indexes) + 1) * sizeof(Relation));
-	log->index_infos = palloc((list_length(indexes) + 1) * sizeof(IndexInfo *));
-	foreach(cell, indexes)
-	{
-		Relation	index = index_open(lfirst_oid(cell), RowExclusiveLock);
-
-		log->index_infos[log->index_count] = BuildIndexInfo(index);
-		log->indexes[log->index_count++] = index;
-	}
-	memset(log->slots, 0, sizeof(log->slots));
-	log->pending_count = 0;
+	log->is_altered = !same_types(log->desc, RelationGetDescr(log->rel));
+	log->has_all_rows = false;
+	log->indexes = CatalogOpenIndexes(log->rel);
 	log->context = AllocSetContextCreate(CurrentMemoryContext, "uuid9562 entries of a log",
 										 ALLOCSET_DEFAULT_SIZES);
+	log->pending = 0;
+	memset(log->slots, 0, sizeof(log->slots));
 }
 
 /*
@@ -269,86 +244,91 @@ uuid9562_open_logs(void)
 		open_log(lfirst(cell));
 }
 
-/* Write the pending entries of a log. */
 static void
-write_pending(ChangesLog *log)
+insert_into_index(Relation index, IndexInfo *info, Relation rel, TupleTableSlot *slot)
+{
+	Datum		values[INDEX_MAX_KEYS];
+	bool		nulls[INDEX_MAX_KEYS];
+
+	if (!info->ii_ReadyForInserts)
+		return;
+	FormIndexDatum(info, slot, NULL, values, nulls);
+	index_insert(index, values, nulls, &slot->tts_tid, rel,
+				 index->rd_index->indisunique ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO, false, info);
+}
+
+/*
+ * Write the pending entries of a log.  CatalogTuplesMultiInsertWithInfo() would be slower, because
+ * it creates a slot for each entry, and wrong for entries that are compressed.
+ */
+static void
+write_pending(Log *log)
 {
 	MemoryContext caller = MemoryContextSwitchTo(log->context);
 
-	table_multi_insert(log->rel, log->slots, log->pending_count, GetCurrentCommandId(true), 0,
-					   NULL);
-	for (int i = 0; i < log->pending_count; i++)
+	table_multi_insert(log->rel, log->slots, log->pending, GetCurrentCommandId(true), 0, NULL);
+	for (int i = 0; i < log->pending; i++)
 	{
-		for (int j = 0; j < log->index_count; j++)
-		{
-			Datum		values[INDEX_MAX_KEYS];
-			bool		nulls[INDEX_MAX_KEYS];
-
-			if (!log->index_infos[j]->ii_ReadyForInserts)
-				continue;
-			FormIndexDatum(log->index_infos[j], log->slots[i], NULL, values, nulls);
-			index_insert(log->indexes[j], values, nulls, &log->slots[i]->tts_tid, log->rel,
-						 log->indexes[j]->rd_index->indisunique ?
-						 UNIQUE_CHECK_YES : UNIQUE_CHECK_NO,
-						 false, log->index_infos[j]);
-		}
+		for (int j = 0; j < log->indexes->ri_NumIndices; j++)
+			insert_into_index(log->indexes->ri_IndexRelationDescs[j],
+							  log->indexes->ri_IndexRelationInfo[j], log->rel, log->slots[i]);
 		ExecClearTuple(log->slots[i]);
 	}
-	log->pending_count = 0;
+	log->pending = 0;
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(log->context);
 }
 
+/* Form an entry without a key. */
+static HeapTuple
+form_all_rows(TupleDesc desc)
+{
+	static const pg_uuid_t zeros;
+	Datum		values[INDEX_MAX_KEYS + 1] = {UUIDPGetDatum(&zeros)};
+	bool		nulls[INDEX_MAX_KEYS + 1];
+
+	memset(nulls, true, sizeof(nulls));
+	nulls[0] = false;
+	return heap_form_tuple(desc, values, nulls);
+}
+
 /*
- * Write an entry to the log with a number, with the next ordered ID.  The entry must not change
- * before uuid9562_write_pending_entries() is called.
+ * Write an entry to the log with a number, with the next ordered ID.  If its length is 0, it stands
+ * for all rows.
  */
 void
 uuid9562_write_entry(int number, HeapTupleHeader entry, uint32 length)
 {
-	ChangesLog *log = list_nth(logs, number);
-	HeapTuple	tuple = &log->pending[log->pending_count];
-	TupleTableSlot **slot = &log->slots[log->pending_count];
+	Log		   *log = list_nth(logs, number);
+	HeapTupleData data = {.t_len = length,.t_tableOid = log->relid,.t_data = entry};
+	MemoryContext caller;
+	HeapTuple	tuple;
+	TupleDesc	desc;
 
-	if (log->rel == NULL)
-		return;
-	if (log->all_rows != NULL)
+	if (log->rel == NULL && !log->was_dropped)
 	{
-		if (log->all_rows_written)
-			return;
-		log->all_rows_written = true;
-		entry = log->all_rows->t_data;
-		length = log->all_rows->t_len;
+		uuid9562_record_missing(log->catalog, log->relid);
+		log->was_dropped = true;
 	}
-	uuid_layout_pack((uint8 *) entry + entry->t_hoff, UUID_V7->version, uuid9562_next_ordered());
-	tuple->t_len = length;
-	tuple->t_data = entry;
-	tuple->t_tableOid = log->relid;
-	ItemPointerSetInvalid(&tuple->t_self);
-	if (*slot == NULL)
-		*slot = MakeSingleTupleTableSlot(RelationGetDescr(log->rel), &TTSOpsHeapTuple);
-	ExecForceStoreHeapTuple(tuple, *slot, false);
-	log->pending_count++;
-	if (log->pending_count == PENDING_MAX)
+	if (log->rel == NULL || (log->is_altered && log->has_all_rows))
+		return;
+	log->has_all_rows = log->is_altered;
+
+	desc = RelationGetDescr(log->rel);
+	if (log->slots[log->pending] == NULL)
+		log->slots[log->pending] = MakeSingleTupleTableSlot(desc, &TTSOpsHeapTuple);
+	caller = MemoryContextSwitchTo(log->context);
+	ItemPointerSetInvalid(&data.t_self);
+	tuple = length == 0 || log->is_altered ? form_all_rows(desc) : heap_copytuple(&data);
+	uuid_layout_pack((uint8 *) tuple->t_data + tuple->t_data->t_hoff, UUID_V7->version,
+					 uuid9562_next_ordered());
+	ExecStoreHeapTuple(tuple, log->slots[log->pending++], true);
+	MemoryContextSwitchTo(caller);
+	if (log->pending == PENDING_MAX)
 		write_pending(log);
 }
 
-/* Write the entries of all logs that are still pending. */
-void
-uuid9562_write_pending_entries(void)
-{
-	ListCell   *cell;
-
-	foreach(cell, logs)
-	{
-		ChangesLog *log = lfirst(cell);
-
-		if (log->rel != NULL && log->pending_count > 0)
-			write_pending(log);
-	}
-}
-
-/* Close all logs, but keep their locks until the transaction ends. */
+/* Write the pending entries of all logs, and close the logs. */
 void
 uuid9562_close_logs(void)
 {
@@ -356,17 +336,16 @@ uuid9562_close_logs(void)
 
 	foreach(cell, logs)
 	{
-		ChangesLog *log = lfirst(cell);
+		Log		   *log = lfirst(cell);
 
 		if (log->rel == NULL)
 			continue;
-		Assert(log->pending_count == 0);
+		if (log->pending > 0)
+			write_pending(log);
 		for (int i = 0; i < PENDING_MAX && log->slots[i] != NULL; i++)
 			ExecDropSingleTupleTableSlot(log->slots[i]);
-		for (int i = 0; i < log->index_count; i++)
-			index_close(log->indexes[i], NoLock);
+		CatalogCloseIndexes(log->indexes);
 		relation_close(log->rel, NoLock);
-		log->rel = NULL;
 		MemoryContextDelete(log->context);
 	}
 }
@@ -376,23 +355,4 @@ void
 uuid9562_forget_logs(void)
 {
 	logs = NIL;
-}
-
-/*
- * At the end of a subtransaction, its locks pass to the parent, or are released.  If they are
- * released, the log can be altered before it is used again.  The subtransaction's entries are
- * dropped, and there are no earlier ones, because the first entry took the lock.
- */
-void
-uuid9562_end_subtransaction_of_logs(bool committed, SubTransactionId ended, SubTransactionId parent)
-{
-	ListCell   *cell;
-
-	foreach(cell, logs)
-	{
-		ChangesLog *log = lfirst(cell);
-
-		if (log->locked_in >= ended)
-			log->locked_in = committed ? parent : InvalidSubTransactionId;
-	}
 }

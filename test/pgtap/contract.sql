@@ -18,7 +18,7 @@ SELECT set_eq(
 	$$SELECT proname::text, pronargs::int FROM members WHERE prokind = 'f' AND NOT proisstrict$$,
 	$$VALUES ('uuidv7_lower_bound', 2), ('uuidv7_upper_bound', 2), ('uuidv7_after', 1), ('uuidv7_position', 2),
 			 ('changes_track', 6), ('changes_read', 4), ('changes_done', 2), ('changes_key', 1), ('changes_notice', 1),
-			 ('changes_position_fields', 1), ('changes_purge', 3)$$,
+			 ('changes_purge', 3)$$,
 	'every function is strict, except these');
 SELECT set_eq(
 	$$SELECT proname::text FROM members WHERE NOT has_function_privilege('public', oid, 'EXECUTE')$$,

@@ -126,7 +126,7 @@ SELECT is_empty(
 	$$SELECT function FROM calls GROUP BY function
 	  HAVING bool_and(state <> '00000')
 		 -- no node ID; no value here is a position, and each reader reads two tables
-		 AND function NOT IN ('uuidv8_node()', 'changes_position_fields(text)', 'changes_done(text,text)')
+		 AND function NOT IN ('uuidv8_node()', 'changes_done(text,text)')
 		 AND (current_setting('server_version_num')::int >= 170000 OR function !~ '(^changes_|_ordered|_horizon|_after|_position|_target|_stats|_reset)')$$,
 	'every function returns a value for some arguments');
 SELECT is_empty(

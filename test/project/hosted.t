@@ -56,7 +56,7 @@ sub replaced
 }
 
 my @names = map { [ split ] } 'TABLE changes_catalog', 'TABLE changes_reader', 'VIEW changes_tables', 'VIEW changes_readers',
-  map { "FUNCTION $_" } qw(changes_position_fields changes_state changes_key changes_notice changes_track changes_untrack changes_reset changes_read changes_done changes_purge changes_waiting);
+  map { "FUNCTION $_" } qw(changes_state changes_key changes_notice changes_track changes_untrack changes_reset changes_read changes_done changes_purge changes_waiting);
 foreach (@names)
 {
 	my ($kind, $name) = @$_;

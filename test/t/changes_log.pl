@@ -171,8 +171,19 @@ sql('CREATE FUNCTION evil() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN INSERT I
 	'CREATE RULE d AS ON DELETE TO changes.t DO INSTEAD INSERT INTO executed VALUES (current_user)',
 	'ALTER TABLE changes.t ENABLE ROW LEVEL SECURITY', 'ALTER TABLE changes.t FORCE ROW LEVEL SECURITY', 'TRUNCATE executed');
 logs('a log with triggers, rules and policies', 'INSERT INTO t VALUES (1); UPDATE t SET v = 1', '1 1');
-is(sql(q{SELECT changes_delete('changes.t', '00000000-0000-0000-0000-000000000000', max(change_id::text)::uuid) FROM changes.t WHERE change_id < (SELECT max(change_id::text)::uuid FROM changes.t)}), 1, 'entries up to an ID are deleted');
+is(sql(q{SELECT deleted FROM (SELECT max(change_id::text)::uuid AS id FROM changes.t WHERE change_id < (SELECT max(change_id::text)::uuid FROM changes.t)) AS last, changes_delete('changes.t', '00000000-0000-0000-0000-000000000000', id, 10)}), 1, 'entries up to an ID are deleted');
 is(sql('SELECT (SELECT count(*) FROM changes.t), (SELECT count(*) FROM executed)'), '1|0', 'no trigger or rule of the log is executed');
+
+# The owner deletes entries while they are purged.
+fresh();
+sql('INSERT INTO t VALUES (1), (2), (3)');
+my ($owner, $purger) = (session(), session());
+in($owner, 'BEGIN', 'DELETE FROM changes.t WHERE id = 2');
+$purger->query_until(qr/begun/, qq{\\echo begun\nSELECT changes_purge('t', '-1 min');\n});
+ok($node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'}), 'a purge waits for the owner of the log who deletes an entry');
+in($owner, 'COMMIT');
+is(in($purger, 'SELECT count(*) FROM changes.t'), "2\n0", 'and deletes the others');
+leave($owner, $purger);
 
 # --- roles ------------------------------------------------------------------------
 
@@ -201,7 +212,12 @@ for my $when ('BEFORE INSERT ON t FOR EACH ROW', 'AFTER INSERT ON t FOR EACH STA
 like(refusal('SELECT changes_log_trigger()'), qr/ERROR:  39P01: function "changes_log_trigger" was not called by trigger manager\n/, 'the trigger function cannot be called');
 sql('CREATE TABLE whole (id int PRIMARY KEY) PARTITION BY RANGE (id)');
 like(refusal(q{SELECT changes_log_rows('whole')}), qr/ERROR:  42809: "whole" is not a table with rows of its own\n/, 'rows of a partitioned table are not logged');
-like(refusal(q{SELECT changes_delete('t', gen_random_uuid(), gen_random_uuid())}), qr/ERROR:  42809: table "t" is not a log of changes\n/, 'rows of a table that is no log are not deleted');
+is(sql(q{CREATE TABLE no_log (change_id uuid PRIMARY KEY, id int NOT NULL); INSERT INTO no_log VALUES (uuidv7_ordered(), 1); SELECT deleted FROM changes_delete('no_log', '00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 10)}), 0, 'rows of a table that is no log are not deleted');
+fresh();
+sql('INSERT INTO t SELECT generate_series(1, 5)');
+is(sql(q{SELECT changes_purge('t', '-1 min', 3); SELECT changes_purge('t', '-1 min', 1); SELECT string_agg(id::text, ' ') FROM changes.t; SELECT changes_purge('t', '-1 min'); SELECT changes_purge('t', '-1 min')}), "3\n1\n5\n1\n0", 'a limited purge deletes the first entries, and the next one continues');
+sql('ALTER TABLE changes.t DROP CONSTRAINT t_pkey; INSERT INTO t VALUES (6), (7)');
+is(sql(q{SELECT changes_purge('t', '-1 min', 1); SELECT count(*) FROM changes.t}), "2\n0", 'a log without its index is purged at once');
 sql('GRANT USAGE ON SCHEMA changes TO PUBLIC', 'CREATE TABLE given (id int PRIMARY KEY)', q{SELECT changes_track('given')}, 'ALTER TABLE given OWNER TO owner');
 like(refusal(q{SET ROLE owner; SELECT changes_track('given')}), qr/ERROR:  42501: must be owner of log changes\.given of table public\.given\n/, 'a new owner of the table needs the log');
 is(sql(q{SELECT changes_track('given'); SET ROLE owner; SELECT changes_track('given')}), "changes.given\nchanges.given", 'a superuser who tracks it again gives the log to him');
@@ -261,6 +277,7 @@ sql('ALTER TABLE p ATTACH PARTITION tree FOR VALUES FROM (500) TO (600)', q{SELE
 in($session, 'INSERT INTO p VALUES (504)', 'TRUNCATE tree');
 is(entries('changes.tree'), '504 all', 'the attached table is logged when the other one is no longer tracked');
 leave($session);
+is(sql(q{SELECT string_agg(tgrelid::regclass || ' ' || tgname, ', ') FROM pg_trigger WHERE tgfoid = 'changes_log_trigger'::regproc AND tgrelid IN ('p'::regclass, 'p1'::regclass, 'p31'::regclass, 'p5'::regclass)}), '', 'no trigger is left, not even on a detached partition');
 sql('DROP TABLE p, p5, changes.tree');
 
 # --- keys -------------------------------------------------------------------------
@@ -315,15 +332,14 @@ like(refused_in($one, 'LOCK TABLE changes.t'), qr/lock timeout/, 'a transaction 
 in($one, 'ROLLBACK', 'RESET lock_timeout');
 in($two, 'COMMIT');
 is(entries('changes.t'), '3', 'COMMIT does not wait');
-in($two, q{SET lock_timeout = '10s'}, 'BEGIN', 'INSERT INTO u VALUES (4)', 'SAVEPOINT a', 'INSERT INTO t VALUES (4)', 'ROLLBACK TO a');
-in($one, 'BEGIN', 'LOCK TABLE changes.t');
-in($two, 'COMMIT');
-is(entries('changes.u'), '4', 'COMMIT does not wait for a log that only a rolled back savepoint used');
-in($one, 'COMMIT');
 in($two, 'BEGIN', 'SAVEPOINT a', 'INSERT INTO t VALUES (4)', 'ROLLBACK TO a');
-sql('ALTER TABLE changes.t ADD x int', 'DELETE FROM t WHERE id = 4');
+in($one, q{SET lock_timeout = '100ms'}, 'BEGIN');
+like(refused_in($one, 'LOCK TABLE changes.t'), qr/lock timeout/, 'so does a transaction that has rolled back its changes');
+in($one, 'ROLLBACK', 'RESET lock_timeout');
 in($two, 'INSERT INTO t VALUES (5)', 'COMMIT');
-is(entries('changes.t'), 'all', 'the log can change after a savepoint that used it has rolled back');
+is(entries('changes.t'), '5', 'and it writes its later changes');
+in($two, 'BEGIN', 'SAVEPOINT a', 'ALTER TABLE changes.t ADD x int', 'INSERT INTO t VALUES (6)', 'ROLLBACK TO a', 'INSERT INTO t VALUES (7)', 'COMMIT');
+is(entries('changes.t'), 'all', 'a log is altered and restored by a savepoint');
 
 # An index whose comparison cancels the statement stops a transaction in the middle of its COMMIT.
 fresh();
@@ -336,6 +352,13 @@ like(refused_in($two, 'COMMIT'), qr/canceling statement due to user request/, 'a
 is(sql('SELECT (SELECT count(*) FROM t) + (SELECT count(*) FROM changes.t)'), 0, 'the canceled transaction has left nothing');
 in($two, 'RESET changes.cancel', 'BEGIN', 'INSERT INTO t SELECT generate_series(1, 3)', 'COMMIT');
 is(entries('changes.t'), '1 2 3', 'the same transaction is committed afterwards');
+
+# An error while the entries of a callback's changes are written is caught, and other logs are written.
+in($two, 'BEGIN', q{SET LOCAL late.statement = 'DO $$BEGIN
+		BEGIN PERFORM set_config(''changes.cancel'', ''on'', true); INSERT INTO t VALUES (9), (11), (12); EXCEPTION WHEN query_canceled THEN NULL; END;
+		INSERT INTO u VALUES (9); INSERT INTO t VALUES (10); END$$'}, 'COMMIT');
+is(entries('changes.t'), '10', 'an error of a callback is caught');
+is(entries('changes.u'), '9', 'and other logs are written');
 leave($one, $two);
 
 # --- callbacks of other extensions ------------------------------------------------

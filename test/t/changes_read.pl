@@ -115,6 +115,10 @@ my $before = sql($wal);
 page('item') foreach 1 .. 3;
 is(sql($wal), $before, 'an empty page writes no WAL');
 
+sql(q{UPDATE item SET v = 'a' WHERE id IN (2, 4)});
+is(sql(q{SELECT change_type, data, count(*) OVER (PARTITION BY split_part(change_position, '.', 3)) FROM (SELECT (changes_read('inside', NULL::item)).*) AS page}), "upsert|(2,a)|2\nupsert|(4,a)|2", 'a page that is expanded in the select list is read once');
+page('item', done => 1);
+
 # --- wrong calls --------------------------------------------------------------------
 
 like(refusal('SELECT * FROM changes_read(NULL, NULL::item)'), qr/22023: name of reader must not be null or empty/, 'a reader needs a name');
@@ -140,6 +144,14 @@ sql('DROP TABLE other');
 
 my $reset = qr/^reset$/;
 my $always = q{DO $$DECLARE t name; BEGIN FOR t IN SELECT tgname FROM pg_trigger WHERE tgrelid = 'item'::regclass LOOP EXECUTE format('ALTER TABLE item ENABLE ALWAYS TRIGGER %I', t); END LOOP; END$$};
+# Create the row trigger again, with its definition replaced.
+sub again
+{
+	my ($replaced) = @_;
+
+	return qq{DO \$\$DECLARE t text := 'uuid9562_changes_' || 'item'::regclass::oid; d text := pg_get_triggerdef(oid) FROM pg_trigger WHERE tgname = t;
+		BEGIN EXECUTE 'DROP TRIGGER ' || t || ' ON item'; EXECUTE replace(d$replaced); EXECUTE 'ALTER TABLE item ENABLE ALWAYS TRIGGER ' || t; END\$\$};
+}
 my $not_logged = qr/^ERROR:  changes of table public.item are not logged$/;
 
 foreach my $case (
@@ -149,6 +161,11 @@ foreach my $case (
 	[ 'triggers are dropped', $not_logged, q{DO $$BEGIN EXECUTE format('DROP TRIGGER uuid9562_changes_%s ON item', 'item'::regclass::oid); END$$} ],
 	[ 'triggers are dropped, and created again', $reset, q{DO $$DECLARE t text := 'uuid9562_changes_' || 'item'::regclass::oid; d text := pg_get_triggerdef(oid) FROM pg_trigger WHERE tgname = t;
 		BEGIN EXECUTE 'DROP TRIGGER ' || t || ' ON item'; DELETE FROM item WHERE id = 3; EXECUTE d; EXECUTE 'ALTER TABLE item ENABLE ALWAYS TRIGGER ' || t; END$$} ],
+	[ 'the row trigger gets a condition', $not_logged, again(q{, 'EXECUTE', 'WHEN (false) EXECUTE'}) ],
+	[ 'the row trigger fires for some columns', $not_logged, again(q{, 'UPDATE', 'UPDATE OF id'}) ],
+	[ 'the row trigger does not fire for DELETE', $not_logged, again(q{, ' OR DELETE', ''}), 'DELETE FROM item WHERE id = 3' ],
+	[ 'the TRUNCATE trigger gets a condition', $reset, 'DROP TRIGGER uuid9562_changes_truncate ON item', 'CREATE TRIGGER uuid9562_changes_truncate AFTER TRUNCATE ON item WHEN (false) EXECUTE FUNCTION changes_log_trigger()',
+		'ALTER TABLE item ENABLE ALWAYS TRIGGER uuid9562_changes_truncate', 'TRUNCATE item', 'INSERT INTO item VALUES (2)' ],
 	[ 'the TRUNCATE trigger is disabled for a while', $reset, 'ALTER TABLE item DISABLE TRIGGER uuid9562_changes_truncate', 'TRUNCATE item', 'INSERT INTO item VALUES (2)', 'ALTER TABLE item ENABLE ALWAYS TRIGGER uuid9562_changes_truncate' ],
 	[ 'the TRUNCATE trigger is dropped', $reset, 'DROP TRIGGER uuid9562_changes_truncate ON item', 'TRUNCATE item', 'INSERT INTO item VALUES (2)' ],
 	[ 'the table is emptied', $reset, 'TRUNCATE item', 'INSERT INTO item VALUES (2)' ],
@@ -162,6 +179,17 @@ foreach my $case (
 	[ 'the log is dropped, and created by hand', $not_logged, 'DROP TABLE changes.item', 'CREATE TABLE changes.item (change_id uuid PRIMARY KEY, id int)' ],
 	[ 'the log is renamed', qr/^upsert \(1,1\)$/, 'ALTER TABLE changes.item RENAME TO items', 'UPDATE item SET v = 1 WHERE id = 1', 'ALTER TABLE changes.items RENAME TO item' ],
 	[ 'the log gets a column that must not be NULL', $not_logged, 'ALTER TABLE changes.item ADD x int NOT NULL DEFAULT 0' ],
+	(map { my ($name, $expected, $change, $back) = @$_;
+		[ "$name for a while", $expected, $change, 'DELETE FROM item WHERE id = 3', $back ],
+		[ "$name for a while in a transaction", $expected, 'BEGIN', $change, 'DELETE FROM item WHERE id = 3', $back, 'COMMIT' ],
+		[ "$name after a change", $expected, 'BEGIN', 'DELETE FROM item WHERE id = 3', $change, 'COMMIT', $back ],
+		[ "$name, and nothing changes", qr/^delete \(3,\)$/, $change, $back, 'DELETE FROM item WHERE id = 3' ],
+		[ "$name until a savepoint", qr/^delete \(3,\)$/, 'BEGIN', 'SAVEPOINT a', $change, 'DELETE FROM item', 'ROLLBACK TO a', 'DELETE FROM item WHERE id = 3', 'COMMIT' ],
+		[ "$name in a transaction that is rolled back", qr/^delete \(3,\)$/, 'DELETE FROM item WHERE id = 3', 'BEGIN', $change, 'DELETE FROM item', 'ROLLBACK' ] }
+		[ 'the log has a constraint', $reset, 'ALTER TABLE changes.item ADD CONSTRAINT positive CHECK (id > 0)', 'ALTER TABLE changes.item DROP CONSTRAINT positive' ],
+		[ 'the log has an index of an expression', $reset, 'CREATE INDEX negative ON changes.item ((-id))', 'DROP INDEX changes.negative' ]),
+	[ 'a column of the log must not be NULL for a while', $reset, 'ALTER TABLE changes.item ALTER id SET NOT NULL', 'DELETE FROM item WHERE id = 3', 'ALTER TABLE changes.item ALTER id DROP NOT NULL' ],
+	[ 'the log is a partition for a while', $reset, 'CREATE TABLE logs (LIKE changes.item) PARTITION BY LIST (id); ALTER TABLE logs ATTACH PARTITION changes.item DEFAULT', 'DELETE FROM item WHERE id = 3', 'ALTER TABLE logs DETACH PARTITION changes.item; DROP TABLE logs' ],
 	[ 'a column of the log is renamed', qr/^delete \(3,\)$/, 'ALTER TABLE changes.item RENAME id TO "or 1=1; --"', 'DELETE FROM item WHERE id = 3' ],
 	[ 'the table is not tracked any more', qr/^ERROR:  changes of table public.item are not tracked$/, q{SELECT changes_untrack('item')} ],
 	[ 'the table is tracked anew', $reset, q{SELECT changes_untrack('item')}, 'DELETE FROM item WHERE id = 3', q{SELECT changes_track('item')} ],
@@ -353,7 +381,7 @@ is(as('clerk', q{UPDATE changes_reader SET confirmed = NULL WHERE reader = 'her'
 like(error_as('spy', q{INSERT INTO changes_reader VALUES ('x', 'shop.orders', DEFAULT, gen_random_uuid(), 1, NULL, NULL, gen_random_uuid(), NULL, 1, NULL, NULL, NULL, 'infinity')}), qr/violates row-level security/, 'only who may read the table can create a reader');
 like(error_as('clerk', q{INSERT INTO changes_reader VALUES ('x', 'shop.orders', '"App Owner"', gen_random_uuid(), 1, NULL, NULL, gen_random_uuid(), NULL, 1, NULL, NULL, NULL, now())}), qr/violates row-level security/, 'nobody creates a reader for another role');
 like(error_as('clerk', $_), qr/permission denied|must be owner/, "a role that may only read cannot execute: $_")
-  foreach q{UPDATE changes_catalog SET purged = gen_random_uuid()}, q{SELECT changes_register(c) FROM changes_catalog AS c WHERE source = 'shop.orders'::regclass}, q{SELECT changes_delete('changes.orders', gen_random_uuid(), gen_random_uuid())},
+  foreach q{UPDATE changes_catalog SET purged = gen_random_uuid()}, q{SELECT changes_register(c) FROM changes_catalog AS c WHERE source = 'shop.orders'::regclass}, q{SELECT changes_delete('changes.orders', gen_random_uuid(), gen_random_uuid(), 1)},
   q{SELECT changes_reset('shop.orders')}, q{SELECT changes_untrack('shop.orders')}, q{SELECT changes_log_rows('shop.orders')};
 is(as('clerk', q{SELECT changes_purge('shop.orders', '-1 day'); SELECT changes_notice('shop.orders')}), "0\n", 'everybody can ask for a purge, which respects readers');
 is(page('shop.orders', @owner, reader => 'her', done => 1), 'upsert (1,b)', 'the owner of the table reads and confirms with any reader');

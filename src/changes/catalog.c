@@ -1,0 +1,242 @@
+/*
+ * catalog.c
+ *		The table changes_catalog, which has a row for each tracked table.
+ *
+ * The trigger needs the logs of its table for each row, so a session caches them.  A change of
+ * changes_catalog comes with an invalidation of the relation cache for the tracked table and its
+ * partitions, and so do attaching and detaching a partition, and renaming, retyping and dropping a
+ * column.
+ */
+#include "changes/changes.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/namespace.h"
+#include "catalog/partition.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+static HTAB *tables;			/* of TableLogs */
+static uint64 invalidations;	/* number of calls of forget_logs_of_table() */
+
+/* Relation cache callback: forget what is cached for a table, or for all tables. */
+static void
+forget_logs_of_table(Datum arg, Oid relid)
+{
+	TableLogs  *logs;
+	HASH_SEQ_STATUS status;
+
+	invalidations++;
+	if (OidIsValid(relid))
+	{
+		logs = hash_search(tables, &relid, HASH_FIND, NULL);
+		if (logs != NULL)
+			logs->valid = false;
+		return;
+	}
+	hash_seq_init(&status, tables);
+	while ((logs = hash_seq_search(&status)) != NULL)
+		logs->valid = false;
+}
+
+/* Return the OID of changes_catalog, which is in the schema of the extension's functions. */
+Oid
+uuid9562_changes_catalog(Oid function)
+{
+	Oid			catalog = get_relname_relid("changes_catalog", get_func_namespace(function));
+
+	if (!OidIsValid(catalog))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation \"%s\" does not exist", "changes_catalog")));
+	return catalog;
+}
+
+/* Return the index of a table's primary key, or InvalidOid. */
+Oid
+uuid9562_primary_key(Relation rel)
+{
+	list_free(RelationGetIndexList(rel));	/* this sets rd_pkindex */
+	return rel->rd_pkindex;
+}
+
+/*
+ * Set the columns of a key, which are the columns of table "relid" that have the names of the given
+ * columns of the tracked table.  The columns of a partition can have other numbers.
+ */
+static void
+set_columns(LogKey *key, Oid relid, Oid tracked, ArrayType *numbers)
+{
+	Datum	   *datums;
+	int			count;
+
+	key->count = 0;
+	if (array_contains_nulls(numbers))
+		return;
+	deconstruct_array(numbers, INT2OID, sizeof(int16), true, TYPALIGN_SHORT, &datums, NULL, &count);
+	if (count > INDEX_MAX_KEYS)
+		return;
+	for (int i = 0; i < count; i++)
+	{
+		char	   *name = get_attname(tracked, DatumGetInt16(datums[i]), true);
+
+		key->columns[i] = name == NULL ? InvalidAttrNumber : get_attnum(relid, name);
+		if (key->columns[i] <= 0)
+			return;
+		key->types[i] = getBaseType(get_atttype(relid, key->columns[i]));
+	}
+	key->count = count;
+}
+
+/* If "tracked" has a log, append it to the logs of a table. */
+static void
+add_log(TableLogs *logs, Relation catalog, Oid tracked)
+{
+	TupleDesc	desc = RelationGetDescr(catalog);
+	ScanKeyData scan_key;
+	SysScanDesc scan;
+	HeapTuple	row;
+
+	ScanKeyInit(&scan_key, CATALOG_SOURCE, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(tracked));
+	scan = systable_beginscan(catalog, uuid9562_primary_key(catalog), true, NULL, 1, &scan_key);
+	row = systable_getnext(scan);
+	if (HeapTupleIsValid(row))
+	{
+		LogKey		key = {.catalog = RelationGetRelid(catalog)};
+		bool		isnull;
+
+		key.log = DatumGetObjectId(heap_getattr(row, CATALOG_LOG, desc, &isnull));
+		set_columns(&key, logs->relid, tracked,
+					DatumGetArrayTypeP(heap_getattr(row, CATALOG_KEY, desc, &isnull)));
+		logs->keys = repalloc(logs->keys, (logs->count + 1) * sizeof(LogKey));
+		logs->keys[logs->count++] = key;
+	}
+	systable_endscan(scan);
+}
+
+/* Return the cached logs of a table, which are not valid if they have to be read. */
+static TableLogs *
+cached_logs(Oid relid)
+{
+	TableLogs  *logs;
+	bool		found;
+
+	if (tables == NULL)
+	{
+		HASHCTL		control = {
+			.keysize = sizeof(Oid),.entrysize = sizeof(TableLogs),.hcxt = CacheMemoryContext
+		};
+
+		tables = hash_create("uuid9562 logs of tables", 64, &control,
+							 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+		CacheRegisterRelcacheCallback(forget_logs_of_table, (Datum) 0);
+	}
+	logs = hash_search(tables, &relid, HASH_ENTER, &found);
+	if (!found)
+	{
+		logs->valid = false;
+		logs->verified = 0;
+		logs->keys = NULL;
+	}
+	if (logs->keys == NULL)
+		logs->keys = MemoryContextAlloc(CacheMemoryContext, sizeof(LogKey));
+	return logs;
+}
+
+/*
+ * Return the logs for the changes of a table: its own, and those of its partitioned tables.
+ * "function" is any function of the extension.
+ */
+TableLogs *
+uuid9562_logs_of_table(Oid relid, Oid function)
+{
+	TableLogs  *logs = cached_logs(relid);
+	uint64		before = invalidations;
+	Relation	catalog;
+	List	   *tracked;
+	ListCell   *cell;
+
+	if (logs->valid)
+		return logs;
+	logs->count = 0;
+	tracked = get_rel_relispartition(relid) ? get_partition_ancestors(relid) : NIL;
+	tracked = lcons_oid(relid, tracked);
+	catalog = table_open(uuid9562_changes_catalog(function), AccessShareLock);
+	foreach(cell, tracked)
+		add_log(logs, catalog, lfirst_oid(cell));
+	table_close(catalog, AccessShareLock);
+
+	/* the rows are current, but the next statement can need others */
+	logs->valid = invalidations == before;
+	return logs;
+}
+
+/*
+ * Let the session verify all tables again, because it has rolled back or prepared what it compared
+ * them with.
+ */
+void
+uuid9562_forget_verified(void)
+{
+	invalidations++;
+}
+
+/* Receive pending invalidations of the relation cache, and count all so far, from 1. */
+int64
+uuid9562_count_invalidations(void)
+{
+	AcceptInvalidationMessages();
+	return (int64) invalidations + 1;
+}
+
+/*
+ * Execute a command as the owner of changes_catalog.  The first %s of the command is the schema of
+ * changes_catalog.
+ */
+void
+uuid9562_execute_as_owner(Relation catalog, const char *command, Oid type, Datum value)
+{
+	const char *schema = quote_identifier(get_namespace_name(RelationGetNamespace(catalog)));
+	Oid			user;
+	int			context;
+	int			result;
+
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(catalog->rd_rel->relowner, context | SECURITY_LOCAL_USERID_CHANGE |
+						   SECURITY_RESTRICTED_OPERATION);
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	result = SPI_execute_with_args(psprintf(command, schema), 1, &type, &value, NULL, false, 0);
+	if (result < 0)
+		elog(ERROR, "SPI_execute_with_args failed: %s", SPI_result_code_string(result));
+	SPI_finish();
+	SetUserIdAndSecContext(user, context);
+}
+
+/*
+ * Record that a log lacks entries.  No server has an empty name, so changes_notice() lets readers
+ * copy the table.
+ */
+void
+uuid9562_record_missing(Oid catalog, Oid log)
+{
+	Relation	rel = try_table_open(catalog, RowExclusiveLock);
+
+	if (rel == NULL)
+		return;					/* the transaction has dropped the extension */
+	uuid9562_execute_as_owner(rel, "UPDATE %s.changes_catalog SET server = '' "
+							  "WHERE log OPERATOR(pg_catalog.=) $1 "
+							  "AND server OPERATOR(pg_catalog.<>) ''",
+							  REGCLASSOID, ObjectIdGetDatum(log));
+	table_close(rel, NoLock);
+}
