@@ -485,7 +485,8 @@ COMMENT ON SEQUENCE changes_number IS 'order of log entries that are not publish
 
 -- The logs for the changes of a table: its own, and those of its partitioned tables.  If the columns of
 -- a log are not those of the key any more, "fits" is false.  If the log belongs to another role than
--- the one that installed the file, "fits" is NULL, and nothing must be written to it.
+-- the one that installed the file, or has triggers, rules or policies, which could execute code or
+-- remove entries, "fits" is NULL, and nothing must be written to it.
 CREATE FUNCTION changes_targets(relation regclass, OUT log regclass, OUT columns text[], OUT key text[], OUT fits boolean)
 RETURNS SETOF record
 LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp SET jit = off SET plan_cache_mode = force_generic_plan
@@ -505,7 +506,9 @@ BEGIN
 		INTO columns, key, fits
 		FROM pg_attribute AS e LEFT JOIN pg_attribute AS t ON t.attrelid = target.source AND t.attnum = target.key[e.attnum - 1] AND NOT t.attisdropped
 		WHERE e.attrelid = target.log AND e.attnum > 0;
-		IF NOT uuid9562.changes_is_log(target.log) THEN
+		IF (SELECT relowner = (SELECT relowner FROM pg_class WHERE oid = 'uuid9562.changes_catalog'::regclass) AND NOT relrowsecurity
+				AND (NOT relhasrules AND NOT relhastriggers OR uuid9562.changes_is_log(target.log))
+			FROM pg_class WHERE oid = target.log) IS NOT TRUE THEN
 			fits := NULL;
 		ELSIF NOT fits THEN
 			-- the columns of the key can have domains
@@ -594,9 +597,9 @@ AS $body$
 BEGIN
 	RETURN EXISTS (
 		SELECT FROM pg_class AS c
-		WHERE oid = relation AND relkind = 'r' AND relpersistence = 'p' AND NOT relispartition AND NOT relhasrules AND NOT relrowsecurity
+		WHERE oid = relation AND relkind = 'r' AND relpersistence = 'p' AND NOT relispartition AND NOT relrowsecurity
 			AND relowner = (SELECT relowner FROM pg_class WHERE oid = 'uuid9562.changes_catalog'::regclass)
-			AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = c.oid)
+			AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = c.oid) AND NOT EXISTS (SELECT FROM pg_rewrite WHERE ev_class = c.oid)
 			AND NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = c.oid AND contype NOT IN ('p', 'n'))
 			AND NOT EXISTS (SELECT FROM pg_index WHERE indrelid = c.oid AND (indexprs IS NOT NULL OR indpred IS NOT NULL OR (indisunique AND indkey::text <> '1')))
 			AND (SELECT bool_and((attnum > 1 OR atttypid = 'uuid'::regtype) AND attnotnull = (attnum = 1) AND attgenerated = '' AND NOT attisdropped) AND count(*) > 1

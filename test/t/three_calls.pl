@@ -163,6 +163,18 @@ $without->safe_psql('shop', q{DROP TRIGGER trap ON changes.goods; ALTER TABLE ch
 is(changes($without, 'r', 'goods'), 'reset', 'a reader copies the table when the log has its owner again');
 sql($without, 'DELETE FROM goods WHERE id > 7');
 is(changes($without, 'r', 'goods'), 'delete (8,), delete (9,)', 'then changes arrive again');
+sql($without, q{CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'});
+foreach ([ 'trigger', 'TRIGGER nothing BEFORE INSERT ON changes.goods FOR EACH ROW EXECUTE FUNCTION nothing()' ], [ 'rule', 'RULE nothing AS ON INSERT TO changes.goods DO INSTEAD NOTHING' ])
+{
+	my ($kind, $definition) = @$_;
+
+	sql($without, "CREATE $definition", q{INSERT INTO goods VALUES (8, 'not logged')});
+	like(($without->psql('shop', q{SELECT changes_read('r', NULL::goods)}))[2], qr/changes of table public.goods are not logged/, "readers get an error if the log has a $kind");
+	sql($without, "DROP $kind nothing ON changes.goods");
+	is(changes($without, 'r', 'goods'), 'reset', "a reader copies the table when the $kind has been dropped");
+	sql($without, 'DELETE FROM goods WHERE id > 7');
+	is(changes($without, 'r', 'goods'), 'delete (8,)', 'then changes arrive');
+}
 
 # --- dump and restore ---------------------------------------------------------------
 
