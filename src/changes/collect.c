@@ -141,10 +141,21 @@ entry_at(Size offset)
 	return (Entry *) (stack.entries + offset);
 }
 
-/* Mark the entries in a part of the memory whose keys follow again in this part. */
-static void
-mark_repeated(Size start, Size end)
+/* Return where the part of a run that is in memory begins, or where the last run ends. */
+static inline Size
+run_offset(Size run)
 {
+	if (run == stack.run_count)
+		return stack.used;
+	return Max(stack.runs[run].start, stack.file_used) - stack.file_used;
+}
+
+/* Mark the entries in memory whose keys follow again in the same run. */
+static void
+mark_repeated(Size run)
+{
+	Size		start = run_offset(run);
+	Size		end = run_offset(run + 1);
 	Size		first_size = start < end ? ENTRY_SIZE(entry_at(start)->length) : 0;
 	last_entries_hash *last;
 
@@ -170,17 +181,16 @@ static void
 remove_repeated(void)
 {
 	Size		used = 0;
-	Size		offset = 0;
 
 	for (Size run = 0; run < stack.run_count; run++)
+		mark_repeated(run);
+	for (Size run = 0; run < stack.run_count; run++)
 	{
-		Size		end = stack.used;
+		Size		offset = run_offset(run);
+		Size		end = run_offset(run + 1);
 
-		if (run + 1 < stack.run_count)
-			end = Max(stack.runs[run + 1].start, stack.file_used) - stack.file_used;
 		if (stack.runs[run].start > stack.file_used)
 			stack.runs[run].start = stack.file_used + used;
-		mark_repeated(offset, end);
 		while (offset < end)
 		{
 			Entry	   *entry = entry_at(offset);
