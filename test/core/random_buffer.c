@@ -1,13 +1,8 @@
 /*
- * Tests of the buffer of random bytes: 16384 bytes are fetched at a time,
- * returned once, erased when returned, not shared after a fork, and never
- * replaced by weaker bytes.
+ * Tests of the buffer of random bytes: 16384 bytes are fetched at a time, returned once, erased when
+ * returned, not shared with another owner, and never replaced by weaker bytes.
  */
 #include "support.h"
-
-#include <sys/types.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "random_buffer.h"
 
@@ -143,59 +138,6 @@ another_owner_gets_no_byte_of_the_buffer(void **state)
 	assert_erased(pool.words, 0, UUID_RANDOM_BUFFER_WORDS);
 }
 
-static bool
-urandom_source(void *bytes, size_t count)
-{
-	FILE	   *file = fopen("/dev/urandom", "rb");
-	bool		ok = file != NULL && fread(bytes, 1, count, file) == count;
-
-	if (file != NULL)
-		fclose(file);
-	return ok;
-}
-
-/* A forked child inherits its parent's buffer, but takes other bytes. */
-static void
-parent_and_child_of_a_fork_differ(void **state)
-{
-	enum
-	{
-		TAKEN = 64
-	};
-	UuidRandomBuffer pool = {0};
-	uint64_t	parents[TAKEN];
-	uint64_t	childs[TAKEN];
-	uint64_t	word;
-	int			ends[2];
-	pid_t		child;
-	int			status;
-
-	(void) state;
-	assert_true(uuid_random_buffer_take(&pool, getpid(), urandom_source, &word));
-	assert_int_equal(pipe(ends), 0);
-	child = fork();
-	assert_true(child >= 0);
-	if (child == 0)
-	{
-		for (int i = 0; i < TAKEN; i++)
-		{
-			if (!uuid_random_buffer_take(&pool, getpid(), urandom_source, &childs[i]))
-				_exit(1);
-		}
-		_exit(write(ends[1], childs, sizeof(childs)) == sizeof(childs) ? 0 : 1);
-	}
-	assert_true(waitpid(child, &status, 0) == child && status == 0);
-	assert_int_equal(read(ends[0], childs, sizeof(childs)), sizeof(childs));
-	close(ends[0]);
-	close(ends[1]);
-
-	for (int i = 0; i < TAKEN; i++)
-		assert_true(uuid_random_buffer_take(&pool, getpid(), urandom_source, &parents[i]));
-	for (int i = 0; i < TAKEN; i++)
-		for (int j = 0; j < TAKEN; j++)
-			assert_true(parents[i] != childs[j]);
-}
-
 int
 main(void)
 {
@@ -205,7 +147,6 @@ main(void)
 		cmocka_unit_test(erases_returned_bytes),
 		cmocka_unit_test(returns_nothing_when_the_source_fails),
 		cmocka_unit_test(another_owner_gets_no_byte_of_the_buffer),
-		cmocka_unit_test(parent_and_child_of_a_fork_differ),
 	};
 
 	return run_core_tests(tests);

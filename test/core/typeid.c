@@ -32,7 +32,7 @@ static const char *const invalid[] = {
 	"PREFIX_00000000000000000000000000", "12345_00000000000000000000000000", "pre.fix_00000000000000000000000000",
 	"pr\303\251fix_00000000000000000000000000", "  prefix_00000000000000000000000000",
 	"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijkl_00000000000000000000000000",
-	"_00000000000000000000000000", "_", "prefix_1234567890123456789012345", "prefix_123456789012345678901234567",
+	"_00000000000000000000000000", "_", "1234567890123456789012345", "prefix_1234567890123456789012345", "prefix_123456789012345678901234567",
 	"prefix_1234567890123456789012345 ", "prefix_0123456789ABCDEFGHJKMNPQRS", "prefix_123456789-123456789-123456",
 	"prefix_ooooooiiiiiiuuuuuuulllllll", "prefix_i23456789ol23456789oi23456", "prefix_123456789-0123456789-0123456",
 	"prefix_8zzzzzzzzzzzzzzzzzzzzzzzzz", "_prefix_00000000000000000000000000", "prefix__00000000000000000000000000",
@@ -72,8 +72,12 @@ refuses_the_invalid_examples(void **state)
 		size_t		prefix_length;
 		uint8_t		bytes[UUID_BYTES];
 
-		if (uuid_typeid_read(invalid[i], strlen(invalid[i]), &prefix_length, bytes))
+		/* a sanitizer finds a read beyond a copy of exactly the text */
+		char	   *copy = memcpy(malloc(strlen(invalid[i])), invalid[i], strlen(invalid[i]));
+
+		if (uuid_typeid_read(copy, strlen(invalid[i]), &prefix_length, bytes))
 			fail_msg("read \"%s\"", invalid[i]);
+		free(copy);
 	}
 }
 

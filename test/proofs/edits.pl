@@ -33,12 +33,6 @@ my %edits = (
 		[ 'later_times_are_those_after_the_seconds', 'ticks + seconds * uuid_clock_units' => 'ticks - seconds * uuid_clock_units' ],
 		[ 'clock_is_behind_by_a_millisecond', 'now / UUID_CLOCK_V7_PER_MS <' => 'now <' ],
 	],
-	feistel => [
-		[ 'decryption_reverses_encryption_with_every_cipher', 'UUID_FEISTEL_ROUNDS - 1 - round' => 'round' ],
-		[ 'encryption_reverses_decryption_with_every_cipher', '(halves[0] & 1) << UUID_FEISTEL_HALF_BITS |' => '' ],
-		[ 'each_round_changes_one_half_by_a_block_of_the_other', '(uint64_t) i);' => '(uint64_t) round);' ],
-		[ 'failure_of_the_cipher_is_returned', "if (!cipher(key, block))\n\t\t\treturn false;" => "if (!cipher(key, block))\n\t\t\tbreak;" ],
-	],
 	generator => [
 		[ 'every_value_is_greater_than_the_previous_one', 'if (now > previous->time)' => 'if (now >= previous->time)' ],
 		[ 'the_generator_is_exhausted_only_at_the_end', 'previous->time == UUID_TIME_MAX' => 'previous->time >= UUID_TIME_MAX - 1' ],
@@ -50,9 +44,6 @@ my %edits = (
 		[ 'payloads_are_ordered_by_time_and_tail', 'a.tail < b.tail' => 'a.tail <= b.tail' ],
 		[ 'advancing_keeps_the_greater_payload', 'uuid_payload_less(*previous, payload)' => 'uuid_payload_less(payload, *previous)' ],
 		[ 'ordinals_of_fractions_increase', 'payload.time << UUID_COUNTER_BITS |' => 'payload.time << UUID_COUNTER_BITS &' ],
-	],
-	kind => [
-		[ 'kinds_have_their_versions_and_clocks', 'UUID_KIND_V8_NODE, 8, UUID_CLOCK_V7' => 'UUID_KIND_V8_NODE, 8, UUID_CLOCK_V8' ],
 	],
 	layout => [
 		[ 'words_are_in_network_byte_order', 'return __builtin_bswap64(word);' => 'return word;' ],

@@ -165,6 +165,10 @@ my @horizon = (
 		'first = Min(first, full_xid(xid, next));' => 'first = Max(first, full_xid(xid, next));'
 	],
 	[
+		'transaction IDs do not wrap around', 'prepared elsewhere',
+		'TransactionIdPrecedes(xid, XidFromFullTransactionId(next))' => 'xid < XidFromFullTransactionId(next)'
+	],
+	[
 		'prepared transactions are known', 'first use',
 		'i < FIRST_PREPARED_XACT_PROC_NUMBER; i++' => 'i < slot_count(); i++'
 	],

@@ -539,7 +539,7 @@ static const Scenario scenarios[] = {
 	{"a transaction of another database stays prepared", IN_USE, {"2p", "c", "shsh"}},
 	{"another database uses the slot of a prepared transaction", IN_USE, {"p2p", "k", "sh"}},
 	{"another database used the slot of a prepared transaction", IN_USE, {"2p1p", "kk", "sh"}},
-	{"first use, with a transaction prepared elsewhere", WITH_PREPARED_ELSEWHERE, {"c", "n", "sh"}},
+	{"first use, with a transaction prepared elsewhere", WITH_PREPARED_ELSEWHERE, {"nc", "n", "sh"}},
 	{"first use, with a prepared transaction", WITH_PREPARED, {"c", "nk", "sh"}},
 	{"first use by the reader, with a prepared transaction", WITH_PREPARED, {"nc", "k", "shsh"}},
 	{"a guard, and values of other transactions", IN_USE, {"cu", "u", "sh"}},

@@ -1,6 +1,6 @@
 # Sessions that could break the horizon: parallel workers, sessions that still use the old
-# default, sessions of a connection pooler, and hostile sessions.  Also tests of the roles that
-# can see which session holds the horizon, and of uuid_replay_target().
+# default, and sessions of a connection pooler.  Also tests of the roles that can see which session
+# holds the horizon, and of uuid_replay_target().
 use strict;
 use warnings;
 
@@ -167,85 +167,6 @@ SKIP:
 	$pooler->stop;
 }
 
-# --- a hostile writer -----------------------------------------------------------
-
-sql(q{
-	CREATE ROLE hostile LOGIN;
-	GRANT CREATE ON SCHEMA public TO hostile;
-	CREATE TABLE audit (id uuid PRIMARY KEY DEFAULT public.uuidv7_ordered(), who text DEFAULT session_user, what text) PARTITION BY RANGE (id);
-	CREATE TABLE audit_now PARTITION OF audit DEFAULT;
-	CREATE FUNCTION audited() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
-	BEGIN
-		INSERT INTO public.audit (what) VALUES ('by a trigger');
-		RETURN NEW;
-	END$$;
-	CREATE TABLE watched (n int);
-	CREATE TRIGGER audited AFTER INSERT ON watched FOR EACH ROW EXECUTE FUNCTION audited();
-	REVOKE ALL ON audit, audit_now FROM PUBLIC, hostile;
-	GRANT INSERT (what) ON audit TO hostile;
-	GRANT INSERT ON watched TO hostile;
-	INSERT INTO audit (what) VALUES ('first')});
-my $reader = { table => 'audit' };
-read_on($reader);
-is(sql(q{SELECT NOT has_table_privilege('hostile', t, 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER') AND NOT has_column_privilege('hostile', t, 'id', 'INSERT')
-	FROM unnest('{audit, audit_now}'::regclass[]) AS t}), "t\nt", 'the hostile role has no privilege to write an ID');
-
-sub hostile
-{
-	my (@statements) = @_;
-	my ($status, $out, $err) = $node->psql('postgres', join(";\n", @statements), on_error_stop => 0, extra_params => [ '-U', 'hostile' ]);
-
-	read_on($reader);
-	return $err;
-}
-
-my $past = '00000000-0000-7000-8000-000000000000';
-foreach my $attempt (
-	"INSERT INTO audit (id, what) VALUES ('$past', 'hidden')",
-	"INSERT INTO audit (what, id) SELECT 'hidden', public.uuidv7()",
-	"INSERT INTO audit VALUES ('$past', 'hostile', 'hidden')",
-	"INSERT INTO audit_now (what) VALUES ('hidden')",
-	"INSERT INTO audit (what) VALUES ('x') ON CONFLICT (id) DO UPDATE SET id = '$past'",
-	"COPY audit (id, what) FROM STDIN;\n$past\thidden\n\\.",
-	"UPDATE audit SET id = '$past'",
-	'DELETE FROM audit',
-	'TRUNCATE audit',
-	'ALTER TABLE audit ALTER id SET DEFAULT public.uuidv7()',
-	"ALTER FUNCTION public.uuidv7_ordered() RENAME TO other",
-	'CREATE OR REPLACE FUNCTION public.uuidv7_ordered() RETURNS uuid LANGUAGE sql AS $$SELECT public.uuidv7()$$',
-	'CREATE FUNCTION public.fake() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN NEW.id := public.uuidv7(); RETURN NEW; END$$; CREATE TRIGGER fake BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION public.fake()',
-	'CREATE RULE fake AS ON INSERT TO audit DO INSTEAD NOTHING',
-	"CREATE TABLE hostile_part PARTITION OF audit FOR VALUES FROM (MINVALUE) TO ('$past')",
-	'SELECT public.uuid_generator_reset()',
-	"SELECT public.uuid_generator_advance('ffffffff-ffff-7fff-bfff-ffffffffffff', force => true)",
-	'SET session_replication_role = replica')
-{
-	like(hostile($attempt), qr/ERROR:  (permission denied|must be owner|must be able)/, 'a hostile writer cannot ' . $attempt =~ s/\s.*\n?//sr . ': ' . $attempt =~ s/\n.*//sr);
-}
-foreach my $trick (
-	[ 'a function of its own in the search path', 'CREATE FUNCTION pg_temp.uuidv7_ordered() RETURNS uuid LANGUAGE sql AS $$SELECT public.nil_uuid()$$; SET search_path = pg_temp, public' ],
-	[ 'every setting that it may set', "SET uuid9562.v7_method = random; SET uuid9562.mac_address = '00:00:00:00:00:00'; SET uuid9562.node_id = 0; SET DateStyle = 'German'; SET TimeZone = 'Pacific/Apia'" ],
-	[ 'other isolation levels', "SET default_transaction_isolation = 'serializable'" ])
-{
-	my ($name, $statement) = @$trick;
-
-	hostile($statement, q{INSERT INTO audit (what) VALUES ('tricked')}, 'INSERT INTO watched VALUES (1)', 'SAVEPOINT s',
-		'BEGIN', q{INSERT INTO audit (what) VALUES ('tricked')}, 'SAVEPOINT s', q{INSERT INTO audit (what) VALUES ('gone')}, 'ROLLBACK TO s', 'COMMIT');
-	is(missed_and_twice($reader), '0 missed, 0 twice', "a hostile writer hides no row by $name");
-}
-{
-	my $slow = $node->background_psql('postgres', on_error_stop => 0, extra_params => [ '-U', 'hostile' ]);
-
-	in($slow, 'BEGIN', q{INSERT INTO audit (what) VALUES ('slow')});
-	sql(q{INSERT INTO audit (what) VALUES ('honest')});
-	is(read_on($reader), 0, 'a hostile writer can delay the rows of others');
-	in($slow, q{PREPARE TRANSACTION 'slower'});
-	is(read_on($reader), 0, 'a hostile writer can delay the rows of others with a prepared transaction');
-	in($slow, q{COMMIT PREPARED 'slower'});
-	is(read_on($reader), 2, 'all rows are read when the prepared transaction has finished');
-	is(missed_and_twice($reader), '0 missed, 0 twice', 'a hostile writer has hidden no row');
-	$slow->quit;
-}
 unlike(slurp_file($node->logfile), qr/TRAP|PANIC|terminated by signal [^9]/, 'the server has not crashed');
 $node->stop;
 done_testing();
