@@ -39,38 +39,22 @@ typedef struct UuidHistoryEntry
 	uint32_t	database;		/* OID, or UUID_ANY_DATABASE */
 } UuidHistoryEntry;
 
-/* The entries of a level, without padding between them.  The older entry comes first. */
-typedef struct UuidHistoryLevel
-{
-	uint64_t	xid[UUID_HISTORY_ON_LEVEL];
-	uint64_t	first[UUID_HISTORY_ON_LEVEL];
-	uint32_t	database[UUID_HISTORY_ON_LEVEL];
-} UuidHistoryLevel;
-
-/* A zeroed history is empty. */
+/* A zeroed history is empty.  On a level, the older entry comes first. */
 typedef struct UuidHistory
 {
 	uint8_t		count[UUID_HISTORY_LEVELS];
-	UuidHistoryLevel levels[UUID_HISTORY_LEVELS];
+	UuidHistoryEntry levels[UUID_HISTORY_LEVELS][UUID_HISTORY_ON_LEVEL];
 } UuidHistory;
-
-static inline void
-uuid_history_set(UuidHistoryLevel *level, int i, UuidHistoryEntry entry)
-{
-	level->xid[i] = entry.xid;
-	level->first[i] = entry.first;
-	level->database[i] = entry.database;
-}
 
 /* Merge the entries of a level. */
 static inline UuidHistoryEntry
-uuid_history_merge(const UuidHistoryLevel *level)
+uuid_history_merge(const UuidHistoryEntry *level)
 {
-	UuidHistoryEntry merged = {level->xid[1], level->first[1], level->database[1]};
+	UuidHistoryEntry merged = level[1];
 
-	if (level->first[0] < merged.first)
-		merged.first = level->first[0];
-	if (level->database[0] != merged.database)
+	if (level[0].first < merged.first)
+		merged.first = level[0].first;
+	if (level[0].database != merged.database)
 		merged.database = UUID_ANY_DATABASE;
 	return merged;
 }
@@ -84,22 +68,22 @@ uuid_history_add(UuidHistory *history, UuidHistoryEntry entry)
 {
 	for (int i = 0;; i++)
 	{
-		UuidHistoryLevel *level = &history->levels[i];
+		UuidHistoryEntry *level = history->levels[i];
 		UuidHistoryEntry merged;
 
 		if (history->count[i] < UUID_HISTORY_ON_LEVEL)
 		{
-			uuid_history_set(level, history->count[i]++, entry);
+			level[history->count[i]++] = entry;
 			return;
 		}
 		merged = uuid_history_merge(level);
 		if (i == UUID_HISTORY_LEVELS - 1)
 		{
-			uuid_history_set(level, 0, merged);
-			uuid_history_set(level, 1, entry);
+			level[0] = merged;
+			level[1] = entry;
 			return;
 		}
-		uuid_history_set(level, 0, entry);
+		level[0] = entry;
 		history->count[i] = 1;
 		entry = merged;
 	}

@@ -206,14 +206,14 @@ smallest_in_history(const volatile UuidHistory *history, const FullSnapshot *ful
 
 	for (int i = 0; i < UUID_HISTORY_LEVELS; i++)
 	{
-		const volatile UuidHistoryLevel *level = &history->levels[i];
+		const volatile UuidHistoryEntry *level = history->levels[i];
 
 		for (int j = history->count[i] - 1; j >= 0; j--)
 		{
-			if (snapshot_sees(full, level->xid[j]))
+			if (snapshot_sees(full, level[j].xid))
 				return smallest;
-			if (level->database[j] == MyDatabaseId || level->database[j] == UUID_ANY_DATABASE)
-				smallest = Min(smallest, level->first[j]);
+			if (level[j].database == MyDatabaseId || level[j].database == UUID_ANY_DATABASE)
+				smallest = Min(smallest, level[j].first);
 		}
 	}
 	return smallest;

@@ -146,8 +146,6 @@ typedef struct ValueRange
 
 #define NO_VALUES	((ValueRange) {{UUID_TIME_MAX, UUID_TAIL_MAX}, {0, 0}})
 
-/* next_value.c */
-
 /* clock_warning.c */
 extern int64 uuid9562_seconds_ahead(uint64 time, uint64 now);
 extern void uuid9562_warn_about_clock(uint64 time);

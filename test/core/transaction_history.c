@@ -17,15 +17,15 @@ smallest_unseen(const UuidHistory *history, uint64_t xmax, uint32_t database)
 
 	for (int i = 0; i < UUID_HISTORY_LEVELS; i++)
 	{
-		const UuidHistoryLevel *level = &history->levels[i];
+		const UuidHistoryEntry *level = history->levels[i];
 
 		for (int j = history->count[i] - 1; j >= 0; j--)
 		{
-			if (level->xid[j] < xmax)
+			if (level[j].xid < xmax)
 				return smallest;
-			if ((level->database[j] == database || level->database[j] == UUID_ANY_DATABASE) &&
-				level->first[j] < smallest)
-				smallest = level->first[j];
+			if ((level[j].database == database || level[j].database == UUID_ANY_DATABASE) &&
+				level[j].first < smallest)
+				smallest = level[j].first;
 		}
 	}
 	return smallest;
@@ -123,7 +123,7 @@ static void
 full_history_loses_nothing(void **state)
 {
 	UuidHistory history = {0};
-	const UuidHistoryLevel *last = &history.levels[UUID_HISTORY_LEVELS - 1];
+	const UuidHistoryEntry *last = history.levels[UUID_HISTORY_LEVELS - 1];
 
 	(void) state;
 	for (int level = 0; level < UUID_HISTORY_LEVELS; level++)
@@ -132,15 +132,15 @@ full_history_loses_nothing(void **state)
 		{
 			uint64_t	xid = 2 * (UUID_HISTORY_LEVELS - level) + i;
 
-			uuid_history_set(&history.levels[level], i, transaction(xid, xid, 1));
+			history.levels[level][i] = transaction(xid, xid, 1);
 		}
 		history.count[level] = UUID_HISTORY_ON_LEVEL;
 	}
-	assert_int_equal(last->first[0], 2);
+	assert_int_equal(last[0].first, 2);
 	for (uint64_t xid = 100; xid < 100 + (1 << 10); xid++)
 	{
 		uuid_history_add(&history, transaction(xid, xid, 1));
-		assert_int_equal(last->first[0], 2);
+		assert_int_equal(last[0].first, 2);
 		assert_int_equal(smallest_unseen(&history, 0, 1), 2);
 	}
 }

@@ -79,11 +79,11 @@ my @horizon = (
 	],
 	[
 		'a process of another database holds the horizon (7)', 'stays prepared',
-		'level->database[j] == MyDatabaseId || level->database[j] == UUID_ANY_DATABASE' => 'true'
+		'level[j].database == MyDatabaseId || level[j].database == UUID_ANY_DATABASE' => 'true'
 	],
 	[
 		'merging keeps the database of the newer entry', 'of two databases is merged',
-		'if (level->database[0] != merged.database)' => 'if (false)'
+		'if (level[0].database != merged.database)' => 'if (false)'
 	],
 	[
 		'a transaction prepared elsewhere is unknown', 'prepared elsewhere',
@@ -137,7 +137,7 @@ my @horizon = (
 	],
 	[
 		'merging keeps the greater value', 'a history is merged',
-		'if (level->first[0] < merged.first)' => 'if (level->first[0] > merged.first)'
+		'if (level[0].first < merged.first)' => 'if (level[0].first > merged.first)'
 	],
 	[
 		'the slot of a finished process is not cleared', 'backend exits',
