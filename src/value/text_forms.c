@@ -3,9 +3,8 @@
  *		Conversion of UUIDs to and from text: URN, base32hex, ULID, base58, base62,
  *		base64url and TypeID; and the timestamp of a UUID that is given as text.
  *
- * A text argument can have any server encoding, and any length.  Valid texts are short, and have
- * only ASCII characters.  So the functions compare bytes, and fetch only the first bytes of a long
- * text.
+ * A text argument can have any server encoding, but valid texts have only ASCII characters.  So the
+ * functions compare bytes.
  */
 #include "value/value.h"
 
@@ -23,28 +22,14 @@ PG_FUNCTION_INFO_V1(uuid9562_uuidv7_timestamp_from_text);
 /* Maximum length of a text in a message, in bytes; characters are not cut */
 #define SHOWN_BYTES		100
 
-/* Bytes to fetch of a toasted text: more than a valid text has or a message shows */
-#define FETCHED_BYTES	128
-
 /* A text as two arguments: BYTES() for functions of src/core, SHOWN() for "%.*s" in errmsg() */
 #define BYTES(given)	VARDATA_ANY(given), VARSIZE_ANY_EXHDR(given)
 #define SHOWN(given)	pg_mbcliplen(BYTES(given), SHOWN_BYTES), VARDATA_ANY(given)
 
-/* Return a text argument.  If it is toasted, return only its first bytes. */
-static text *
-get_text(FunctionCallInfo fcinfo, int n)
-{
-	struct varlena *given = (struct varlena *) PG_GETARG_POINTER(n);
-
-	if (unlikely(VARATT_IS_COMPRESSED(given) || VARATT_IS_EXTERNAL(given)))
-		given = pg_detoast_datum_slice(given, 0, FETCHED_BYTES);
-	return (text *) given;
-}
-
 static const UuidTextForm *
 get_form(FunctionCallInfo fcinfo)
 {
-	text	   *name = get_text(fcinfo, 1);
+	text	   *name = PG_GETARG_TEXT_PP(1);
 	const UuidTextForm *form = uuid_text_form_find(BYTES(name));
 
 	if (unlikely(form == NULL))
@@ -58,7 +43,7 @@ get_form(FunctionCallInfo fcinfo)
 static text *
 get_prefix(FunctionCallInfo fcinfo)
 {
-	text	   *prefix = get_text(fcinfo, 1);
+	text	   *prefix = PG_GETARG_TEXT_PP(1);
 
 	if (unlikely(!uuid_typeid_prefix_is_valid(BYTES(prefix))))
 		ereport(ERROR,
@@ -94,7 +79,7 @@ Datum
 uuid9562_uuid_decode(PG_FUNCTION_ARGS)
 {
 	const UuidTextForm *form = get_form(fcinfo);
-	text	   *given = get_text(fcinfo, 0);
+	text	   *given = PG_GETARG_TEXT_PP(0);
 	pg_uuid_t  *uuid = new_uuid();
 	size_t		prefix_length;
 
@@ -140,7 +125,7 @@ uuid9562_uuid_from_typeid(PG_FUNCTION_ARGS)
 {
 	text	   *prefix = get_prefix(fcinfo);
 	int			prefix_length = VARSIZE_ANY_EXHDR(prefix);
-	text	   *typeid = get_text(fcinfo, 0);
+	text	   *typeid = PG_GETARG_TEXT_PP(0);
 	pg_uuid_t  *uuid = new_uuid();
 	size_t		found_length;
 
