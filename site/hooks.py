@@ -25,17 +25,20 @@ SOURCES = {name: source for source, name in NAMES.items()}
 TABS = ["errors.md", "changelog.md"]
 # The search puts a page first for these words of users.
 WORDS = {
-    "changes.md": ["CDC", "updated_at", "deletes"],
+    "benchmarks.md": ["performance", "latency", "throughput"],
+    "changes.md": ["CDC", "updated_at", "deletes", "polling", "lag"],
     "clients.md": ["Rails", "Django", "Hibernate", "Prisma", "pooler"],
     "connectors.md": ["Kafka", "Airbyte", "dbt", "Debezium"],
     "formats.md": ["duplicate", "collision"],
     "hosted.md": ["RDS", "Aurora", "Supabase", "Neon"],
-    "incremental-reads.md": ["max(id)", "skipped", "missed"],
+    "incremental-reads.md": ["max(id)", "skipped", "missed", "horizon"],
     "migrating.md": ["bigserial", "MongoDB", "ObjectId"],
-    "outbox.md": ["outbox"],
-    "public-ids.md": ["hide"],
-    "servers.md": ["Snowflake"],
-    "time.md": ["pagination", "keyset", "cursor", "yesterday"],
+    "ordered-ids.md": ["monotonic", "sequence"],
+    "outbox.md": ["outbox", "exactly once"],
+    "public-ids.md": ["hide", "privacy", "GDPR"],
+    "servers.md": ["Snowflake", "multi-master"],
+    "time.md": ["pagination", "keyset", "cursor", "yesterday", "created_at"],
+    "uuid9562.md": ["uuidv7", "uuidv7_horizon()"],
 }
 
 
