@@ -16,8 +16,11 @@ const kit = (command, ...options) => execFileSync('node_modules/.bin/drizzle-kit
 
 // create the tables
 kit('push', '--schema=drizzle.schema.js', '--force');
+await pool.query(`SELECT changes_track('orders')`);
 const again = kit('push', '--schema=drizzle.schema.js', '--force');
 step(again.includes('No changes detected'), 'a second push changes nothing', again);
+const { rows: tracked } = await pool.query('SELECT source::text, problem FROM changes_tables');
+step(tracked.length === 1 && tracked[0].problem === null, 'a second push leaves the tracking of changes', tracked);
 const pulled = mkdtempSync('/tmp/drizzle.');
 kit('pull', `--out=${pulled}`);
 const schema = readFileSync(`${pulled}/schema.ts`, 'utf8');

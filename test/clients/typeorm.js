@@ -25,8 +25,12 @@ const connect = () => new DataSource({
 }).initialize();
 const db = await connect();
 await db.synchronize();
+await db.query(`SELECT changes_track('orders')`);
 const again = await db.driver.createSchemaBuilder().log();
 step(again.upQueries.length === 0, 'a second migration changes nothing', again.upQueries);
+await db.synchronize();
+const tracked = await db.query('SELECT source::text, problem FROM changes_tables');
+step(tracked.length === 1 && tracked[0].problem === null, 'a second migration leaves the tracking of changes', tracked);
 
 // insert a row
 const orders = db.getRepository(Order), outbox = db.getRepository(Outbox);
