@@ -1,6 +1,6 @@
 # Check that the manual agrees with the code: the page of settings has every setting, and the page of
-# errors every message that does not say what to do.  Every requirement on the conformance page names
-# tests that exist.  functions.t compares the reference with the install script.
+# errors every message that does not say what to do.  Tests exist for every requirement on the conformance
+# page.  functions.t compares the reference with the install script.
 use strict;
 use warnings;
 
@@ -118,15 +118,63 @@ is_deeply(\@listed, [ grep { $_ ne 'index.md' } map { s{^doc/}{}r } sort glob 'd
 	is_deeply(\@wrong, [], 'each figure in the README rounds a figure of a report');
 }
 
-# Read the items of doc/rfc9562.md: - **id** ... `file`: `name`; ...
-my %proofs = map { s/\s+/ /gr =~ /^\*\*(\w+)\*\* (.*)/ } split /^- |^#.*\n/m, slurp('doc/rfc9562.md');
-my @ids = qw(F1 F2 F3 F4 V1 V1b V2 V3 V4 V5 V6 V6b V7 V8 V8a V8b V8c V8d S1 S2
-  T1 T2 T3 T4 T5 M1 M2 M3 M3b M4 M5 M6 G1 G2 G3 D1 N1 N2 C1 U1 H1 O1 O2 B1 B2 X1 X2
-  E1 E2 E3);
-foreach my $id (@ids)
+# The page of RFC 9562 has these requirements, and a test has each of them: file and text in it.
+my %requirements = (
+	F1 => ['sql/convert.sql' => q{the text forms of the UUIDs in RFC 9562}],
+	F2 => ['sql/inspect.sql' => q{4.1, table 1}],
+	F3 => ['test/core/layout.c' => q{sets_version_and_variant_over_given_bytes}],
+	F4 => ['test/core/layout.c' => q{names_the_version_only_under_the_variant_of_the_rfc}],
+	V1 => ['sql/vectors.sql' => q{A.1, version 1}],
+	V1b => ['sql/settings.sql' => q{the clock sequence stays random}],
+	V2 => ['sql/inspect.sql' => q{no field of v2 is read}],
+	V3 => ['sql/vectors.sql' => q{A.2, version 3}],
+	V4 => ['test/pgtap/random.sql' => q{each of the 122 random bits is set half the time}],
+	V5 => ['sql/vectors.sql' => q{A.4, version 5}],
+	V6 => ['sql/vectors.sql' => q{A.5, version 6}],
+	V6b => ['sql/settings.sql' => q{random in each UUID}],
+	V7 => ['test/t/clock.pl' => q{the first value has the clock's time}],
+	V8 => ['sql/convert.sql' => q{all custom bits zero}],
+	V8a => ['sql/vectors.sql' => q{B.1, version 8 with a time}],
+	V8b => ['sql/vectors.sql' => q{B.2, version 8 from SHA-256}],
+	V8c => ['sql/vectors.sql' => q{draft 12, B.2}],
+	V8d => ['sql/vectors.sql' => q{draft 04, B.3}],
+	S1 => ['sql/vectors.sql' => q{5.9, Nil}],
+	S2 => ['sql/vectors.sql' => q{5.10, Max}],
+	T1 => ['test/core/generator.c' => q{every_value_exceeds_the_one_before}, 'test/t/failure.pl' => q{raises an error if the clock fails}],
+	T2 => ['test/core/clock.c' => q{gives_the_times_of_the_vectors}],
+	T3 => ['test/core/clock.c' => q{refuses_a_time_outside_the_field}],
+	T4 => ['test/core/clock.c' => q{v8_keeps_the_least_significant_bits}],
+	T5 => ['test/core/generator.c' => q{a_tick_gives_as_many_values_as_its_counter_allows}],
+	M1 => ['test/core/generator.c' => q{counter_steps_a_sixteen_bit_counter_by_one}],
+	M2 => ['test/core/generator.c' => q{random_adds_at_least_1_and_at_most_2_to_the_32}],
+	M3 => ['test/core/clock.c' => q{fraction_is_as_the_rfc_defines_it}],
+	M3b => ['test/core/generator.c' => q{fraction_steps_a_four_bit_counter_by_one}],
+	M4 => ['test/core/generator.c' => q{a_change_of_method_keeps_the_order}],
+	M5 => ['test/core/generator.c' => q{rollover_takes_the_next_tick}, 'test/core/generator.c' => q{after_the_last_tick_there_is_no_value}],
+	M6 => ['test/pgtap/defaults.sql' => q{the IDs are in row order}],
+	G1 => ['test/t/ordered.pl' => q{values stay in order if the clock is set back an hour}],
+	G2 => ['test/t/ordered.pl' => q{each value is greater than the one before it, in any session}],
+	G3 => ['test/t/damage.pl' => q{without the file the generator starts at the current time}, 'test/t/damage.pl' => q{report the damaged file}],
+	D1 => ['sql/node.sql' => q{the node ID of the setting or of the argument}],
+	N1 => ['test/t/encoding.pl' => q{the same name gives the same UUIDs in every encoding}],
+	N2 => ['sql/vectors.sql' => q{6.6, namespace}, 'sql/named.sql' => q{any UUID can be a namespace}],
+	C1 => ['test/pgtap/parallel.sql' => q{several workers generate no value twice}],
+	U1 => ['test/t/failure.pl' => q{raises an error if the random source fails}],
+	H1 => ['sql/settings.sql' => q{with the multicast bit}],
+	O1 => ['test/core/layout.c' => q{v6_v7_and_v8_sort_as_bytes}],
+	O2 => ['test/pgtap/within.sql' => q{the functions agree with the timestamp of the ID}],
+	X2 => ['test/core/feistel.c' => q{is_a_permutation_in_both_directions}],
+	B1 => ['test/pgtap/contract.sql' => q{the extension has no type of its own, except a domain}],
+	B2 => ['test/pgtap/defaults.sql' => q{first column of a composite primary key}],
+	X1 => ['sql/settings.sql' => q{random in each UUID}],
+	E1 => ['sql/inspect.sql' => q{4.1, table 1}],
+	E2 => ['sql/vectors.sql' => q{A.1, version 1}],
+	E3 => ['sql/vectors.sql' => q{erratum 7929}],
+);
+is_deeply([ sort(slurp('doc/rfc9562.md') =~ /^- \*\*(\w+)\*\* /mg) ], [ sort keys %requirements ], 'the page of RFC 9562 has each requirement');
+foreach my $id (sort keys %requirements)
 {
-	ok(defined $proofs{$id}, "requirement $id is on the conformance page") or next;
-	my @tests = $proofs{$id} =~ /`([^`]+)`: `([^`]+)`/g;
+	my @tests = @{ $requirements{$id} };
 	ok(@tests > 0, "requirement $id names a test");
 	while (my ($file, $name) = splice @tests, 0, 2)
 	{

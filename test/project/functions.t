@@ -23,14 +23,14 @@ sub signature
 	return "$name(" . join(', ', @in) . ')';
 }
 
-# Read the entries, each with its section.  An entry is an indented line, or one of the signatures that
-# begin an item of a list and end with a colon.  The entry of a view is "view NAME".
+# Read the entries, each with its section.  An entry is an indented line, with lines below that are
+# indented more, or one of the signatures that begin an item of a list and end with a colon.  The entry of a view is "view NAME".
 my %entries;
 foreach my $section (split /^(?=#)/m, $reference)
 {
 	my @signatures = map { /`([^`]*\))[^`]*`/g } $section =~ /^- ((?:`[^`]*`,\s+)*`[^`]*`):/mg;
 
-	foreach my $line ($section =~ /^ {4}(\S.*)$/mg, @signatures)
+	foreach my $line (map({ s/\s+/ /gr } $section =~ /^ {4}(\S.*(?:\n {8}\S.*)*)$/mg), @signatures)
 	{
 		foreach my $either ($line =~ /\btext or bytea\b/ ? ($line =~ s/ or bytea//r, $line =~ s/text or //r) : $line)
 		{

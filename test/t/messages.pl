@@ -12,7 +12,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my %page = map { $_ => slurp_file("$FindBin::Bin/doc/$_.md") } qw(errors failover installing migrating partitions upgrading uuid9562);
+my %page = map { $_ => slurp_file("$FindBin::Bin/doc/$_.md") } qw(errors failover installing migrating partitions uuid9562);
 my $node = PostgreSQL::Test::Cluster->new('messages');
 $node->init;
 $node->append_conf('postgresql.conf', "timezone = 'UTC'");
@@ -201,7 +201,7 @@ my @names = split /\n/, $node->safe_psql('shop', q{
 cmp_ok(scalar(@names), '==', $version >= 20 ? 6 : $version >= 18 ? 4 : $version >= 17 ? 2 : 0, "PostgreSQL $version has names of the extension");
 foreach my $name (@names)
 {
-	like($page{$_}, qr/`$name\b/, "$_.md lists $name") foreach qw(upgrading uuid9562);
+	like($page{uuid9562}, qr/`$name\b/, "uuid9562.md lists $name");
 }
 $node->stop;
 done_testing();
