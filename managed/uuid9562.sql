@@ -833,7 +833,7 @@ BEGIN
 	SET identity = CASE WHEN reset THEN gen_random_uuid() ELSE c.identity END, server = old.current_server,
 		purged = CASE WHEN reset THEN '00000000-0000-0000-0000-000000000000' ELSE c.purged END,
 		parts = old.current_parts, structure = old.current_structure, log_file = old.file
-	WHERE c.source = changes_notice.source;
+	WHERE c.source = changes_notice.source AND c.server = old.server;	-- a transaction can record meanwhile that entries are missing
 END$body$;
 COMMENT ON FUNCTION changes_notice(regclass) IS 'compare a tracked table with what changes_catalog remembers; used by changes_read()';
 

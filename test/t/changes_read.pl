@@ -359,6 +359,17 @@ like(refused_in($first, $read), qr/lock timeout/, 'a session waits while another
 in($second, 'COMMIT');
 leave($first, $second);
 
+# A transaction records that entries are missing while changes_read() compares the table with the catalog.
+create($structure);
+($first, $second) = (session(), session());
+in($first, 'BEGIN', q{UPDATE changes_catalog SET server = ''});
+sql('ALTER TABLE item ALTER v SET STATISTICS 10');
+$second->query_until(qr/begun/, qq{\\echo begun\n$read;\n});
+ok($node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'}), 'changes_read() waits for the transaction');
+in($first, 'COMMIT');
+is(in($second, 'SELECT 1'), "reset\n1", 'and returns "reset"');
+leave($first, $second);
+
 # --- privileges ---------------------------------------------------------------------------
 
 sql(q{CREATE ROLE "App Owner" LOGIN; CREATE ROLE clerk LOGIN; CREATE ROLE spy LOGIN; CREATE ROLE "Lese Rolle" LOGIN; CREATE SCHEMA shop AUTHORIZATION "App Owner";
