@@ -56,11 +56,15 @@
 #if PG_VERSION_NUM >= 190000
 #define new_lwlock_tranche(name) LWLockNewTrancheId(name)
 #define begin_table_scan(rel, snapshot) table_beginscan(rel, snapshot, 0, NULL, 0)
+#define delete_tuple(rel, tid, cid, failure) \
+	heap_delete(rel, tid, cid, 0, InvalidSnapshot, true, failure)
 #define register_lwlock_tranche(id, name) ((void) (id))
 #define two_phase_proc(xid) TwoPhaseGetDummyProc(xid, false)
 #else
 #define new_lwlock_tranche(name) LWLockNewTrancheId()
 #define begin_table_scan(rel, snapshot) table_beginscan(rel, snapshot, 0, NULL)
+#define delete_tuple(rel, tid, cid, failure) \
+	heap_delete(rel, tid, cid, InvalidSnapshot, true, failure, false)
 #define register_lwlock_tranche(id, name) LWLockRegisterTranche(id, name)
 #define two_phase_proc(xid) TwoPhaseGetDummyProc(XidFromFullTransactionId(xid), false)
 #define PageSetChecksum(page, block) PageSetChecksumInplace(page, block)

@@ -238,8 +238,7 @@ delete_entries(Relation log, const pg_uuid_t *after, pg_uuid_t *last, int32 max_
 		bool		isnull;
 
 		/* the owner of the log can delete the entry too */
-		if (heap_delete(log, &entry->t_self, GetCurrentCommandId(true), InvalidSnapshot, true,
-						&failure, false) == TM_Ok)
+		if (delete_tuple(log, &entry->t_self, GetCurrentCommandId(true), &failure) == TM_Ok)
 			deleted++;
 		if (OidIsValid(index) && deleted == max_entries)
 		{
