@@ -6,7 +6,7 @@
 -- PGOPTIONS='-c test.seed=0.25'.
 
 BEGIN;
-SELECT plan(160);
+SELECT plan(161);
 SET LOCAL TimeZone = 'UTC';
 SET LOCAL default_statistics_target = 100;
 SET LOCAL max_parallel_workers_per_gather = 0;
@@ -373,6 +373,14 @@ SELECT CASE WHEN current_setting('server_version_num')::int < 170000
 			THEN skip('EXPLAIN (MEMORY) requires PostgreSQL 17 or later')
 			ELSE cmp_ok(planning_memory(1000), '<', 1.5 * planning_memory(10),
 						'planning for 20 partitions does not keep the statistics of each partition in memory') END;
+
+-- A superuser can add an operator to the family whose constants are no UUIDs.
+CREATE FUNCTION is_less(uuid, text) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN $1::text < $2; END';
+CREATE OPERATOR < (LEFTARG = uuid, RIGHTARG = text, PROCEDURE = is_less);
+ALTER OPERATOR FAMILY pg_catalog.uuid_ops USING btree ADD OPERATOR 1 < (uuid, text);
+SELECT ok(with_text BETWEEN 0.45 * alone AND 0.55 * alone, format('a comparison with a text has PostgreSQL''s own estimate: %s of %s rows', with_text, alone))
+FROM (SELECT estimated_rows(query || $$ AND id < 'x'::text$$) AS with_text, estimated_rows(query) AS alone
+	  FROM (VALUES ($$SELECT FROM steady WHERE id <@ tstzrange(now() - interval '10 days', now())$$)) AS queries (query)) AS estimates;
 
 SELECT * FROM finish();
 ROLLBACK;

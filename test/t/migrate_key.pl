@@ -69,9 +69,9 @@ app(q{
 		note       text);
 	CREATE TABLE line (
 		id       bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
-		order_id bigint NOT NULL REFERENCES "Order" ON DELETE CASCADE,
+		order_id bigint NOT NULL REFERENCES "Order" ON DELETE CASCADE ON UPDATE RESTRICT,
 		item     text);
-	CREATE TABLE invoice (number int, order_id bigint REFERENCES "Order" ON DELETE SET NULL);
+	CREATE TABLE invoice (number int, order_id bigint REFERENCES "Order" ON DELETE SET NULL ON UPDATE SET DEFAULT);
 	CREATE INDEX ON line (order_id);
 	CREATE INDEX ON invoice (order_id);
 	CREATE VIEW item_sold WITH (security_barrier) AS SELECT created_at, item FROM line JOIN "Order" AS o ON o."Id" = order_id;
@@ -134,6 +134,9 @@ unlike(step('6_drop_old_columns', @variables), qr/ERROR/, '6_drop_old_columns su
 like(step('6_drop_old_columns', @variables), qr/has no old column/, '6_drop_old_columns does nothing the second time');
 is(app(q{SELECT string_agg(attname, ' ' ORDER BY attnum) FROM pg_attribute WHERE attrelid = '"Order"'::regclass AND attnum > 0 AND NOT attisdropped}),
 	'created_at note Id', 'only the new column is left');
+is(app(q{SELECT string_agg(pg_get_constraintdef(oid), '; ' ORDER BY conrelid::regclass::text) FROM pg_constraint WHERE contype = 'f' AND confrelid = '"Order"'::regclass}),
+	'FOREIGN KEY (order_id) REFERENCES "Order"("Id") ON UPDATE SET DEFAULT ON DELETE SET NULL; FOREIGN KEY (order_id) REFERENCES "Order"("Id") ON UPDATE RESTRICT ON DELETE CASCADE',
+	'the foreign keys have the same actions');
 is(app(q{SELECT count(*) FROM pg_proc WHERE proname LIKE 'fill%'} ) . app(q{SELECT count(*) FROM pg_constraint WHERE conname LIKE '%filled'}), '00',
 	'no trigger function and no constraint is left');
 
