@@ -216,26 +216,6 @@ a_shift_out_of_the_field_is_refused(void **state)
 	assert_false(uuid_clock_v7_shift(UUID_TIME_MAX, INT64_MIN, false, &shifted));
 }
 
-static void
-a_shift_keeps_the_order(void **state)
-{
-	(void) state;
-	for (int round = 0; round < RANDOM_ROUNDS; round++)
-	{
-		uint64_t	start = UUID_TIME_MAX / 4 + test_bits() % (UUID_TIME_MAX / 2);
-		int64_t		distance = (int64_t) (test_bits() % INT64_C(2000000000000)) - INT64_C(1000000000000);
-		bool		whole_ms = round % 2;
-		uint64_t	a;
-		uint64_t	b;
-
-		assert_true(uuid_clock_v7_shift(start, distance, whole_ms, &a));
-		assert_true(uuid_clock_v7_shift(start + 1, distance, whole_ms, &b));
-		assert_true(b == a + 1);
-		if (whole_ms)
-			assert_true((a & UUID_SUBTIME_MAX) == (start & UUID_SUBTIME_MAX));
-	}
-}
-
 /* Microseconds outside the fields are refused, and do not overflow to valid times. */
 static void
 refuses_microseconds_outside_the_field(void **state)
@@ -387,7 +367,6 @@ main(void)
 		cmocka_unit_test(v7_microseconds_stay_in_their_millisecond),
 		cmocka_unit_test(shifts_by_the_distance),
 		cmocka_unit_test(a_shift_out_of_the_field_is_refused),
-		cmocka_unit_test(a_shift_keeps_the_order),
 	};
 
 	return run_core_tests(tests);

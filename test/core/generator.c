@@ -149,26 +149,6 @@ every_value_exceeds_the_one_before(void **state)
 			}
 }
 
-static void
-a_change_of_method_keeps_the_order(void **state)
-{
-	(void) state;
-	for (size_t s = 0; s < 3; s++)
-	{
-		UuidPayload generator = {0, 0};
-
-		for (uint64_t i = 0; i < STEPS; i++)
-		{
-			UuidPayload previous = generator;
-			UuidMethod	method = methods[test_bits() % 3];
-
-			assert_int_not_equal(uuid_generator_next(&generator, trembles(i), random_from(sources[s]), method),
-								 UUID_NEXT_EXHAUSTED);
-			assert_true(greater(generator, previous));
-		}
-	}
-}
-
 /*
  * A node or a node ID replaces only bits below the counter of method fraction, so the
  * values stay in order.
@@ -547,7 +527,6 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_value_exceeds_the_one_before),
-		cmocka_unit_test(a_change_of_method_keeps_the_order),
 		cmocka_unit_test(a_node_below_the_counter_keeps_the_order),
 		cmocka_unit_test(a_later_time_is_used_unchanged),
 		cmocka_unit_test(a_fresh_counter_leaves_its_guard_bit_zero),
