@@ -5,7 +5,7 @@ CREATE TABLE loaded ();
 CREATE TABLE keys (no int, side text, key text);
 INSERT INTO keys VALUES
 	(1, 'bigint identity', 'bigint GENERATED ALWAYS AS IDENTITY'),
-	(2, 'bigint of a sequence with CACHE 100', $$bigint DEFAULT nextval('cached')$$),
+	(2, 'bigint, sequence with CACHE 100', $$bigint DEFAULT nextval('cached')$$),
 	(3, 'uuidv7()', 'uuid DEFAULT public.uuidv7()'),
 	(4, 'uuidv7_ordered()', 'uuid DEFAULT public.uuidv7_ordered()'),
 	(5, 'uuidv4()', 'uuid DEFAULT public.uuidv4()'),
