@@ -149,7 +149,7 @@ my %requirements = (
 	M2 => ['test/core/generator.c' => q{random_adds_at_least_1_and_at_most_2_to_the_32}],
 	M3 => ['test/core/clock.c' => q{fraction_is_as_the_rfc_defines_it}],
 	M3b => ['test/core/generator.c' => q{fraction_steps_a_four_bit_counter_by_one}],
-	M4 => ['test/core/generator.c' => q{a_change_of_method_keeps_the_order}],
+	M4 => ['test/proofs/generator.c' => q{every_value_is_greater_than_the_previous_one}],
 	M5 => ['test/core/generator.c' => q{rollover_takes_the_next_tick}, 'test/core/generator.c' => q{after_the_last_tick_there_is_no_value}],
 	M6 => ['test/pgtap/defaults.sql' => q{the IDs are in row order}],
 	G1 => ['test/t/ordered.pl' => q{values stay in order if the clock is set back an hour}],
