@@ -278,6 +278,14 @@ LINKS = """
 """
 
 
+# Return code without a visible button that copies it, and results with one.
+WRONG_BUTTONS = """
+    return [...document.querySelectorAll('article pre .md-clipboard')]
+        .filter(button => !button.offsetParent != !!button.closest('.language-text'))
+        .map(button => button.closest('pre').textContent.slice(0, 60));
+"""
+
+
 def test_pages(browser):
     """Open each page on a desktop and on a phone."""
     for page in PAGES:
@@ -295,6 +303,9 @@ def test_pages(browser):
         lines = [max(code.splitlines(), key=len) for code in browser.run(SCROLLED_CODE)]
         wrong = [line for line in lines if page in MAIN_PAGES or len(line) <= 100]
         check(wrong, f"{page}: code fits a window of 1280 pixels")
+
+        wrong = browser.run(WRONG_BUTTONS)
+        check(wrong, f"{page}: code can be copied, and results cannot")
 
         wrong = []
         for top in "0", "document.body.scrollHeight":
