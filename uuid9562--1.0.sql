@@ -567,22 +567,27 @@ COMMENT ON FUNCTION changes_is_lost(text, uuid, bigint, pg_lsn) IS 'can this ser
 
 -- The state of a tracked table.  "parts" has a text for the table and for each partition: its OID,
 -- its row triggers, and its TRUNCATE trigger or else its file, which TRUNCATE changes.  "structure"
--- has a text for each column, one for the versions of the columns, and one for each file.
+-- has a text for each column, one for the versions of the columns of all tables, and one for each file
+-- with the expressions of its generated columns.  No text depends on a setting of the session.
 -- changes_catalog also has the branch of ordered IDs, which changes if the server is restarted.
 CREATE FUNCTION changes_state(source regclass, OUT parts text[], OUT structure text[], OUT problem text)
 LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp
 AS $body$
 BEGIN
 	SELECT array_agg(concat_ws(' ', part.oid, part.row_triggers, coalesce(part.truncate_trigger, 'file ' || part.relfilenode)) ORDER BY part.oid),
-		   array_agg(concat_ws(' ', 'file', part.oid, part.relfilenode) ORDER BY part.oid),
+		   array_agg(concat_ws(' ', 'file', part.oid, part.relfilenode, part.generated) ORDER BY part.oid),
 		   min(CASE WHEN part.relkind NOT IN ('r', 'p') THEN format('partition %s is a foreign table', part.oid::regclass)
 					WHEN part.relpersistence <> 'p' THEN format('table %s is not logged in WAL', part.oid::regclass)
+					WHEN part.is_inherited THEN format('a table inherits from table %s', part.oid::regclass)
 					WHEN part.events & tracked.events <> tracked.events IS NOT FALSE THEN format('table %s lacks the trigger that logs all changes, or the trigger is not enabled with ENABLE ALWAYS', part.oid::regclass) END)
 	INTO parts, structure, problem
 	FROM (
 		SELECT coalesce(bit_or(CASE operation WHEN 'insert' THEN 4 WHEN 'delete' THEN 8 ELSE 16 END), 0) AS events	-- as in tgtype
 		FROM @extschema@.changes_catalog AS c, unnest(c.operations) AS operation WHERE c.source = changes_state.source) AS tracked, (
-		SELECT c.oid, c.relkind, c.relpersistence, c.relfilenode, t.row_triggers, t.events, t.truncate_trigger
+		SELECT c.oid, c.relkind, c.relpersistence, c.relfilenode, t.row_triggers, t.events, t.truncate_trigger,
+			   c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid) AS is_inherited,
+			   (SELECT md5(string_agg(concat_ws(' ', adnum, adbin), ' ' ORDER BY adnum))
+				FROM pg_attribute JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum WHERE attrelid = c.oid AND attgenerated <> '') AS generated
 		FROM (SELECT source AS oid UNION SELECT relid FROM pg_partition_tree(source)) AS tree
 		JOIN pg_class AS c ON c.oid = tree.oid
 		LEFT JOIN LATERAL (
@@ -592,10 +597,10 @@ BEGIN
 			FROM pg_trigger
 			WHERE tgrelid = c.oid AND tgenabled = 'A' AND tgqual IS NULL AND tgattr::text = '' AND tgfoid = '@extschema@.changes_log_trigger()'::regprocedure) AS t ON true) AS part;
 	structure := structure || (
-		SELECT 'columns ' || md5(string_agg(a.xmin::text, ' ' ORDER BY attnum)) || array_agg(
-			concat_ws(' ', attnum, atttypid, atttypmod, nullif(attgenerated, ''), CASE WHEN attgenerated <> '' THEN pg_get_expr(adbin, adrelid) END) ORDER BY attnum)
-		FROM pg_attribute AS a LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
-		WHERE attrelid = source AND attnum > 0 AND NOT attisdropped);
+		SELECT 'columns ' || md5(string_agg(a.xmin::text, ' ' ORDER BY attrelid, attnum))
+			|| array_agg(concat_ws(' ', attnum, atttypid, atttypmod, nullif(attgenerated, ''), attname) ORDER BY attnum) FILTER (WHERE attrelid = source)
+		FROM (SELECT source AS relid UNION SELECT relid FROM pg_partition_tree(source)) AS tree JOIN pg_attribute AS a ON attrelid = relid
+		WHERE attnum > 0 AND NOT attisdropped);
 END$body$;
 COMMENT ON FUNCTION changes_state(regclass) IS 'state of a tracked table that changes_catalog remembers';
 
@@ -656,7 +661,7 @@ BEGIN
 	added := ARRAY(SELECT text FROM unnest(old.current_structure) AS text WHERE text <> ALL (old.structure));
 	removed := ARRAY(SELECT text FROM unnest(old.structure) AS text WHERE text <> ALL (old.current_structure));
 	reset := old.server <> old.current_server OR old.log_file <> old.file OR old.purged > @extschema@.uuidv7_horizon()
-		OR EXISTS (SELECT FROM unnest(added) AS text WHERE text ~ '^\d')
+		OR EXISTS (SELECT FROM unnest(added) AS text WHERE text ~ '^[0-9]')
 		OR (EXISTS (SELECT FROM unnest(added) AS text WHERE text ~ '^(columns|branch)')
 			AND EXISTS (SELECT FROM unnest(added) AS new_file, unnest(removed) AS old_file
 						WHERE new_file LIKE 'file %' AND split_part(new_file, ' ', 2) = split_part(old_file, ' ', 2)));
@@ -728,9 +733,11 @@ BEGIN
 		RAISE insufficient_privilege USING MESSAGE = format('must be owner of table %s', source);
 	END IF;
 
-	-- writers wait from here on, so that each change is before the triggers or fires them
-	EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', source);
+	-- first wait for other sessions, and only then let writers wait, so that each change is before the
+	-- triggers or fires them
 	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', source::oid::bigint));
+	PERFORM @extschema@.changes_notice(source);
+	EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', source);
 	PERFORM @extschema@.changes_notice(source);
 	SELECT c.*, s.problem, @extschema@.changes_is_log(c.log) AS is_log, l.relowner AS log_owner, l.relname AS log_name, l.relnamespace::regnamespace::text AS log_schema
 	INTO old FROM @extschema@.changes_catalog AS c LEFT JOIN pg_class AS l ON l.oid = c.log, @extschema@.changes_state(c.source) AS s
@@ -768,7 +775,8 @@ BEGIN
 		END IF;
 		log := to_regclass(log_table);
 		IF log IS NOT NULL AND (SELECT relowner FROM pg_class WHERE oid = log) = tracked.log_owner
-			AND obj_description(log, 'pg_class') = format('log of changes of %s', source) THEN
+			AND obj_description(log, 'pg_class') = format('log of changes of %s', source)
+			AND NOT EXISTS (SELECT FROM @extschema@.changes_catalog AS c WHERE c.log = to_regclass(log_table)) THEN
 			EXECUTE format('DROP TABLE %s', log_table);	-- left by DROP EXTENSION ... CASCADE
 		ELSIF log IS NOT NULL THEN
 			RAISE duplicate_table USING MESSAGE = format('relation %s already exists', log_table),
@@ -806,7 +814,7 @@ BEGIN
 	SELECT pubname INTO publication FROM pg_publication WHERE puballtables LIMIT 1;
 	IF FOUND THEN
 		RAISE WARNING 'publication "%" also publishes the log %', publication, log
-			USING HINT = 'Subscribers that have no such table stop with an error when a change is logged. List the tables of the publication instead of FOR ALL TABLES, or create the log on the subscribers.';
+			USING HINT = 'Subscribers that have no such table stop with an error when a change is logged. List the tables of the publication instead of FOR ALL TABLES.';
 	END IF;
 	RETURN log;
 END$body$;
@@ -823,8 +831,8 @@ BEGIN
 	IF NOT EXISTS (SELECT FROM pg_class WHERE oid = source) THEN
 		RAISE undefined_table USING MESSAGE = format('relation with OID %s does not exist', source::oid);
 	END IF;
-	EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', source);
 	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', source::oid::bigint));
+	EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', source);
 	log := (SELECT c.log FROM @extschema@.changes_catalog AS c WHERE c.source = changes_untrack.source);
 	others := ARRAY(SELECT c.source FROM @extschema@.changes_catalog AS c WHERE c.source <> changes_untrack.source);
 	FOR trigger IN
@@ -888,6 +896,8 @@ DECLARE
 	next uuid;			-- the first one after "start"
 	is_locked boolean := false;
 	invalidations bigint;	-- 0 if the session has compared the table since it was altered
+	columns text;		-- versions of the table's columns
+	is_stale boolean := false;	-- have they changed since the session's last call?
 	last uuid;			-- last entry before a reset
 	alive integer[];
 	key record;
@@ -902,7 +912,7 @@ BEGIN
 	ELSIF relation IS NULL OR relation = 0 THEN
 		RAISE datatype_mismatch USING MESSAGE = format('type %s is not the row type of a table', pg_typeof(changes_read.source)),
 			HINT = 'Pass a null value of the table''s row type: changes_read(''...'', NULL::customer).';
-	ELSIF after ~ '^changes1(\.[^.]*){7}\.[0-9a-f]{8}$' IS FALSE OR left(md5(left(after, -9)), 8) <> right(after, 8) THEN
+	ELSIF after ~ '^changes1([.][^.]*){7}[.][0-9a-f]{8}$' IS FALSE OR left(md5(left(after, -9)), 8) <> right(after, 8) THEN
 		RAISE invalid_text_representation USING MESSAGE = format('invalid input syntax for position of changes: "%s"', left(after, 200)),
 			HINT = 'Pass, without changes, the text that changes_read() has returned.';
 	ELSIF current_setting('transaction_isolation') <> 'read committed' THEN
@@ -923,6 +933,7 @@ BEGIN
 			   c.server = place.server AND c.log_file = l.relfilenode AND c.purged <= horizon
 				   AND (invalidations = 0 OR (c.parts = s.parts AND c.structure = s.structure || ('branch ' || place.branch))) AS unchanged,
 			   l.oid IS NOT NULL AND (invalidations = 0 OR @extschema@.changes_is_log(c.log)) AS is_log,
+			   (SELECT text FROM unnest(s.structure) AS text WHERE text LIKE 'columns %') AS columns,
 			   has_table_privilege(relation, 'SELECT') AS may_read, has_table_privilege(l.oid, 'SELECT') AS may_read_log,
 			   ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = c.log AND attnum > 0 ORDER BY attnum) AS log_columns,
 			   r.identity AS reader_identity, r.owner, r.generation, r.confirmed, r.confirmed_position, r.page_position, r.page_pid,
@@ -957,6 +968,14 @@ BEGIN
 			CONTINUE;
 		END IF;
 		PERFORM @extschema@.changes_verified(relation, invalidations);
+		-- Which columns has the table, as far as this session knows?  If a statement was planned before they
+		-- were altered, it would take the values of other columns from a page.  PostgreSQL does not notice that,
+		-- because the statement only names the table's row type.
+		IF invalidations <> 0 THEN
+			columns := state.columns;
+			is_stale := is_stale OR columns <> nullif(current_setting('changes_read.columns_' || relation::oid, true), '') IS TRUE;
+			PERFORM set_config('changes_read.columns_' || relation::oid, columns, false);
+		END IF;
 
 		-- Where to continue.  A copy of the whole table counts only if the server has run without a crash
 		-- or promotion until it was confirmed, because the copied rows can have been lost otherwise.
@@ -1001,7 +1020,13 @@ BEGIN
 	IF NOT state.unchanged THEN
 		RAISE serialization_failure USING MESSAGE = format('table %s has been altered while its changes were read', relation),
 			HINT = 'Call changes_read() again.';
-	ELSIF is_lost OR next < horizon THEN
+	END IF;
+	IF is_stale THEN
+		-- "reset" has no values of columns, but other changes come with the next call, which is planned anew
+		EXECUTE 'DISCARD PLANS';
+		next := NULL;
+	END IF;
+	IF is_lost OR next < horizon THEN
 		SELECT * INTO key FROM @extschema@.changes_key(relation);
 		IF key.numbers IS DISTINCT FROM state.key OR key.types <> ARRAY(SELECT atttypid FROM pg_attribute WHERE attrelid = state.log AND attnum > 1 ORDER BY attnum) THEN
 			RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not logged', relation),
@@ -1094,17 +1119,20 @@ DECLARE
 	current record;
 	other regclass;
 BEGIN
-	IF "position" ~ '^changes1(\.[^.]*){7}\.[0-9a-f]{8}$' IS FALSE OR left(md5(left("position", -9)), 8) <> right("position", 8) THEN
+	IF "position" ~ '^changes1([.][^.]*){7}[.][0-9a-f]{8}$' IS FALSE OR left(md5(left("position", -9)), 8) <> right("position", 8) THEN
 		RAISE invalid_text_representation USING MESSAGE = format('invalid input syntax for position of changes: "%s"', left("position", 200)),
 			HINT = 'Pass, without changes, the text that changes_read() has returned.';
 	END IF;
-	SELECT array_agg(c.source) FILTER (WHERE given IS NULL OR c.identity::text = given[2]), count(*) INTO tables, readers
+	SELECT array_agg(c.source) FILTER (WHERE c.identity::text = given[2] OR (given IS NULL AND r.page_pid = pg_backend_pid())), count(*) INTO tables, readers
 	FROM @extschema@.changes_reader AS r JOIN @extschema@.changes_catalog AS c USING (source) JOIN pg_class AS t ON t.oid = c.source
 	WHERE r.reader = changes_done.reader;
 	IF readers = 0 THEN
 		RAISE undefined_object USING MESSAGE = format('reader "%s" does not exist', reader);
 	ELSIF cardinality(tables) > 1 THEN
-		RAISE ambiguous_parameter USING MESSAGE = format('reader "%s" reads more than one table', reader),
+		RAISE ambiguous_parameter USING MESSAGE = format('session has read more than one table as reader "%s"', reader),
+			HINT = 'Pass the position of the last change that has been applied.';
+	ELSIF tables IS NULL AND given IS NULL THEN
+		RAISE object_not_in_prerequisite_state USING MESSAGE = format('another session has read the last page of reader "%s"', reader),
 			HINT = 'Pass the position of the last change that has been applied.';
 	ELSIF tables IS NULL THEN
 		SELECT c.source INTO other FROM @extschema@.changes_catalog AS c WHERE c.identity::text = given[2];
@@ -1124,9 +1152,6 @@ BEGIN
 	FROM @extschema@.changes_reader AS r, @extschema@.changes_place(false) AS place WHERE r.reader = changes_done.reader AND r.source = tables[1];
 	IF NOT pg_has_role(current.owner, 'USAGE') AND NOT (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = tables[1]) THEN
 		RAISE insufficient_privilege USING MESSAGE = format('reader "%s" of table %s belongs to role %s', reader, tables[1], current.owner);
-	ELSIF "position" IS NULL AND current.page_pid <> pg_backend_pid() THEN
-		RAISE object_not_in_prerequisite_state USING MESSAGE = format('another session has read the last page of reader "%s"', reader),
-			HINT = 'Pass the position of the last change that has been applied.';
 	END IF;
 	"position" := coalesce("position", current.page_position);
 	given := string_to_array("position", '.');
@@ -1160,6 +1185,9 @@ DECLARE
 	entry record;
 	purge record;
 BEGIN
+	IF max_entries < 1 THEN
+		RAISE invalid_parameter_value USING MESSAGE = format('value %s is out of range for max_entries', max_entries);
+	END IF;
 	-- one session at a time; others need not wait
 	IF NOT pg_try_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', changes_purge.source::oid::bigint)) THEN
 		RETURN 0;

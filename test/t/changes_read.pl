@@ -134,10 +134,15 @@ sql(q{CREATE TABLE other (id int PRIMARY KEY); SELECT changes_track('other')});
 like(refusal("SELECT * FROM changes_read('inside', NULL::other, after => '$outside')"), qr/22023: position of table public.item cannot be used for table public.other/, 'the position of another table is refused');
 like(refusal("SELECT changes_done('elsewhere', '$outside')"), qr/42704: reader "elsewhere" does not exist/, 'the position of another reader is refused');
 is(sql(q{SELECT change_type FROM changes_read('inside', NULL::other)}), 'reset', 'a reader can read two tables');
-like(refusal(q{SELECT changes_done('inside')}), qr/42P08: reader "inside" reads more than one table\n.*Pass the position/s, 'a reader of two tables needs a position');
+like(refusal(q{UPDATE item SET v = 'two' WHERE id = 2; SELECT change_type FROM changes_read('inside', NULL::item); SELECT change_type FROM changes_read('inside', NULL::other); SELECT changes_done('inside')}),
+	qr/42P08: session has read more than one table as reader "inside"\n.*Pass the position/s, 'a session that has read two tables needs a position');
 my $two = sql(q{SELECT change_position FROM changes_read('inside', NULL::other)});
 is(sql("SELECT changes_done('inside', '$two'); SELECT count(*) FROM changes_read('inside', NULL::other)"), "\n0", 'the position says which table is meant');
 like(refusal("SELECT changes_done('nowhere', '$two')"), qr/reader "nowhere" does not exist/, 'a reader must have read');
+sql(q{CREATE ROLE stranger; GRANT CREATE ON SCHEMA public TO stranger; SET ROLE stranger; CREATE TABLE strange (id int PRIMARY KEY); SELECT changes_track('strange', log_schema => 'public', log_name => 'strange_log');
+	SELECT changes_read('inside', NULL::strange)});
+is(sql(q{INSERT INTO other VALUES (9)}, q{SELECT change_type FROM changes_read('inside', NULL::other)}, q{SELECT changes_done('inside')}), "upsert\n", 'a reader of another role with the same name does not prevent that');
+sql('DROP TABLE strange, strange_log; DROP OWNED BY stranger; DROP ROLE stranger');
 sql('DROP TABLE other');
 
 # --- what happens to the table ------------------------------------------------------
@@ -194,7 +199,9 @@ foreach my $case (
 	[ 'the table is not tracked any more', qr/^ERROR:  changes of table public.item are not tracked$/, q{SELECT changes_untrack('item')} ],
 	[ 'the table is tracked anew', $reset, q{SELECT changes_untrack('item')}, 'DELETE FROM item WHERE id = 3', q{SELECT changes_track('item')} ],
 	[ 'the table is reset', $reset, q{SELECT changes_reset('item')} ],
-	[ 'the key column is renamed', qr/^delete \(3,\)$/, 'ALTER TABLE item RENAME id TO "number"', 'DELETE FROM item WHERE number = 3' ],
+	[ 'the key column is renamed for a while', qr/^delete \(3,\)$/, 'ALTER TABLE item RENAME id TO "number"', 'DELETE FROM item WHERE number = 3', 'ALTER TABLE item RENAME "number" TO id' ],
+	[ 'columns exchange their names', $reset, 'ALTER TABLE item ADD w text', q{SELECT changes_notice('item')}, 'ALTER TABLE item RENAME v TO x', 'ALTER TABLE item RENAME w TO v', 'ALTER TABLE item DROP x' ],
+	[ 'a column is added, and a session with another setting notices it first', $reset, 'ALTER TABLE item ADD w int DEFAULT 1', 'SET standard_conforming_strings = off', q{SELECT changes_notice('item')} ],
 	[ 'the key column is renamed, and another has its name', $reset, 'ALTER TABLE item RENAME id TO "number"', 'ALTER TABLE item ADD id int', 'UPDATE item SET id = number + 1', 'DELETE FROM item WHERE number = 3' ],
 	[ 'the type of the key column is changed', $not_logged, 'ALTER TABLE item ALTER id TYPE bigint', 'DELETE FROM item WHERE id = 3' ],
 	[ 'the primary key is dropped', $not_logged, 'ALTER TABLE item DROP CONSTRAINT item_pkey', 'DELETE FROM item WHERE id = 3' ],
@@ -476,6 +483,56 @@ $node->run_log([ 'pg_dump', '--data-only', '--disable-triggers', '-t', 'item', '
 sql('DELETE FROM item');
 $node->run_log([ 'psql', '-X', '-q', '-f', $file, '-d', $node->connstr('postgres') ]);
 is_now('the data of the table is restored without triggers', $not_logged);
+
+create($structure);
+after('a table inherits from it', $not_logged, 'CREATE TABLE heir () INHERITS (item)');
+
+# --- statements that were planned before a column was altered -------------------------------
+
+create($structure);
+my $planned = session();
+in($planned, q{PREPARE page AS SELECT concat_ws(' ', change_type, (data).id, (data).v) FROM changes_read('inside', NULL::item)}, 'EXECUTE page');
+my @exchange = ('ALTER TABLE item ADD w text', q{UPDATE item SET w = v || '!'}, 'ALTER TABLE item DROP v', 'ALTER TABLE item RENAME w TO v');
+sql(@exchange);
+is(in($planned, 'EXECUTE page'), 'reset', 'a column takes the place of another one: a planned statement gets "reset"');
+in($planned, q{SELECT changes_done('inside')});
+sql(q{UPDATE item SET v = 'x' WHERE id = 2});
+is(in($planned, 'EXECUTE page'), 'upsert 2 x', 'then it gets values of the new column');
+in($planned, q{SELECT changes_done('inside')});
+sql(@exchange);
+page('item', done => 1);
+sql(q{UPDATE item SET v = 'y' WHERE id = 2});
+is(in($planned, 'EXECUTE page'), '', 'another session gets "reset" first: the planned statement gets nothing');
+is(in($planned, 'EXECUTE page'), 'upsert 2 y', 'but the next call gets values of the new column');
+leave($planned);
+
+# --- settings of sessions ---------------------------------------------------------------------
+
+create('(id int PRIMARY KEY, v text, at timestamptz DEFAULT now(), late boolean GENERATED ALWAYS AS (at > timestamptz \'2026-01-01 00:00+00\') STORED)');
+my @settings = (q{SET TimeZone = 'Asia/Tokyo'}, q{SET DateStyle = 'German'}, 'SET quote_all_identifiers = on');
+sql(q{UPDATE item SET v = 'x' WHERE id = 2});
+is(sql(@settings, q{SELECT change_type FROM changes_read('inside', NULL::item)}), 'upsert', 'settings of a session do not alter a generated column');
+is(page('item'), q{upsert (2,x,} . sql(q{SELECT quote_ident(at::text) || ',' || late FROM item WHERE id = 2}) =~ s/true/t/r . ')', 'also if another session has other settings');
+
+# --- waits --------------------------------------------------------------------------------
+
+create($structure);
+sql('ALTER TABLE item ADD w int');
+my $copying = session();
+in($copying, 'BEGIN', q{SELECT change_type FROM changes_read('inside', NULL::item)});
+my $tracking = session();
+$tracking->query_until(qr/tracking/, "\\echo tracking\nSELECT changes_track('item', reader_expiry => '1 day');\n");
+$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted}) or die 'changes_track() does not wait';
+sql(q{SET lock_timeout = '10 s'; INSERT INTO item VALUES (4, 'written while changes_track() waits for a reader')});
+pass('writers do not wait while changes_track() waits for a reader that copies the table');
+in($copying, 'COMMIT');
+in($tracking, 'SELECT 1');
+leave($copying, $tracking);
+
+create($structure);
+sql('DROP TABLE IF EXISTS renamed', 'ALTER TABLE item RENAME TO renamed', 'CREATE TABLE item (id int PRIMARY KEY)');
+like(refusal(q{SELECT changes_track('item')}), qr/relation changes.item already exists/, 'the log of a renamed table is not dropped');
+sql('DROP TABLE item', 'ALTER TABLE renamed RENAME TO item');
 
 # --- clocks and crashes -----------------------------------------------------------------------
 
