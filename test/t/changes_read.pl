@@ -201,7 +201,9 @@ foreach my $case (
 	[ 'the table is reset', $reset, q{SELECT changes_reset('item')} ],
 	[ 'the key column is renamed for a while', qr/^delete \(3,\)$/, 'ALTER TABLE item RENAME id TO "number"', 'DELETE FROM item WHERE number = 3', 'ALTER TABLE item RENAME "number" TO id' ],
 	[ 'columns exchange their names', $reset, 'ALTER TABLE item ADD w text', q{SELECT changes_notice('item')}, 'ALTER TABLE item RENAME v TO x', 'ALTER TABLE item RENAME w TO v', 'ALTER TABLE item DROP x' ],
-	[ 'a column is added, and a session with another setting notices it first', $reset, 'ALTER TABLE item ADD w int DEFAULT 1', 'SET standard_conforming_strings = off', q{SELECT changes_notice('item')} ],
+	# PostgreSQL 19 has no other value
+	[ 'a column is added, and a session with another setting notices it first', $reset, 'ALTER TABLE item ADD w int DEFAULT 1',
+		q{DO $$BEGIN SET standard_conforming_strings = off; EXCEPTION WHEN OTHERS THEN END$$}, q{SELECT changes_notice('item')} ],
 	[ 'the key column is renamed, and another has its name', $reset, 'ALTER TABLE item RENAME id TO "number"', 'ALTER TABLE item ADD id int', 'UPDATE item SET id = number + 1', 'DELETE FROM item WHERE number = 3' ],
 	[ 'the type of the key column is changed', $not_logged, 'ALTER TABLE item ALTER id TYPE bigint', 'DELETE FROM item WHERE id = 3' ],
 	[ 'the primary key is dropped', $not_logged, 'ALTER TABLE item DROP CONSTRAINT item_pkey', 'DELETE FROM item WHERE id = 3' ],
