@@ -354,11 +354,15 @@ in($two, 'RESET changes.cancel', 'BEGIN', 'INSERT INTO t SELECT generate_series(
 is(entries('changes.t'), '1 2 3', 'the same transaction is committed afterwards');
 
 # An error while the entries of a callback's changes are written is caught, and other logs are written.
-in($two, 'BEGIN', q{SET LOCAL late.statement = 'DO $$BEGIN
-		BEGIN PERFORM set_config(''changes.cancel'', ''on'', true); INSERT INTO t VALUES (9), (11), (12); EXCEPTION WHEN query_canceled THEN NULL; END;
-		INSERT INTO u VALUES (9); INSERT INTO t VALUES (10); END$$'}, 'COMMIT');
-is(entries('changes.t'), '10', 'an error of a callback is caught');
-is(entries('changes.u'), '9', 'and other logs are written');
+# An assertion of PostgreSQL refuses to roll back a subtransaction during COMMIT.
+if (sql('SHOW debug_assertions') eq 'off')
+{
+	in($two, 'BEGIN', q{SET LOCAL late.statement = 'DO $$BEGIN
+			BEGIN PERFORM set_config(''changes.cancel'', ''on'', true); INSERT INTO t VALUES (9), (11), (12); EXCEPTION WHEN query_canceled THEN NULL; END;
+			INSERT INTO u VALUES (9); INSERT INTO t VALUES (10); END$$'}, 'COMMIT');
+	is(entries('changes.t'), '10', 'an error of a callback is caught');
+	is(entries('changes.u'), '9', 'and other logs are written');
+}
 leave($one, $two);
 
 # --- callbacks of other extensions ------------------------------------------------
