@@ -82,7 +82,9 @@ is_deeply(products(), $products, 'make with the same PG_CONFIG builds nothing ag
 
 works('make uninstall works', 'uninstall');
 is_deeply(files("$folder/installed"), [], 'make uninstall leaves nothing behind');
-works('make coretest works in another folder', 'coretest', 'clean');
+works('make builds the tests of schedules in another folder', 'test/schedules/horizon');
+works('make coretest works in another folder', 'coretest', 'SCHEDULE_PROGRAMS=');
+works('make clean works in another folder', 'clean');
 is_deeply(files("$folder/built"), [], 'make clean leaves nothing behind');
 
 like((make('--dry-run', 'installcheck'))[1], qr/pg_regress .*--encoding=UTF8 --no-locale/,
