@@ -230,7 +230,7 @@ delete_entries(Relation log, const pg_uuid_t *after, pg_uuid_t *last, int32 max_
 
 	ScanKeyInit(&keys[0], 1, BTGreaterStrategyNumber, F_UUID_GT, UUIDPGetDatum(after));
 	ScanKeyInit(&keys[1], 1, BTLessEqualStrategyNumber, F_UUID_LE, UUIDPGetDatum(last));
-	/* without its primary key, scan the whole log, whose entries are in no order */
+	/* without its primary key, scan the whole log, in no order */
 	scan = systable_beginscan(log, index, OidIsValid(index), GetActiveSnapshot(), 2, keys);
 	while ((entry = systable_getnext(scan)) != NULL)
 	{

@@ -140,7 +140,11 @@ table_growth(const Statistics *statistics)
 static void
 add_boundary(Statistics *statistics, const uint8 *uuid, double all, double of_v7)
 {
-	statistics->boundaries[statistics->count++] = (Boundary) {uuid, {all, of_v7}};
+	Boundary   *boundary = &statistics->boundaries[statistics->count++];
+
+	boundary->uuid = uuid;
+	boundary->below.all = all;
+	boundary->below.of_v7 = of_v7;
 }
 
 /*
