@@ -736,7 +736,7 @@ BEGIN
 	-- first wait for other sessions, and only then let writers wait, so that each change is before the
 	-- triggers or fires them
 	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', source::oid::bigint));
-	PERFORM @extschema@.changes_notice(source);
+	LOCK TABLE @extschema@.changes_reader IN ROW EXCLUSIVE MODE;
 	EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', source);
 	PERFORM @extschema@.changes_notice(source);
 	SELECT c.*, s.problem, @extschema@.changes_is_log(c.log) AS is_log, l.relowner AS log_owner, l.relname AS log_name, l.relnamespace::regnamespace::text AS log_schema
@@ -832,6 +832,7 @@ BEGIN
 		RAISE undefined_table USING MESSAGE = format('relation with OID %s does not exist', source::oid);
 	END IF;
 	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', source::oid::bigint));
+	LOCK TABLE @extschema@.changes_reader IN ROW EXCLUSIVE MODE;
 	EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', source);
 	log := (SELECT c.log FROM @extschema@.changes_catalog AS c WHERE c.source = changes_untrack.source);
 	others := ARRAY(SELECT c.source FROM @extschema@.changes_catalog AS c WHERE c.source <> changes_untrack.source);

@@ -897,7 +897,7 @@ BEGIN
 	-- first wait for other sessions, and only then let writers wait, so that each change is before the
 	-- triggers or fires them
 	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', source::oid::bigint));
-	PERFORM uuid9562.changes_notice(source);
+	LOCK TABLE uuid9562.changes_reader IN ROW EXCLUSIVE MODE;
 	EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', source);
 	PERFORM uuid9562.changes_notice(source);
 	SELECT c.*, s.problem, uuid9562.changes_is_log(c.log) AS is_log, l.relowner AS log_owner, l.relname AS log_name, l.relnamespace::regnamespace::text AS log_schema
@@ -992,6 +992,7 @@ BEGIN
 		RAISE undefined_table USING MESSAGE = format('relation with OID %s does not exist', source::oid);
 	END IF;
 	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', source::oid::bigint));
+	LOCK TABLE uuid9562.changes_reader IN ROW EXCLUSIVE MODE;
 	EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', source);
 	log := (SELECT c.log FROM uuid9562.changes_catalog AS c WHERE c.source = changes_untrack.source);
 	others := ARRAY(SELECT c.source FROM uuid9562.changes_catalog AS c WHERE c.source <> changes_untrack.source);
