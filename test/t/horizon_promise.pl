@@ -142,6 +142,21 @@ sql(q{
 	leave($committer);
 }
 
+# --- sessions that end ----------------------------------------------------------
+
+{
+	my $client = session();
+	my $pid = in($client, 'SELECT pg_backend_pid()');
+
+	in($client, 'BEGIN', q{INSERT INTO events (note) VALUES ('terminated')});
+	is(sql(q{SELECT held_by_pid FROM public.uuid_generator_stats()}), $pid, 'the statistics show the session that holds the horizon');
+	sql("SELECT pg_terminate_backend($pid)");
+	$node->poll_query_until('postgres', "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $pid)");
+	is(sql('SELECT count(held_since) FROM public.uuid_generator_stats()'), '0', 'a session that is terminated in its transaction releases the horizon');
+	is_above_all('after a session was terminated nothing holds the horizon');
+	eval { $client->quit };
+}
+
 # --- reset, advance, and the clock ----------------------------------------------
 
 {
@@ -170,6 +185,13 @@ sql(q{
 	leave($writer, $other);
 }
 
+foreach my $mode ('fast', 'immediate')
+{
+	sql(q{INSERT INTO events (note) VALUES ('before a stop')});
+	$node->stop($mode);
+	$world->start;
+	is_above_all("after a stop in $mode mode all rows are below the horizon");
+}
 unlike(slurp_file($node->logfile), qr/TRAP|PANIC|terminated by signal [^9]/, 'the server has not crashed');
 $node->stop;
 done_testing();
