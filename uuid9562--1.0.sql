@@ -789,6 +789,8 @@ BEGIN
 		log := log_table::regclass;
 		EXECUTE format('COMMENT ON TABLE %s IS %L', log_table, format('log of changes of %s', source));
 		EXECUTE format('ALTER TABLE %s OWNER TO %s', log_table, tracked.log_owner);
+		EXECUTE format('CREATE TRIGGER uuid9562_changes_deleted AFTER DELETE ON %s FOR EACH STATEMENT EXECUTE FUNCTION %s.changes_log_trigger()', log_table, '@extschema@');
+		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER uuid9562_changes_deleted', log_table);
 		EXECUTE format('CREATE TRIGGER %I AFTER %s ON %s FOR EACH ROW EXECUTE FUNCTION %s.changes_log_trigger()',
 					   row_trigger, array_to_string(operations, ' OR '), source, '@extschema@');
 		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', source, row_trigger);
@@ -840,8 +842,8 @@ BEGIN
 		SELECT tgname, tgrelid::regclass AS relation
 		FROM pg_trigger JOIN pg_class AS c ON c.oid = tgrelid
 		WHERE tgfoid = '@extschema@.changes_log_trigger'::regproc AND tgparentid = 0
-			AND (tgrelid = source OR tgtype & 1 = 0 AND pg_has_role(relowner, 'USAGE'))	-- also of detached partitions
-			AND NOT (tgtype & 1 = 0 AND EXISTS (
+			AND (tgrelid = source OR tgtype & 32 = 32 AND pg_has_role(relowner, 'USAGE'))	-- also of detached partitions
+			AND NOT (tgtype & 32 = 32 AND EXISTS (
 				SELECT FROM (SELECT tgrelid::regclass AS relid UNION SELECT relid FROM pg_partition_ancestors(tgrelid)) AS tree WHERE relid = ANY (others)))
 	LOOP
 		EXECUTE format('DROP TRIGGER %I ON %s', trigger.tgname, trigger.relation);

@@ -507,7 +507,8 @@ BEGIN
 		FROM pg_attribute AS e LEFT JOIN pg_attribute AS t ON t.attrelid = target.source AND t.attnum = target.key[e.attnum - 1] AND NOT t.attisdropped
 		WHERE e.attrelid = target.log AND e.attnum > 0;
 		IF (SELECT relowner = (SELECT relowner FROM pg_class WHERE oid = 'uuid9562.changes_catalog'::regclass) AND NOT relrowsecurity
-				AND (NOT relhasrules AND NOT relhastriggers OR uuid9562.changes_is_log(target.log))
+				AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = target.log AND tgfoid <> 'uuid9562.changes_log_trigger'::regproc)
+				AND (NOT relhasrules OR uuid9562.changes_is_log(target.log))
 			FROM pg_class WHERE oid = target.log) IS NOT TRUE THEN
 			fits := NULL;
 		ELSIF NOT fits THEN
@@ -521,7 +522,8 @@ END$body$;
 COMMENT ON FUNCTION changes_targets(regclass) IS 'logs for the changes of a table';
 
 -- AFTER INSERT OR UPDATE OR DELETE FOR EACH ROW: log the keys of the old and the new row.  AFTER
--- TRUNCATE: log that any row can have changed.
+-- TRUNCATE: log that any row can have changed.  AFTER DELETE FOR EACH STATEMENT, on a log: record that
+-- the log lacks entries, unless changes_delete() deletes them.
 CREATE FUNCTION changes_log_trigger() RETURNS trigger
 LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $body$
@@ -532,7 +534,12 @@ DECLARE
 	new_keys text;
 	is_logged boolean := false;
 BEGIN
-	IF TG_WHEN <> 'AFTER' OR (TG_LEVEL <> 'ROW' AND TG_OP <> 'TRUNCATE') THEN
+	IF TG_WHEN = 'AFTER' AND TG_LEVEL = 'STATEMENT' AND TG_OP = 'DELETE' THEN
+		IF current_setting('changes_log.purge', true) IS DISTINCT FROM 'on' THEN
+			UPDATE uuid9562.changes_catalog AS c SET server = '' WHERE c.log = TG_RELID::regclass AND c.server <> '';
+		END IF;
+		RETURN NULL;
+	ELSIF TG_WHEN <> 'AFTER' OR (TG_LEVEL <> 'ROW' AND TG_OP <> 'TRUNCATE') THEN
 		RAISE trigger_protocol_violated USING
 			MESSAGE = 'function "changes_log_trigger" must be fired AFTER ROW or AFTER TRUNCATE',
 			HINT = 'Create the trigger with changes_track().';
@@ -601,7 +608,8 @@ BEGIN
 		SELECT FROM pg_class AS c
 		WHERE oid = relation AND relkind = 'r' AND relpersistence = 'p' AND NOT relispartition AND NOT relrowsecurity
 			AND relowner = (SELECT relowner FROM pg_class WHERE oid = 'uuid9562.changes_catalog'::regclass)
-			AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = c.oid) AND NOT EXISTS (SELECT FROM pg_rewrite WHERE ev_class = c.oid)
+			AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = c.oid AND tgfoid <> 'uuid9562.changes_log_trigger'::regproc)
+			AND NOT EXISTS (SELECT FROM pg_rewrite WHERE ev_class = c.oid)
 			AND NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = c.oid AND contype NOT IN ('p', 'n'))
 			AND NOT EXISTS (SELECT FROM pg_index WHERE indrelid = c.oid AND (indexprs IS NOT NULL OR indpred IS NOT NULL OR (indisunique AND indkey::text <> '1')))
 			AND (SELECT bool_and((attnum > 1 OR atttypid = 'uuid'::regtype) AND attnotnull = (attnum = 1) AND attgenerated = '' AND NOT attisdropped) AND count(*) > 1
@@ -643,8 +651,10 @@ BEGIN
 	IF uuid9562.changes_is_log(log) THEN
 		EXECUTE format('SELECT %1$I FROM ONLY %2$s WHERE %1$I > $1 AND %1$I <= $2 ORDER BY %1$I OFFSET $3 - 1 LIMIT 1', id, log) INTO up_to USING after, last, max_entries;
 		up_to := coalesce(up_to, last);
+		PERFORM set_config('changes_log.purge', 'on', true);
 		EXECUTE format('DELETE FROM ONLY %2$s WHERE %1$I > $1 AND %1$I <= $2', id, log) USING after, up_to;
 		GET DIAGNOSTICS deleted = ROW_COUNT;
+		PERFORM set_config('changes_log.purge', 'off', true);
 	END IF;
 END$body$;
 COMMENT ON FUNCTION changes_delete(regclass, uuid, uuid, integer) IS 'delete entries of a log of changes with the rights of its owner';
@@ -950,6 +960,8 @@ BEGIN
 		log := log_table::regclass;
 		EXECUTE format('COMMENT ON TABLE %s IS %L', log_table, format('log of changes of %s', source));
 		EXECUTE format('ALTER TABLE %s OWNER TO %s', log_table, tracked.log_owner);
+		EXECUTE format('CREATE TRIGGER uuid9562_changes_deleted AFTER DELETE ON %s FOR EACH STATEMENT EXECUTE FUNCTION %s.changes_log_trigger()', log_table, 'uuid9562');
+		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER uuid9562_changes_deleted', log_table);
 		EXECUTE format('CREATE TRIGGER %I AFTER %s ON %s FOR EACH ROW EXECUTE FUNCTION %s.changes_log_trigger()',
 					   row_trigger, array_to_string(operations, ' OR '), source, 'uuid9562');
 		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', source, row_trigger);
@@ -1000,8 +1012,8 @@ BEGIN
 		SELECT tgname, tgrelid::regclass AS relation
 		FROM pg_trigger JOIN pg_class AS c ON c.oid = tgrelid
 		WHERE tgfoid = 'uuid9562.changes_log_trigger'::regproc AND tgparentid = 0
-			AND (tgrelid = source OR tgtype & 1 = 0 AND pg_has_role(relowner, 'USAGE'))	-- also of detached partitions
-			AND NOT (tgtype & 1 = 0 AND EXISTS (
+			AND (tgrelid = source OR tgtype & 32 = 32 AND pg_has_role(relowner, 'USAGE'))	-- also of detached partitions
+			AND NOT (tgtype & 32 = 32 AND EXISTS (
 				SELECT FROM (SELECT tgrelid::regclass AS relid UNION SELECT relid FROM pg_partition_ancestors(tgrelid)) AS tree WHERE relid = ANY (others)))
 	LOOP
 		EXECUTE format('DROP TRIGGER %I ON %s', trigger.tgname, trigger.relation);

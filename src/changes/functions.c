@@ -55,6 +55,7 @@ PG_FUNCTION_INFO_V1(uuid9562_changes_is_lost);
  *
  * AFTER INSERT OR UPDATE OR DELETE FOR EACH ROW: collect the keys of the old and the new row.
  * AFTER TRUNCATE: collect that any row can have changed.
+ * AFTER DELETE FOR EACH STATEMENT, on a log: record that the log lacks entries.
  */
 Datum
 uuid9562_changes_log_trigger(PG_FUNCTION_ARGS)
@@ -67,6 +68,13 @@ uuid9562_changes_log_trigger(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("function \"%s\" was not called by trigger manager", "changes_log_trigger")));
+	if (TRIGGER_FIRED_AFTER(data->tg_event) && TRIGGER_FIRED_FOR_STATEMENT(data->tg_event) &&
+		TRIGGER_FIRED_BY_DELETE(data->tg_event))
+	{
+		uuid9562_record_missing(uuid9562_changes_catalog(fcinfo->flinfo->fn_oid),
+								RelationGetRelid(data->tg_relation));
+		return PointerGetDatum(NULL);
+	}
 	truncate = TRIGGER_FIRED_BY_TRUNCATE(data->tg_event);
 	if (!TRIGGER_FIRED_AFTER(data->tg_event) ||
 		(!TRIGGER_FIRED_FOR_ROW(data->tg_event) && !truncate))
@@ -256,7 +264,7 @@ delete_entries(Relation log, const pg_uuid_t *after, pg_uuid_t *last, int32 max_
  *		OUT up_to uuid)
  *
  * Delete entries of a log, if the table can be used as log.  As when entries are written, no
- * trigger is executed.
+ * trigger is executed, so this does not record that the log lacks entries.
  */
 Datum
 uuid9562_changes_delete(PG_FUNCTION_ARGS)

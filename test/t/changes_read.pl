@@ -179,6 +179,9 @@ foreach my $case (
 	[ 'the log is emptied by TRUNCATE, and has entries again', $reset, 'UPDATE item SET v = 1', 'TRUNCATE changes.item', 'UPDATE item SET v = 2 WHERE id = 2' ],
 	[ 'the log is emptied by DELETE', $reset, 'UPDATE item SET v = 1', 'DELETE FROM changes.item' ],
 	[ 'the log is emptied by DELETE, and has entries again', $reset, 'UPDATE item SET v = 1', 'DELETE FROM changes.item', 'UPDATE item SET v = 2 WHERE id = 2' ],
+	[ 'an entry of the log is deleted', $reset, 'UPDATE item SET v = 1', 'DELETE FROM changes.item WHERE id = 2' ],
+	[ 'an entry of the log is deleted in a subtransaction that is rolled back', qr/^upsert \(1,1\)$/, 'UPDATE item SET v = 1 WHERE id = 1',
+		'BEGIN', 'SAVEPOINT a', 'DELETE FROM changes.item', 'ROLLBACK TO a', 'COMMIT' ],
 	[ 'the log is dropped', $not_logged, 'DROP TABLE changes.item' ],
 	[ 'the log is dropped, and the table is tracked again', $reset, 'DROP TABLE changes.item', 'DELETE FROM item WHERE id = 3', q{SELECT changes_track('item')} ],
 	[ 'the log is dropped, and created by hand', $not_logged, 'DROP TABLE changes.item', 'CREATE TABLE changes.item (change_id uuid PRIMARY KEY, id int)' ],
@@ -219,19 +222,20 @@ foreach my $case (
 	[ 'the table is rewritten without other rows', qr/^delete \(3,\)$/, 'VACUUM FULL item', 'DELETE FROM item WHERE id = 3' ],
 	[ 'an attribute of a column is changed', qr/^delete \(3,\)$/, 'ALTER TABLE item ALTER v SET STATISTICS 10, ALTER v SET DEFAULT 1', 'GRANT SELECT (v) ON item TO PUBLIC', 'DELETE FROM item WHERE id = 3' ],
 	[ 'the table is renamed and moved', qr/^delete \(3,\)$/, 'CREATE SCHEMA IF NOT EXISTS attic', 'ALTER TABLE item SET SCHEMA attic', 'DELETE FROM attic.item WHERE id = 3', 'ALTER TABLE attic.item SET SCHEMA public' ],
-	[ 'the generator begins again at an earlier time', $reset, q{SELECT uuid_generator_advance(uuidv7_floor(now() + interval '1 hour'))}, q{INSERT INTO item VALUES (8)}, undef ],
+	[ 'the generator begins again at an earlier time', $reset, q{SELECT uuid_generator_advance(uuidv7_floor(now() + interval '1 hour'))}, q{INSERT INTO item VALUES (8)}, undef, 'SELECT uuid_generator_reset()' ],
+	[ 'the log is emptied by DELETE before an entry was read', $reset, q{SELECT changes_reset('item')}, 'TRUNCATE changes.item', undef, 'UPDATE item SET v = 1', 'DELETE FROM changes.item' ],
   )
 {
 	my ($name, $expected, @statements) = @$case;
 
 	create($structure);
-	if (!defined $statements[-1])
+	# the statements before an undefined one prepare the case
+	if (my ($end) = grep { !defined $statements[$_] } 0 .. $#statements)
 	{
-		pop @statements;
-		sql(@statements);
+		sql(splice @statements, 0, $end);
+		shift @statements;
 		$outside = position('item', $outside);
 		page('item', done => 1);
-		@statements = ('SELECT uuid_generator_reset()');
 	}
 	after($name, $expected, @statements);
 	next if ($expected ne $reset && $expected ne $not_logged) || $name =~ /another/;
