@@ -470,8 +470,14 @@ REVOKE EXECUTE ON FUNCTION uuid_generator_reset() FROM PUBLIC;
 -- them.
 -- ------------------------------------------------------------------------
 
+-- Migration tools try to drop tables that they do not know from the schemas that they manage, so the
+-- tables are in a schema of their own.
+CREATE SCHEMA uuid9562_changes;
+GRANT USAGE ON SCHEMA uuid9562_changes TO PUBLIC;
+COMMENT ON SCHEMA uuid9562_changes IS 'tables of uuid9562 for the changes of tables';
+
 -- The tracked tables.  Only changes_register() and changes_notice() write it.
-CREATE TABLE changes_catalog (
+CREATE TABLE uuid9562_changes.changes_catalog (
 	source regclass PRIMARY KEY,
 	log regclass NOT NULL,
 	key int2[] NOT NULL,			-- numbers of the key's columns
@@ -485,11 +491,11 @@ CREATE TABLE changes_catalog (
 	dropped_partitions text NOT NULL,	-- "reset" or "ignore"
 	reader_expiry interval NOT NULL
 );
-GRANT SELECT ON changes_catalog TO PUBLIC;
-COMMENT ON TABLE changes_catalog IS 'tracked tables and their logs';
+GRANT SELECT ON uuid9562_changes.changes_catalog TO PUBLIC;
+COMMENT ON TABLE uuid9562_changes.changes_catalog IS 'tracked tables and their logs';
 
 -- The readers.  They are not dumped, because they know nothing of a restored table.
-CREATE TABLE changes_reader (
+CREATE TABLE uuid9562_changes.changes_reader (
 	reader text,
 	source regclass,
 	owner regrole NOT NULL DEFAULT pg_catalog.quote_ident(current_user)::regrole,
@@ -506,20 +512,20 @@ CREATE TABLE changes_reader (
 	seen timestamptz NOT NULL,
 	PRIMARY KEY (reader, source)
 );
-COMMENT ON TABLE changes_reader IS 'readers of tracked tables';
-GRANT SELECT, INSERT, UPDATE, DELETE ON changes_reader TO PUBLIC;
-ALTER TABLE changes_reader ENABLE ROW LEVEL SECURITY;
-CREATE POLICY seen_by_all ON changes_reader FOR SELECT USING (true);
-CREATE POLICY created_by_readers ON changes_reader FOR INSERT
+COMMENT ON TABLE uuid9562_changes.changes_reader IS 'readers of tracked tables';
+GRANT SELECT, INSERT, UPDATE, DELETE ON uuid9562_changes.changes_reader TO PUBLIC;
+ALTER TABLE uuid9562_changes.changes_reader ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen_by_all ON uuid9562_changes.changes_reader FOR SELECT USING (true);
+CREATE POLICY created_by_readers ON uuid9562_changes.changes_reader FOR INSERT
 	WITH CHECK (owner OPERATOR(pg_catalog.=) pg_catalog.quote_ident(current_user)::regrole AND pg_catalog.has_table_privilege(source, 'SELECT'));
-CREATE POLICY changed_by_owner ON changes_reader FOR UPDATE
+CREATE POLICY changed_by_owner ON uuid9562_changes.changes_reader FOR UPDATE
 	USING (pg_catalog.pg_has_role(owner, 'USAGE') OR (SELECT pg_catalog.pg_has_role(relowner, 'USAGE') FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) source))
 	WITH CHECK (pg_catalog.has_table_privilege(source, 'SELECT')
 				AND (pg_catalog.pg_has_role(owner, 'USAGE') OR (SELECT pg_catalog.pg_has_role(relowner, 'USAGE') FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) source)));
-CREATE POLICY deleted_by_owner ON changes_reader FOR DELETE
+CREATE POLICY deleted_by_owner ON uuid9562_changes.changes_reader FOR DELETE
 	USING (pg_catalog.pg_has_role(owner, 'USAGE') OR (SELECT pg_catalog.pg_has_role(relowner, 'USAGE') FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) source));
 
-SELECT pg_catalog.pg_extension_config_dump('changes_catalog', '');
+SELECT pg_catalog.pg_extension_config_dump('uuid9562_changes.changes_catalog', '');
 
 CREATE FUNCTION changes_log_trigger() RETURNS trigger
 AS 'MODULE_PATHNAME', 'uuid9562_changes_log_trigger'
@@ -542,10 +548,10 @@ AS 'MODULE_PATHNAME', 'uuid9562_changes_verified'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION changes_verified(regclass, bigint) IS 'has the session compared a table with changes_catalog since it was altered?';
 
-CREATE FUNCTION changes_register(entry changes_catalog) RETURNS void
+CREATE FUNCTION changes_register(entry uuid9562_changes.changes_catalog) RETURNS void
 AS 'MODULE_PATHNAME', 'uuid9562_changes_register'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION changes_register(changes_catalog) IS 'replace the row of a table in changes_catalog; used by changes_track() and changes_untrack()';
+COMMENT ON FUNCTION changes_register(uuid9562_changes.changes_catalog) IS 'replace the row of a table in changes_catalog; used by changes_track() and changes_untrack()';
 
 CREATE FUNCTION changes_delete(log regclass, after uuid, last uuid, max_entries integer, OUT deleted bigint, OUT up_to uuid)
 RETURNS record
@@ -583,7 +589,7 @@ BEGIN
 	INTO parts, structure, problem
 	FROM (
 		SELECT coalesce(bit_or(CASE operation WHEN 'insert' THEN 4 WHEN 'delete' THEN 8 ELSE 16 END), 0) AS events	-- as in tgtype
-		FROM @extschema@.changes_catalog AS c, unnest(c.operations) AS operation WHERE c.source = changes_state.source) AS tracked, (
+		FROM uuid9562_changes.changes_catalog AS c, unnest(c.operations) AS operation WHERE c.source = changes_state.source) AS tracked, (
 		SELECT c.oid, c.relkind, c.relpersistence, c.relfilenode, t.row_triggers, t.events, t.truncate_trigger,
 			   c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid) AS is_inherited,
 			   (SELECT md5(string_agg(concat_ws(' ', adnum, adbin), ' ' ORDER BY adnum))
@@ -606,6 +612,9 @@ COMMENT ON FUNCTION changes_state(regclass) IS 'state of a tracked table that ch
 
 -- The columns of a table's primary key, with the base types of domains, which may forbid NULL, and
 -- without limits of length.  The operator compares a column as the key's index does.
+--
+-- The result is NULL for a deferrable key if equal keys can have different bytes: a transaction can
+-- insert 1.00 before it deletes 1.0, and a copy that applies both in this order lacks the row.
 CREATE FUNCTION changes_key(source regclass, OUT numbers int2[], OUT names text[], OUT types oid[], OUT operators text[], OUT columns text)
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $body$
@@ -625,7 +634,11 @@ BEGIN
 		FROM pg_opclass JOIN pg_amop ON amopfamily = opcfamily AND amopstrategy = 3 AND amoplefttype = opcintype AND amoprighttype = opcintype
 		JOIN pg_operator AS o ON o.oid = amopopr JOIN pg_namespace AS s ON s.oid = oprnamespace
 		WHERE pg_opclass.oid = class) AS operator
-	WHERE indrelid = source AND indisprimary AND attrelid = source AND n <= indnkeyatts;
+	WHERE indrelid = source AND indisprimary AND attrelid = source AND n <= indnkeyatts AND (indimmediate OR NOT EXISTS (
+		SELECT FROM unnest(indclass::oid[], indcollation::oid[]) AS k (class, coll)
+		WHERE (SELECT NOT collisdeterministic FROM pg_collation WHERE oid = coll)
+			OR NOT EXISTS (SELECT FROM pg_opclass JOIN pg_amproc ON amprocfamily = opcfamily AND amproclefttype = opcintype	-- equalimage
+						   WHERE pg_opclass.oid = class AND amprocnum = 4 AND opcmethod = (SELECT oid FROM pg_am WHERE amname = 'btree'))));
 END$body$;
 COMMENT ON FUNCTION changes_key(regclass) IS 'columns of a primary key, for the log of a table';
 
@@ -644,12 +657,12 @@ DECLARE
 	reset boolean;
 BEGIN
 	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', changes_notice.source::oid::bigint));
-	DELETE FROM @extschema@.changes_reader AS r WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = r.source);
-	DELETE FROM @extschema@.changes_catalog AS c WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = c.source);
+	DELETE FROM uuid9562_changes.changes_reader AS r WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = r.source);
+	DELETE FROM uuid9562_changes.changes_catalog AS c WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = c.source);
 	PERFORM @extschema@.uuidv7_ordered();	-- a restored database needs a first ID
 	SELECT c.*, place.server AS current_server, place.branch, s.parts AS current_parts, s.structure AS current_structure, s.problem, l.relfilenode AS file
 	INTO old
-	FROM @extschema@.changes_catalog AS c LEFT JOIN pg_class AS l ON l.oid = c.log,
+	FROM uuid9562_changes.changes_catalog AS c LEFT JOIN pg_class AS l ON l.oid = c.log,
 		@extschema@.changes_place(false) AS place, @extschema@.changes_state(c.source) AS s
 	WHERE c.source = changes_notice.source;
 	IF old.source IS NULL OR old.problem IS NOT NULL OR old.file IS NULL THEN
@@ -677,7 +690,7 @@ BEGIN
 			PERFORM @extschema@.changes_log_rows(split_part(part[1], ' ', 1)::oid::regclass);
 		END IF;
 	END LOOP;
-	UPDATE @extschema@.changes_catalog AS c
+	UPDATE uuid9562_changes.changes_catalog AS c
 	SET identity = CASE WHEN reset THEN gen_random_uuid() ELSE c.identity END, server = old.current_server,
 		purged = CASE WHEN reset THEN '00000000-0000-0000-0000-000000000000' ELSE c.purged END,
 		parts = old.current_parts, structure = old.current_structure, log_file = old.file
@@ -718,6 +731,7 @@ BEGIN
 			 WHEN relispartition THEN 'it is a partition'
 			 WHEN EXISTS (SELECT FROM pg_inherits WHERE inhrelid = c.oid OR (relkind = 'r' AND inhparent = c.oid)) THEN 'it inherits from a table, or a table inherits from it'
 			 WHEN NOT EXISTS (SELECT FROM pg_index WHERE indrelid = c.oid AND indisprimary) THEN 'it has no primary key'
+			 WHEN (SELECT k.numbers IS NULL FROM @extschema@.changes_key(c.oid) AS k) THEN 'its primary key is deferrable, and its equal values can have different bytes'
 			 ELSE (SELECT format('its partition %s is a foreign or unlogged table', relid) FROM pg_partition_tree(c.oid) JOIN pg_class AS p ON p.oid = relid
 				   WHERE p.relkind = 'f' OR p.relpersistence <> 'p' LIMIT 1)
 		END AS refusal
@@ -736,11 +750,11 @@ BEGIN
 	-- first wait for other sessions, and only then let writers wait, so that each change is before the
 	-- triggers or fires them
 	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', source::oid::bigint));
-	LOCK TABLE @extschema@.changes_reader IN ROW EXCLUSIVE MODE;
+	LOCK TABLE uuid9562_changes.changes_reader IN ROW EXCLUSIVE MODE;
 	EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', source);
 	PERFORM @extschema@.changes_notice(source);
 	SELECT c.*, s.problem, @extschema@.changes_is_log(c.log) AS is_log, l.relowner AS log_owner, l.relname AS log_name, l.relnamespace::regnamespace::text AS log_schema
-	INTO old FROM @extschema@.changes_catalog AS c LEFT JOIN pg_class AS l ON l.oid = c.log, @extschema@.changes_state(c.source) AS s
+	INTO old FROM uuid9562_changes.changes_catalog AS c LEFT JOIN pg_class AS l ON l.oid = c.log, @extschema@.changes_state(c.source) AS s
 	WHERE c.source = changes_track.source;
 	IF old.log_owner <> tracked.log_owner THEN
 		-- the table has got another owner
@@ -776,7 +790,7 @@ BEGIN
 		log := to_regclass(log_table);
 		IF log IS NOT NULL AND (SELECT relowner FROM pg_class WHERE oid = log) = tracked.log_owner
 			AND obj_description(log, 'pg_class') = format('log of changes of %s', source)
-			AND NOT EXISTS (SELECT FROM @extschema@.changes_catalog AS c WHERE c.log = to_regclass(log_table)) THEN
+			AND NOT EXISTS (SELECT FROM uuid9562_changes.changes_catalog AS c WHERE c.log = to_regclass(log_table)) THEN
 			EXECUTE format('DROP TABLE %s', log_table);	-- left by DROP EXTENSION ... CASCADE
 		ELSIF log IS NOT NULL THEN
 			RAISE duplicate_table USING MESSAGE = format('relation %s already exists', log_table),
@@ -810,7 +824,7 @@ BEGIN
 		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER uuid9562_changes_truncate', part);
 	END LOOP;
 	PERFORM @extschema@.changes_register(ROW(source, log, key.numbers, old.identity, place.server, old.purged, state.parts, state.structure || ('branch ' || place.branch),
-		(SELECT relfilenode FROM pg_class WHERE oid = log), operations, dropped_partitions, reader_expiry)::@extschema@.changes_catalog)
+		(SELECT relfilenode FROM pg_class WHERE oid = log), operations, dropped_partitions, reader_expiry)::uuid9562_changes.changes_catalog)
 	FROM @extschema@.changes_state(source) AS state, @extschema@.changes_place(false) AS place;
 
 	SELECT pubname INTO publication FROM pg_publication WHERE puballtables LIMIT 1;
@@ -834,10 +848,10 @@ BEGIN
 		RAISE undefined_table USING MESSAGE = format('relation with OID %s does not exist', source::oid);
 	END IF;
 	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', source::oid::bigint));
-	LOCK TABLE @extschema@.changes_reader IN ROW EXCLUSIVE MODE;
+	LOCK TABLE uuid9562_changes.changes_reader IN ROW EXCLUSIVE MODE;
 	EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', source);
-	log := (SELECT c.log FROM @extschema@.changes_catalog AS c WHERE c.source = changes_untrack.source);
-	others := ARRAY(SELECT c.source FROM @extschema@.changes_catalog AS c WHERE c.source <> changes_untrack.source);
+	log := (SELECT c.log FROM uuid9562_changes.changes_catalog AS c WHERE c.source = changes_untrack.source);
+	others := ARRAY(SELECT c.source FROM uuid9562_changes.changes_catalog AS c WHERE c.source <> changes_untrack.source);
 	FOR trigger IN
 		SELECT tgname, tgrelid::regclass AS relation
 		FROM pg_trigger JOIN pg_class AS c ON c.oid = tgrelid
@@ -851,7 +865,7 @@ BEGIN
 	IF EXISTS (SELECT FROM pg_class WHERE oid = log) THEN
 		EXECUTE format('DROP TABLE %s', log);
 	END IF;
-	PERFORM @extschema@.changes_register(jsonb_populate_record(NULL::@extschema@.changes_catalog, jsonb_build_object('source', source::oid::text)));
+	PERFORM @extschema@.changes_register(jsonb_populate_record(NULL::uuid9562_changes.changes_catalog, jsonb_build_object('source', source::oid::text)));
 END$body$;
 COMMENT ON FUNCTION changes_untrack(regclass) IS 'drop the log of a table and the triggers that fill it';
 
@@ -859,10 +873,10 @@ CREATE FUNCTION changes_reset(source regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp
 AS $body$
 DECLARE
-	entry @extschema@.changes_catalog;
+	entry uuid9562_changes.changes_catalog;
 BEGIN
 	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', source::oid::bigint));
-	SELECT * INTO entry FROM @extschema@.changes_catalog AS c WHERE c.source = changes_reset.source;
+	SELECT * INTO entry FROM uuid9562_changes.changes_catalog AS c WHERE c.source = changes_reset.source;
 	IF entry.source IS NULL THEN
 		RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not tracked', source);
 	END IF;
@@ -942,9 +956,9 @@ BEGIN
 			   r.identity AS reader_identity, r.owner, r.generation, r.confirmed, r.confirmed_position, r.page_position, r.page_pid,
 			   r.abandoned, r.abandoned_by, r.abandoned_at, r.seen
 		INTO state
-		FROM @extschema@.changes_catalog AS c
+		FROM uuid9562_changes.changes_catalog AS c
 		LEFT JOIN pg_class AS l ON l.oid = c.log
-		LEFT JOIN @extschema@.changes_reader AS r ON r.source = c.source AND r.reader = changes_read.reader,
+		LEFT JOIN uuid9562_changes.changes_reader AS r ON r.source = c.source AND r.reader = changes_read.reader,
 		@extschema@.changes_state(CASE WHEN invalidations <> 0 THEN c.source END) AS s
 		WHERE c.source = relation;
 		IF NOT FOUND THEN
@@ -1000,7 +1014,7 @@ BEGIN
 		ELSIF after IS NOT NULL AND given[2] = state.identity::text THEN
 			is_lost := given[4] = '' AND given[6] <> place.branch AND after IS DISTINCT FROM state.confirmed_position;
 		ELSE
-			SELECT c.source INTO other FROM @extschema@.changes_catalog AS c WHERE c.identity::text = given[2];
+			SELECT c.source INTO other FROM uuid9562_changes.changes_catalog AS c WHERE c.identity::text = given[2];
 			IF other IS NOT NULL THEN
 				RAISE invalid_parameter_value USING MESSAGE = format('position of table %s cannot be used for table %s', other, relation);
 			END IF;
@@ -1073,7 +1087,7 @@ BEGIN
 			RETURN NEXT;
 		END LOOP;
 		is_lost := change_position IS NULL;
-		IF (SELECT c.purged > start FROM @extschema@.changes_catalog AS c WHERE c.source = relation) THEN
+		IF (SELECT c.purged > start FROM uuid9562_changes.changes_catalog AS c WHERE c.source = relation) THEN
 			RAISE serialization_failure USING MESSAGE = 'log entries have been purged while they were read',
 				HINT = 'Call changes_read() again.';
 		END IF;
@@ -1098,7 +1112,7 @@ BEGIN
 		state.abandoned_by := array_remove(state.abandoned_by, state.page_pid) || state.page_pid;
 		state.abandoned_at := now();
 	END IF;
-	INSERT INTO @extschema@.changes_reader AS r (reader, source, identity, generation, confirmed, confirmed_position, hold, page_position, page_pid, seen)
+	INSERT INTO uuid9562_changes.changes_reader AS r (reader, source, identity, generation, confirmed, confirmed_position, hold, page_position, page_pid, seen)
 	VALUES (changes_read.reader, relation, state.identity, coalesce(state.generation, 0), start, CASE WHEN start IS NOT NULL THEN confirmation END,
 		coalesce(least(start, state.abandoned), last), coalesce(change_position, after), pg_backend_pid(), now())
 	ON CONFLICT (reader, source) DO UPDATE SET identity = excluded.identity, generation = excluded.generation, confirmed = excluded.confirmed,
@@ -1127,7 +1141,7 @@ BEGIN
 			HINT = 'Pass, without changes, the text that changes_read() has returned.';
 	END IF;
 	SELECT array_agg(c.source) FILTER (WHERE c.identity::text = given[2] OR (given IS NULL AND r.page_pid = pg_backend_pid())), count(*) INTO tables, readers
-	FROM @extschema@.changes_reader AS r JOIN @extschema@.changes_catalog AS c USING (source) JOIN pg_class AS t ON t.oid = c.source
+	FROM uuid9562_changes.changes_reader AS r JOIN uuid9562_changes.changes_catalog AS c USING (source) JOIN pg_class AS t ON t.oid = c.source
 	WHERE r.reader = changes_done.reader;
 	IF readers = 0 THEN
 		RAISE undefined_object USING MESSAGE = format('reader "%s" does not exist', reader);
@@ -1138,21 +1152,21 @@ BEGIN
 		RAISE object_not_in_prerequisite_state USING MESSAGE = format('another session has read the last page of reader "%s"', reader),
 			HINT = 'Pass the position of the last change that has been applied.';
 	ELSIF tables IS NULL THEN
-		SELECT c.source INTO other FROM @extschema@.changes_catalog AS c WHERE c.identity::text = given[2];
+		SELECT c.source INTO other FROM uuid9562_changes.changes_catalog AS c WHERE c.identity::text = given[2];
 		IF other IS NOT NULL THEN
 			RAISE invalid_parameter_value USING MESSAGE = format('reader "%s" has not read table %s', reader, other);
 		END IF;
 		-- The log has got a new identity, so changes_read() returns "reset".  If it has already done so, the
 		-- rows of the old page can have replaced newer ones.
-		UPDATE @extschema@.changes_reader AS r SET generation = r.generation + 1, confirmed = NULL, confirmed_position = NULL
+		UPDATE uuid9562_changes.changes_reader AS r SET generation = r.generation + 1, confirmed = NULL, confirmed_position = NULL
 		WHERE r.reader = changes_done.reader
-			AND NOT EXISTS (SELECT FROM @extschema@.changes_reader AS o WHERE o.reader = changes_done.reader AND o.identity::text = given[2]);
+			AND NOT EXISTS (SELECT FROM uuid9562_changes.changes_reader AS o WHERE o.reader = changes_done.reader AND o.identity::text = given[2]);
 		RETURN;
 	END IF;
 
 	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_read ' || reader, tables[1]::oid::bigint));
 	SELECT r.*, place.branch, place.timeline INTO current
-	FROM @extschema@.changes_reader AS r, @extschema@.changes_place(false) AS place WHERE r.reader = changes_done.reader AND r.source = tables[1];
+	FROM uuid9562_changes.changes_reader AS r, @extschema@.changes_place(false) AS place WHERE r.reader = changes_done.reader AND r.source = tables[1];
 	IF NOT pg_has_role(current.owner, 'USAGE') AND NOT (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = tables[1]) THEN
 		RAISE insufficient_privilege USING MESSAGE = format('reader "%s" of table %s belongs to role %s', reader, tables[1], current.owner);
 	END IF;
@@ -1168,7 +1182,7 @@ BEGIN
 		current.confirmed := given[5];
 		current.confirmed_position := "position";
 	END IF;
-	UPDATE @extschema@.changes_reader AS r
+	UPDATE uuid9562_changes.changes_reader AS r
 	SET generation = current.generation, confirmed = current.confirmed, confirmed_position = current.confirmed_position,
 		hold = coalesce(least(current.confirmed, r.abandoned), r.hold), seen = now()
 	WHERE r.reader = changes_done.reader AND r.source = tables[1];
@@ -1177,6 +1191,20 @@ BEGIN
 	END IF;
 END$body$;
 COMMENT ON FUNCTION changes_done(text, text) IS 'confirm that a reader has applied changes up to a position, or those of its last page';
+
+CREATE FUNCTION changes_forget(reader text, source regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp SET row_security = on
+AS $body$
+BEGIN
+	DELETE FROM uuid9562_changes.changes_reader AS r WHERE r.reader = changes_forget.reader AND r.source = changes_forget.source;
+	IF FOUND THEN
+		RETURN;
+	ELSIF EXISTS (SELECT FROM uuid9562_changes.changes_reader AS r WHERE r.reader = changes_forget.reader AND r.source = changes_forget.source) THEN
+		RAISE insufficient_privilege USING MESSAGE = format('reader "%s" of table %s belongs to another role', reader, source);
+	END IF;
+	RAISE undefined_object USING MESSAGE = format('reader "%s" of table %s does not exist', reader, source);
+END$body$;
+COMMENT ON FUNCTION changes_forget(text, regclass) IS 'remove a reader, which then does not keep log entries';
 
 -- Entries that are not older than "keep" stay, because a process that was overtaken by another one of
 -- the same name, or whose target has lost its last transactions, continues at an earlier position.
@@ -1196,14 +1224,14 @@ BEGIN
 		RETURN 0;
 	END IF;
 	SELECT l.oid::regclass AS log, c.purged, least(@extschema@.uuidv7_horizon(), @extschema@.uuidv7_floor(now() - keep),
-		(SELECT hold FROM @extschema@.changes_reader AS r WHERE r.source = c.source AND r.seen > now() - c.reader_expiry ORDER BY hold LIMIT 1)) AS last
+		(SELECT hold FROM uuid9562_changes.changes_reader AS r WHERE r.source = c.source AND r.seen > now() - c.reader_expiry ORDER BY hold LIMIT 1)) AS last
 	INTO entry
-	FROM @extschema@.changes_catalog AS c JOIN pg_class AS l ON l.oid = c.log WHERE c.source = changes_purge.source;
+	FROM uuid9562_changes.changes_catalog AS c JOIN pg_class AS l ON l.oid = c.log WHERE c.source = changes_purge.source;
 	IF entry.last > entry.purged IS NOT TRUE THEN
 		RETURN 0;
 	END IF;
 	SELECT * INTO purge FROM @extschema@.changes_delete(entry.log, entry.purged, entry.last, coalesce(max_entries, 2147483647));
-	UPDATE @extschema@.changes_catalog AS c SET purged = purge.up_to WHERE c.source = changes_purge.source AND purge.deleted > 0;
+	UPDATE uuid9562_changes.changes_catalog AS c SET purged = purge.up_to WHERE c.source = changes_purge.source AND purge.deleted > 0;
 	RETURN purge.deleted;
 END$body$;
 COMMENT ON FUNCTION changes_purge(regclass, interval, integer) IS 'delete log entries that all readers have confirmed';
@@ -1212,14 +1240,18 @@ CREATE VIEW changes_tables AS
 SELECT c.source, c.log, c.operations, c.dropped_partitions, c.reader_expiry,
 	   CASE WHEN t.oid IS NULL THEN 'the table has been dropped'
 			WHEN l.oid IS NULL OR NOT changes_is_log(c.log) THEN 'the log has been dropped or altered'
-			ELSE s.problem END AS problem,
+			WHEN s.problem IS NOT NULL THEN s.problem
+			WHEN k.numbers IS DISTINCT FROM c.key
+				OR k.types <> ARRAY(SELECT atttypid FROM pg_catalog.pg_attribute WHERE attrelid OPERATOR(pg_catalog.=) c.log AND attnum OPERATOR(pg_catalog.>) 1 ORDER BY attnum)
+				THEN 'the primary key has been altered' END AS problem,
 	   ARRAY(SELECT pg_catalog.split_part(part, ' ', 1)::oid::regclass FROM pg_catalog.unnest(s.parts) AS part WHERE part LIKE '% file %' AND EXISTS (SELECT FROM pg_class WHERE oid = pg_catalog.split_part(part, ' ', 1)::oid AND relkind = 'r')) AS without_truncate_trigger,
 	   greatest(l.reltuples, 0)::bigint AS estimated_entries,
 	   nullif(c.purged, '00000000-0000-0000-0000-000000000000') AS purged
-FROM changes_catalog AS c
+FROM uuid9562_changes.changes_catalog AS c
 LEFT JOIN pg_class AS t ON t.oid OPERATOR(pg_catalog.=) c.source
 LEFT JOIN pg_class AS l ON l.oid OPERATOR(pg_catalog.=) c.log
-LEFT JOIN LATERAL changes_state(c.source) AS s ON t.oid IS NOT NULL;
+LEFT JOIN LATERAL changes_state(c.source) AS s ON t.oid IS NOT NULL
+LEFT JOIN LATERAL changes_key(c.source) AS k ON t.oid IS NOT NULL;
 GRANT SELECT ON changes_tables TO PUBLIC;
 COMMENT ON VIEW changes_tables IS 'tracked tables, their logs, and what prevents readers from reading them';
 
@@ -1252,8 +1284,8 @@ SELECT r.reader, r.source, r.owner, r.seen,
 			WHEN waiting.first < uuidv7_horizon() THEN 'changes_read()'
 			WHEN waiting.first IS NOT NULL THEN coalesce('transaction of process ' || holder.held_by_pid::text, 'prepared transaction ' || holder.held_by_prepared)
 	   END AS waits_for
-FROM changes_reader AS r
-JOIN changes_catalog AS c ON c.source OPERATOR(pg_catalog.=) r.source
+FROM uuid9562_changes.changes_reader AS r
+JOIN uuid9562_changes.changes_catalog AS c ON c.source OPERATOR(pg_catalog.=) r.source
 LEFT JOIN pg_class AS l ON l.oid OPERATOR(pg_catalog.=) c.log,
 uuid_generator_stats() AS holder,
 LATERAL changes_waiting(l.oid::regclass, coalesce(r.confirmed, c.purged)) AS waiting;

@@ -99,7 +99,7 @@ class Copy:
         # a reader with a new name must copy the whole table
         self.reader, self.position = state[2:] if exists else (f"copy_table {uuid.uuid4()}", None)
         if state and not exists:
-            run(source, "DELETE FROM changes_reader WHERE reader = %s", [state[2]])
+            run(source, "SELECT changes_forget(reader, source) FROM changes_readers WHERE reader = %s", [state[2]])
 
     def fetch(self, query, **parameters):
         """Return a page of the source, and choose the number of rows of the next one."""

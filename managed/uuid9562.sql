@@ -423,7 +423,7 @@ COMMENT ON FUNCTION uuid_decode(text, text) IS 'convert text in a format to UUID
 -- installed the file, because the owner of a log could let a trigger of the log execute code.
 
 -- The tracked tables.  Only changes_register() and changes_notice() write it.
-CREATE TABLE changes_catalog (
+CREATE TABLE uuid9562.changes_catalog (
 	source regclass PRIMARY KEY,
 	log regclass NOT NULL,
 	key int2[] NOT NULL,			-- numbers of the key's columns
@@ -437,11 +437,11 @@ CREATE TABLE changes_catalog (
 	dropped_partitions text NOT NULL,	-- "reset" or "ignore"
 	reader_expiry interval NOT NULL
 );
-GRANT SELECT ON changes_catalog TO PUBLIC;
-COMMENT ON TABLE changes_catalog IS 'tracked tables and their logs';
+GRANT SELECT ON uuid9562.changes_catalog TO PUBLIC;
+COMMENT ON TABLE uuid9562.changes_catalog IS 'tracked tables and their logs';
 
 -- The readers.
-CREATE TABLE changes_reader (
+CREATE TABLE uuid9562.changes_reader (
 	reader text,
 	source regclass,
 	owner regrole NOT NULL DEFAULT pg_catalog.quote_ident(current_user)::regrole,
@@ -458,25 +458,25 @@ CREATE TABLE changes_reader (
 	seen timestamptz NOT NULL,
 	PRIMARY KEY (reader, source)
 );
-COMMENT ON TABLE changes_reader IS 'readers of tracked tables';
-GRANT SELECT, INSERT, UPDATE, DELETE ON changes_reader TO PUBLIC;
-ALTER TABLE changes_reader ENABLE ROW LEVEL SECURITY;
-CREATE POLICY seen_by_all ON changes_reader FOR SELECT USING (true);
-CREATE POLICY created_by_readers ON changes_reader FOR INSERT
+COMMENT ON TABLE uuid9562.changes_reader IS 'readers of tracked tables';
+GRANT SELECT, INSERT, UPDATE, DELETE ON uuid9562.changes_reader TO PUBLIC;
+ALTER TABLE uuid9562.changes_reader ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen_by_all ON uuid9562.changes_reader FOR SELECT USING (true);
+CREATE POLICY created_by_readers ON uuid9562.changes_reader FOR INSERT
 	WITH CHECK (owner OPERATOR(pg_catalog.=) pg_catalog.quote_ident(current_user)::regrole AND pg_catalog.has_table_privilege(source, 'SELECT'));
-CREATE POLICY changed_by_owner ON changes_reader FOR UPDATE
+CREATE POLICY changed_by_owner ON uuid9562.changes_reader FOR UPDATE
 	USING (pg_catalog.pg_has_role(owner, 'USAGE') OR (SELECT pg_catalog.pg_has_role(relowner, 'USAGE') FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) source))
 	WITH CHECK (pg_catalog.has_table_privilege(source, 'SELECT')
 				AND (pg_catalog.pg_has_role(owner, 'USAGE') OR (SELECT pg_catalog.pg_has_role(relowner, 'USAGE') FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) source)));
-CREATE POLICY deleted_by_owner ON changes_reader FOR DELETE
+CREATE POLICY deleted_by_owner ON uuid9562.changes_reader FOR DELETE
 	USING (pg_catalog.pg_has_role(owner, 'USAGE') OR (SELECT pg_catalog.pg_has_role(relowner, 'USAGE') FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) source));
 
 DO $do$
 BEGIN
 	-- if this is an extension, pg_dump dumps the rows too
 	IF EXISTS (SELECT FROM pg_catalog.pg_depend WHERE classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
-			   AND objid OPERATOR(pg_catalog.=) 'changes_catalog'::pg_catalog.regclass AND deptype OPERATOR(pg_catalog.=) 'e') THEN
-		PERFORM pg_catalog.pg_extension_config_dump('changes_catalog', '');
+			   AND objid OPERATOR(pg_catalog.=) 'uuid9562.changes_catalog'::pg_catalog.regclass AND deptype OPERATOR(pg_catalog.=) 'e') THEN
+		PERFORM pg_catalog.pg_extension_config_dump('uuid9562.changes_catalog', '');
 	END IF;
 END$do$;
 
@@ -626,7 +626,7 @@ BEGIN
 END$body$;
 COMMENT ON FUNCTION changes_verified(regclass, bigint) IS 'has the session compared a table with changes_catalog since it was altered?';
 
-CREATE FUNCTION changes_register(entry changes_catalog) RETURNS void
+CREATE FUNCTION changes_register(entry uuid9562.changes_catalog) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp
 AS $body$
 BEGIN
@@ -637,7 +637,7 @@ BEGIN
 		INSERT INTO uuid9562.changes_catalog SELECT (entry).*;
 	END IF;
 END$body$;
-COMMENT ON FUNCTION changes_register(changes_catalog) IS 'replace the row of a table in changes_catalog; used by changes_track() and changes_untrack()';
+COMMENT ON FUNCTION changes_register(uuid9562.changes_catalog) IS 'replace the row of a table in changes_catalog; used by changes_track() and changes_untrack()';
 
 CREATE FUNCTION changes_delete(log regclass, after uuid, last uuid, max_entries integer, OUT deleted bigint, OUT up_to uuid)
 RETURNS record
@@ -776,6 +776,9 @@ COMMENT ON FUNCTION changes_state(regclass) IS 'state of a tracked table that ch
 
 -- The columns of a table's primary key, with the base types of domains, which may forbid NULL, and
 -- without limits of length.  The operator compares a column as the key's index does.
+--
+-- The result is NULL for a deferrable key if equal keys can have different bytes: a transaction can
+-- insert 1.00 before it deletes 1.0, and a copy that applies both in this order lacks the row.
 CREATE FUNCTION changes_key(source regclass, OUT numbers int2[], OUT names text[], OUT types oid[], OUT operators text[], OUT columns text)
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $body$
@@ -795,7 +798,11 @@ BEGIN
 		FROM pg_opclass JOIN pg_amop ON amopfamily = opcfamily AND amopstrategy = 3 AND amoplefttype = opcintype AND amoprighttype = opcintype
 		JOIN pg_operator AS o ON o.oid = amopopr JOIN pg_namespace AS s ON s.oid = oprnamespace
 		WHERE pg_opclass.oid = class) AS operator
-	WHERE indrelid = source AND indisprimary AND attrelid = source AND n <= indnkeyatts;
+	WHERE indrelid = source AND indisprimary AND attrelid = source AND n <= indnkeyatts AND (indimmediate OR NOT EXISTS (
+		SELECT FROM unnest(indclass::oid[], indcollation::oid[]) AS k (class, coll)
+		WHERE (SELECT NOT collisdeterministic FROM pg_collation WHERE oid = coll)
+			OR NOT EXISTS (SELECT FROM pg_opclass JOIN pg_amproc ON amprocfamily = opcfamily AND amproclefttype = opcintype	-- equalimage
+						   WHERE pg_opclass.oid = class AND amprocnum = 4 AND opcmethod = (SELECT oid FROM pg_am WHERE amname = 'btree'))));
 END$body$;
 COMMENT ON FUNCTION changes_key(regclass) IS 'columns of a primary key, for the log of a table';
 
@@ -887,6 +894,7 @@ BEGIN
 			 WHEN relispartition THEN 'it is a partition'
 			 WHEN EXISTS (SELECT FROM pg_inherits WHERE inhrelid = c.oid OR (relkind = 'r' AND inhparent = c.oid)) THEN 'it inherits from a table, or a table inherits from it'
 			 WHEN NOT EXISTS (SELECT FROM pg_index WHERE indrelid = c.oid AND indisprimary) THEN 'it has no primary key'
+			 WHEN (SELECT k.numbers IS NULL FROM uuid9562.changes_key(c.oid) AS k) THEN 'its primary key is deferrable, and its equal values can have different bytes'
 			 ELSE (SELECT format('its partition %s is a foreign or unlogged table', relid) FROM pg_partition_tree(c.oid) JOIN pg_class AS p ON p.oid = relid
 				   WHERE p.relkind = 'f' OR p.relpersistence <> 'p' LIMIT 1)
 		END AS refusal
@@ -1348,6 +1356,20 @@ BEGIN
 END$body$;
 COMMENT ON FUNCTION changes_done(text, text) IS 'confirm that a reader has applied changes up to a position, or those of its last page';
 
+CREATE FUNCTION changes_forget(reader text, source regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp SET row_security = on
+AS $body$
+BEGIN
+	DELETE FROM uuid9562.changes_reader AS r WHERE r.reader = changes_forget.reader AND r.source = changes_forget.source;
+	IF FOUND THEN
+		RETURN;
+	ELSIF EXISTS (SELECT FROM uuid9562.changes_reader AS r WHERE r.reader = changes_forget.reader AND r.source = changes_forget.source) THEN
+		RAISE insufficient_privilege USING MESSAGE = format('reader "%s" of table %s belongs to another role', reader, source);
+	END IF;
+	RAISE undefined_object USING MESSAGE = format('reader "%s" of table %s does not exist', reader, source);
+END$body$;
+COMMENT ON FUNCTION changes_forget(text, regclass) IS 'remove a reader, which then does not keep log entries';
+
 -- Entries that are not older than "keep" stay, because a process that was overtaken by another one of
 -- the same name, or whose target has lost its last transactions, continues at an earlier position.
 CREATE FUNCTION changes_purge(source regclass, keep interval DEFAULT '10 minutes', max_entries integer DEFAULT NULL) RETURNS bigint
@@ -1382,14 +1404,18 @@ CREATE VIEW changes_tables AS
 SELECT c.source, c.log, c.operations, c.dropped_partitions, c.reader_expiry,
 	   CASE WHEN t.oid IS NULL THEN 'the table has been dropped'
 			WHEN l.oid IS NULL OR NOT changes_is_log(c.log) THEN 'the log has been dropped or altered'
-			ELSE s.problem END AS problem,
+			WHEN s.problem IS NOT NULL THEN s.problem
+			WHEN k.numbers IS DISTINCT FROM c.key
+				OR k.types <> ARRAY(SELECT atttypid FROM pg_catalog.pg_attribute WHERE attrelid OPERATOR(pg_catalog.=) c.log AND attnum OPERATOR(pg_catalog.>) 1 ORDER BY attnum)
+				THEN 'the primary key has been altered' END AS problem,
 	   ARRAY(SELECT pg_catalog.split_part(part, ' ', 1)::oid::regclass FROM pg_catalog.unnest(s.parts) AS part WHERE part LIKE '% file %' AND EXISTS (SELECT FROM pg_class WHERE oid = pg_catalog.split_part(part, ' ', 1)::oid AND relkind = 'r')) AS without_truncate_trigger,
 	   greatest(l.reltuples, 0)::bigint AS estimated_entries,
 	   nullif(c.purged, '00000000-0000-0000-0000-000000000000') AS purged
-FROM changes_catalog AS c
+FROM uuid9562.changes_catalog AS c
 LEFT JOIN pg_class AS t ON t.oid OPERATOR(pg_catalog.=) c.source
 LEFT JOIN pg_class AS l ON l.oid OPERATOR(pg_catalog.=) c.log
-LEFT JOIN LATERAL changes_state(c.source) AS s ON t.oid IS NOT NULL;
+LEFT JOIN LATERAL changes_state(c.source) AS s ON t.oid IS NOT NULL
+LEFT JOIN LATERAL changes_key(c.source) AS k ON t.oid IS NOT NULL;
 GRANT SELECT ON changes_tables TO PUBLIC;
 COMMENT ON VIEW changes_tables IS 'tracked tables, their logs, and what prevents readers from reading them';
 
@@ -1421,8 +1447,8 @@ SELECT r.reader, r.source, r.owner, r.seen,
 			WHEN waiting.first < uuid 'ffffffff-ffff-8000-8000-000000000000' THEN 'changes_read()'
 			WHEN waiting.first IS NOT NULL THEN 'changes_read()'
 	   END AS waits_for
-FROM changes_reader AS r
-JOIN changes_catalog AS c ON c.source OPERATOR(pg_catalog.=) r.source
+FROM uuid9562.changes_reader AS r
+JOIN uuid9562.changes_catalog AS c ON c.source OPERATOR(pg_catalog.=) r.source
 LEFT JOIN pg_class AS l ON l.oid OPERATOR(pg_catalog.=) c.log,
 LATERAL changes_waiting(l.oid::regclass, coalesce(r.confirmed, c.purged)) AS waiting;
 GRANT SELECT ON changes_readers TO PUBLIC;

@@ -108,7 +108,8 @@ SELECT public.changes_done('billing');
 SELECT source, log, operations, dropped_partitions, reader_expiry, problem, without_truncate_trigger FROM public.changes_tables;
 
 -- entries that all readers have confirmed are deleted
-DELETE FROM public.changes_reader WHERE reader = 'outside';
+SELECT type FROM read('outside');
+SELECT public.changes_forget('outside', 'customer');
 INSERT INTO customer VALUES (2, 'Yan'), (3, 'Xia');
 SELECT public.changes_purge('customer', '0');
 SELECT public.changes_done('billing') FROM read('billing');
@@ -182,6 +183,11 @@ CREATE TABLE parent (id int PRIMARY KEY);
 CREATE TABLE child () INHERITS (parent);
 CREATE VIEW view AS SELECT 1 AS id;
 CREATE TABLE changes.outbox (id int);
+CREATE TABLE deferred (id numeric PRIMARY KEY DEFERRABLE);
+CREATE TABLE swapped (id int PRIMARY KEY DEFERRABLE, name text);
+SELECT public.changes_track('deferred');
+SELECT public.changes_track('swapped');
+SELECT public.changes_untrack('swapped');
 SELECT public.changes_track('keyless');
 SELECT public.changes_track('unlogged');
 SELECT public.changes_track('temporary');
@@ -198,6 +204,7 @@ SELECT * FROM public.changes_read('', NULL::customer);
 SELECT * FROM public.changes_read('billing', NULL::customer, 0);
 SELECT * FROM public.changes_read('billing', 1);
 SELECT * FROM public.changes_read('billing', NULL::customer, after => 'changes1.a');
+SELECT public.changes_forget('nobody', 'customer');
 SELECT public.changes_done('nobody');
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT * FROM public.changes_read('billing', NULL::customer);
@@ -217,7 +224,8 @@ SELECT * FROM public.changes_read('writer', NULL::customer);
 SELECT public.changes_track('customer');
 SELECT public.changes_untrack('customer');
 SELECT public.changes_reset('customer');
-SELECT public.changes_register(jsonb_populate_record(NULL::public.changes_catalog, '{"source": "customer"}'));
+SELECT public.changes_register(jsonb_populate_record(NULL::uuid9562_changes.changes_catalog, '{"source": "customer"}'));
+SELECT public.changes_forget('other', 'customer');
 SELECT public.changes_done('other');
 RESET ROLE;
 GRANT SELECT ON changes.customer TO changes_writer;
@@ -234,9 +242,9 @@ RESET ROLE;
 -- functions that the others call
 SELECT public.changes_is_log(log), public.changes_is_log(source) FROM public.changes_tables;
 SELECT cardinality(parts), cardinality(structure) > 3, problem FROM public.changes_state('customer');
-SELECT identity AS before FROM public.changes_catalog \gset
+SELECT identity AS before FROM uuid9562_changes.changes_catalog \gset
 SELECT public.changes_notice('customer');
-SELECT identity = :'before' FROM public.changes_catalog;
+SELECT identity = :'before' FROM uuid9562_changes.changes_catalog;
 SELECT public.changes_is_lost(branch, public.uuidv7_ordered(), timeline, lsn),
 	   public.changes_is_lost('0', public.uuidv7_ordered(), timeline, lsn),
 	   public.changes_is_lost(branch, public.uuidv7_ordered(), timeline, lsn + 1000000000)
@@ -253,8 +261,8 @@ INSERT INTO outbox VALUES (3);
 
 SELECT public.changes_untrack('customer');
 SELECT * FROM public.changes_tables;
-SELECT * FROM public.changes_reader;
-DROP TABLE customer, stock, outbox, keyless, unlogged, child, parent CASCADE;
+SELECT * FROM uuid9562_changes.changes_reader;
+DROP TABLE deferred, swapped, customer, stock, outbox, keyless, unlogged, child, parent CASCADE;
 DROP VIEW view;
 DROP DOMAIN code;
 DROP SCHEMA changes CASCADE;

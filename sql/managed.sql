@@ -87,7 +87,7 @@ WHERE p.pronamespace = 'uuid9562'::regnamespace AND p.proname NOT IN ('changes_p
 	  AND NOT EXISTS (SELECT FROM pg_proc AS c
 					  WHERE c.pronamespace = 'public'::regnamespace AND c.proname = p.proname AND c.prokind = p.prokind
 							AND c.provolatile = p.provolatile AND c.proparallel = p.proparallel
-							AND replace(pg_get_function_arguments(c.oid), 'public.', '')
+							AND replace(replace(pg_get_function_arguments(c.oid), 'public.', ''), 'uuid9562_changes.', '')
 								= replace(pg_get_function_arguments(p.oid), 'uuid9562.', '')
 							AND pg_get_function_result(c.oid) = pg_get_function_result(p.oid));
 SELECT count(*) FROM pg_proc WHERE pronamespace = 'uuid9562'::regnamespace;
@@ -95,7 +95,7 @@ SELECT count(*) FROM pg_proc WHERE pronamespace = 'uuid9562'::regnamespace;
 SELECT p.oid::regprocedure, obj_description(p.oid, 'pg_proc')
 FROM pg_proc AS p LEFT JOIN pg_proc AS c
 	 ON c.pronamespace = 'public'::regnamespace AND c.proname = p.proname
-		AND replace(pg_get_function_arguments(c.oid), 'public.', '') = replace(pg_get_function_arguments(p.oid), 'uuid9562.', '')
+		AND replace(replace(pg_get_function_arguments(c.oid), 'public.', ''), 'uuid9562_changes.', '') = replace(pg_get_function_arguments(p.oid), 'uuid9562.', '')
 WHERE p.pronamespace = 'uuid9562'::regnamespace AND p.proname NOT IN ('changes_publish', 'changes_targets')
 	  AND obj_description(p.oid, 'pg_proc') IS DISTINCT FROM obj_description(c.oid, 'pg_proc');
 

@@ -48,11 +48,13 @@ forget_logs_of_table(Datum arg, Oid relid)
 		logs->valid = false;
 }
 
-/* Return the OID of changes_catalog, which is in the schema of the extension's functions. */
+/* Return the OID of changes_catalog. */
 Oid
-uuid9562_changes_catalog(Oid function)
+uuid9562_changes_catalog(void)
 {
-	Oid			catalog = get_relname_relid("changes_catalog", get_func_namespace(function));
+	Oid			schema = get_namespace_oid("uuid9562_changes", true);
+	Oid			catalog = OidIsValid(schema) ?
+		get_relname_relid("changes_catalog", schema) : InvalidOid;
 
 	if (!OidIsValid(catalog))
 		ereport(ERROR,
@@ -153,12 +155,9 @@ cached_logs(Oid relid)
 	return logs;
 }
 
-/*
- * Return the logs for the changes of a table: its own, and those of its partitioned tables.
- * "function" is any function of the extension.
- */
+/* Return the logs for the changes of a table: its own, and those of its partitioned tables. */
 TableLogs *
-uuid9562_logs_of_table(Oid relid, Oid function)
+uuid9562_logs_of_table(Oid relid)
 {
 	TableLogs  *logs = cached_logs(relid);
 	uint64		before = invalidations;
@@ -171,7 +170,7 @@ uuid9562_logs_of_table(Oid relid, Oid function)
 	logs->count = 0;
 	tracked = get_rel_relispartition(relid) ? get_partition_ancestors(relid) : NIL;
 	tracked = lcons_oid(relid, tracked);
-	catalog = table_open(uuid9562_changes_catalog(function), AccessShareLock);
+	catalog = table_open(uuid9562_changes_catalog(), AccessShareLock);
 	foreach(cell, tracked)
 		add_log(logs, catalog, lfirst_oid(cell));
 	table_close(catalog, AccessShareLock);

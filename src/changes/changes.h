@@ -53,9 +53,9 @@ typedef struct TableLogs
 } TableLogs;
 
 /* catalog.c */
-extern Oid	uuid9562_changes_catalog(Oid function);
+extern Oid	uuid9562_changes_catalog(void);
 extern Oid	uuid9562_primary_key(Relation rel);
-extern TableLogs *uuid9562_logs_of_table(Oid relid, Oid function);
+extern TableLogs *uuid9562_logs_of_table(Oid relid);
 extern int64 uuid9562_count_invalidations(void);
 extern void uuid9562_forget_verified(void);
 extern void uuid9562_execute_as_owner(Relation catalog, const char *command, Oid type, Datum value);

@@ -71,8 +71,7 @@ uuid9562_changes_log_trigger(PG_FUNCTION_ARGS)
 	if (TRIGGER_FIRED_AFTER(data->tg_event) && TRIGGER_FIRED_FOR_STATEMENT(data->tg_event) &&
 		TRIGGER_FIRED_BY_DELETE(data->tg_event))
 	{
-		uuid9562_record_missing(uuid9562_changes_catalog(fcinfo->flinfo->fn_oid),
-								RelationGetRelid(data->tg_relation));
+		uuid9562_record_missing(uuid9562_changes_catalog(), RelationGetRelid(data->tg_relation));
 		return PointerGetDatum(NULL);
 	}
 	truncate = TRIGGER_FIRED_BY_TRUNCATE(data->tg_event);
@@ -83,7 +82,7 @@ uuid9562_changes_log_trigger(PG_FUNCTION_ARGS)
 				 errmsg("function \"%s\" must be fired AFTER ROW or AFTER TRUNCATE", "changes_log_trigger"),
 				 errhint("Create the trigger with changes_track().")));
 
-	logs = uuid9562_logs_of_table(RelationGetRelid(data->tg_relation), fcinfo->flinfo->fn_oid);
+	logs = uuid9562_logs_of_table(RelationGetRelid(data->tg_relation));
 	if (logs->count > 0)
 		uuid9562_collect(logs, truncate ? NULL : data->tg_trigtuple,
 						 TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newtuple : NULL,
@@ -100,7 +99,7 @@ Datum
 uuid9562_changes_log_rows(PG_FUNCTION_ARGS)
 {
 	Relation	rel = table_open(PG_GETARG_OID(0), AccessShareLock);
-	const TableLogs *logs = uuid9562_logs_of_table(RelationGetRelid(rel), fcinfo->flinfo->fn_oid);
+	const TableLogs *logs = uuid9562_logs_of_table(RelationGetRelid(rel));
 	MemoryContext context;
 	MemoryContext caller;
 	TupleTableSlot *slot;
@@ -158,7 +157,7 @@ uuid9562_changes_is_log(PG_FUNCTION_ARGS)
 Datum
 uuid9562_changes_verified(PG_FUNCTION_ARGS)
 {
-	TableLogs  *logs = uuid9562_logs_of_table(PG_GETARG_OID(0), fcinfo->flinfo->fn_oid);
+	TableLogs  *logs = uuid9562_logs_of_table(PG_GETARG_OID(0));
 	int64		count = uuid9562_count_invalidations();
 
 	if (PG_GETARG_INT64(1) != 0)
@@ -195,8 +194,7 @@ uuid9562_changes_register(PG_FUNCTION_ARGS)
 	bool		no_log;
 	Datum		source = GetAttributeByNum(entry, CATALOG_SOURCE, &no_source);
 	Datum		log = GetAttributeByNum(entry, CATALOG_LOG, &no_log);
-	Relation	catalog = table_open(uuid9562_changes_catalog(fcinfo->flinfo->fn_oid),
-									 RowExclusiveLock);
+	Relation	catalog = table_open(uuid9562_changes_catalog(), RowExclusiveLock);
 	ListCell   *cell;
 
 	if (no_source)

@@ -10,19 +10,18 @@ import { allPages, ascending, done, from, isV7, items, same, step, to, usesIndex
 
 const pool = new pg.Pool();
 const db = drizzle(pool);
-const kit = (command, ...options) => execFileSync('node_modules/.bin/drizzle-kit', [command, '--dialect=postgresql',
-	`--url=postgresql://${process.env.PGUSER}:${process.env.PGPASSWORD}@${process.env.PGHOST}:${process.env.PGPORT}/${process.env.PGDATABASE}`,
-	...options], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+const pulled = mkdtempSync('/tmp/drizzle.');
+const kit = (...options) => execFileSync('node_modules/.bin/drizzle-kit', [...options, '--config=drizzle.config.js'],
+	{ encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, PULLED: pulled } });
 
 // create the tables
-kit('push', '--schema=drizzle.schema.js', '--force');
+kit('push', '--force');
 await pool.query(`SELECT changes_track('orders')`);
-const again = kit('push', '--schema=drizzle.schema.js', '--force');
+const again = kit('push', '--force');
 step(again.includes('No changes detected'), 'a second push changes nothing', again);
 const { rows: tracked } = await pool.query('SELECT source::text, problem FROM changes_tables');
 step(tracked.length === 1 && tracked[0].problem === null, 'a second push leaves the tracking of changes', tracked);
-const pulled = mkdtempSync('/tmp/drizzle.');
-kit('pull', `--out=${pulled}`);
+kit('pull');
 const schema = readFileSync(`${pulled}/schema.ts`, 'utf8');
 rmSync(pulled, { recursive: true });
 step(schema.includes('check("orders_v7", sql`uuid_is_v7(id) AND (id IS NOT NULL)`)'), 'pull reads the check constraint back', schema);

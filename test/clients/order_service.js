@@ -44,7 +44,7 @@ try {
 	const post = (user, body) => call(user, '/orders', { method: 'POST', body });
 	const made = await post('ann', '{"item": "tea"}');
 	step(made.status === 200 && made.body.item === 'tea', 'POST creates an order', made);
-	const { rows: [{ id, public_id }] } = await client.query(`SELECT id, uuid9562.uuidv7_encrypt(id, 'orders') AS public_id FROM orders`);
+	const { rows: [{ id, public_id }] } = await client.query(`SELECT id, public.uuidv7_encrypt(id, 'orders') AS public_id FROM orders`);
 	step(made.body.id === public_id, 'the public ID is that of the extension', [made.body.id, public_id]);
 	const found = await call('ann', `/orders/${public_id}`);
 	step(found.body.id === public_id && found.body.item === 'tea', 'GET finds an order by its public ID', found);
@@ -61,7 +61,7 @@ try {
 		listed.push(...body.orders);
 		path = body.next;
 	}
-	const { rows } = await client.query(`SELECT uuid9562.uuidv7_encrypt(id, 'orders') AS id FROM orders ORDER BY orders.id DESC`);
+	const { rows } = await client.query(`SELECT public.uuidv7_encrypt(id, 'orders') AS id FROM orders ORDER BY orders.id DESC`);
 	const { body: { id: other } } = await post('bob', '{"item": "milk"}');
 	const page = await call('ann', `/orders?after=${other}`);
 	step(page.status === 200 && page.body.orders.length === 0, 'no page begins after the order of another user', page);

@@ -59,9 +59,9 @@ let got = await error('SELECT $1 <@ tstzrange($2, $3)', order.id, from, to);
 step(got === `malformed range literal: "${order.id}"`, 'PostgreSQL resolves an ID without a cast as a range', got);
 got = await value('SELECT $1::uuid <@ tstzrange($2, $3)', order.id, from, to);
 step(got === false, 'with a cast, the ID is a UUID', got);
-got = await error('SELECT uuid9562.uuidv5($1, $2)', url, name);
+got = await error('SELECT public.uuidv5($1, $2)', url, name);
 step(got === 'invalid byte sequence for encoding "UTF8": 0xff', 'PostgreSQL resolves bytes without a cast as text', got);
-got = await value('SELECT uuid9562.uuidv5($1, $2::bytea)', url, name);
+got = await value('SELECT public.uuidv5($1, $2::bytea)', url, name);
 step(got === 'd5c9ca94-b48a-5647-b09c-b366ceb01cc8', 'with a cast, the bytes are bytea', got);
 
 await client.end();

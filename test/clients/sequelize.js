@@ -55,9 +55,9 @@ const read = await allPages(first.id, incrementalRead);
 step(same(read, sent), 'incremental read finds the new rows', read);
 
 // pass parameters without and with a cast
-const names = `SELECT uuid9562.uuidv5(uuid_namespace('url'), :name) AS text, uuid9562.uuidv5(uuid_namespace('url'), :name::bytea) AS bytes`;
+const names = `SELECT public.uuidv5(uuid_namespace('url'), :name) AS text, public.uuidv5(uuid_namespace('url'), :name::bytea) AS bytes`;
 const [[got]] = await db.query(names, { replacements: { name: Buffer.from('tea') } });
-const [[tea]] = await db.query(`SELECT uuid9562.uuidv5(uuid_namespace('url'), 'tea') AS id`);
+const [[tea]] = await db.query(`SELECT public.uuidv5(uuid_namespace('url'), 'tea') AS id`);
 step(got.text !== tea.id, 'bytes without a cast become a text of hexadecimal digits', got);
 step(got.bytes === tea.id, 'with a cast, the bytes are bytea', got);
 

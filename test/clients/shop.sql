@@ -1,10 +1,6 @@
 -- Create the objects that each test needs in its database: the extension, and a function
--- that inserts an order for every minute of a week into the table of the test.  Both have
--- schemas of their own, since some tools drop unknown objects.
-CREATE SCHEMA uuid9562;
-CREATE EXTENSION uuid9562 SCHEMA uuid9562;
-ALTER DATABASE shop SET search_path = public, uuid9562;
-SET search_path = public, uuid9562;
+-- that inserts an order for every minute of a week into the table of the test.
+CREATE EXTENSION uuid9562;
 
 CREATE SCHEMA test;
 CREATE FUNCTION test.a_week_of_orders() RETURNS void LANGUAGE plpgsql AS $$

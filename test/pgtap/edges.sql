@@ -59,7 +59,7 @@ FROM (VALUES
 	('pg_lsn', ARRAY['NULL', '''0/0''', '''FFFFFFFF/FFFFFFFF''']),
 	('regclass', ARRAY['NULL', '0', '4294967295', '''edge_tracked''', '''edge_other''', '''edge_other_pkey''', '''pg_class''']),
 	('anyelement', ARRAY['NULL', '1', '''x''::text', 'NULL::edge_tracked', 'NULL::edge_other', 'ROW(1, ''x'')', '''{}''::int[]']),
-	('public.changes_catalog', ARRAY['NULL', 'jsonb_populate_record(NULL::public.changes_catalog, ''{"source": "0"}'')'])) AS a (type, choices), unnest(choices) AS value;
+	('uuid9562_changes.changes_catalog', ARRAY['NULL', 'jsonb_populate_record(NULL::uuid9562_changes.changes_catalog, ''{"source": "0"}'')'])) AS a (type, choices), unnest(choices) AS value;
 INSERT INTO edges SELECT 'interval', value FROM (VALUES ('''infinity'''), ('''-infinity''')) AS a (value)
 WHERE current_setting('server_version_num')::int >= 170000;
 

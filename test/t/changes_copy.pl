@@ -164,7 +164,7 @@ is(run_copy('word', '--once'), 'the columns or the key of postgres.public.word h
 copies('DROP TABLE word');
 is(run_copy('word', '--once'), '', 'the copy is created again with the column');
 equals('word', 'the new copy has the column');
-is(sql(q{SELECT count(*) FROM changes_reader WHERE source = 'word'::regclass}), '1', 'the reader of the dropped copy is removed');
+is(sql(q{SELECT count(*) FROM uuid9562_changes.changes_reader WHERE source = 'word'::regclass}), '1', 'the reader of the dropped copy is removed');
 my $log = '';
 my $running = IPC::Run::start(command('word'), '<', \undef, '>&', \$log);
 sql('INSERT INTO word VALUES (2, 2, 2)');

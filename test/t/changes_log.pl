@@ -194,10 +194,10 @@ like(refusal('SET ROLE clerk; SELECT * FROM changes.t'), qr/permission denied/, 
 like(refusal(q{SET ROLE clerk; SELECT changes_track('t')}), qr/ERROR:  42501: must be owner of table public\.t\n/, 'only the owner can track a table');
 like(refusal(q{SET ROLE clerk; SELECT changes_untrack('t')}), qr/ERROR:  42501: /, 'only the owner can untrack a table');
 like(refusal(q{SET ROLE clerk; SELECT changes_reset('t')}), qr/ERROR:  42501: /, 'only the owner can reset a table');
-like(refusal(q{SET ROLE clerk; SELECT changes_register(c) FROM changes_catalog AS c WHERE source = 't'::regclass}), qr/ERROR:  42501: must be owner of table t\n/, 'only the owner can register a table');
+like(refusal(q{SET ROLE clerk; SELECT changes_register(c) FROM uuid9562_changes.changes_catalog AS c WHERE source = 't'::regclass}), qr/ERROR:  42501: must be owner of table t\n/, 'only the owner can register a table');
 sql('CREATE TABLE victim (change_id uuid PRIMARY KEY, id int)', 'SET ROLE lesser', 'CREATE TABLE own (id int PRIMARY KEY)');
-like(refusal(q{SET ROLE lesser; SELECT changes_track('own', 'public'); UPDATE changes_catalog SET log = 'victim'}), qr/ERROR:  42501: permission denied for table changes_catalog\n/, 'nobody writes changes_catalog');
-like(refusal(q{SET ROLE lesser; SELECT changes_track('own', 'public', 'own_log'); SELECT changes_register(jsonb_populate_record(c, '{"log": "victim"}')) FROM changes_catalog AS c WHERE source = 'own'::regclass}),
+like(refusal(q{SET ROLE lesser; SELECT changes_track('own', 'public'); UPDATE uuid9562_changes.changes_catalog SET log = 'victim'}), qr/ERROR:  42501: permission denied for table changes_catalog\n/, 'nobody writes changes_catalog');
+like(refusal(q{SET ROLE lesser; SELECT changes_track('own', 'public', 'own_log'); SELECT changes_register(jsonb_populate_record(c, '{"log": "victim"}')) FROM uuid9562_changes.changes_catalog AS c WHERE source = 'own'::regclass}),
 	qr/ERROR:  42501: must be owner of table victim\n/, 'the log of another owner cannot be registered');
 sql(q{GRANT TRIGGER, INSERT ON victim TO lesser; SET ROLE lesser;
 	CREATE TRIGGER a AFTER INSERT ON victim FOR EACH ROW EXECUTE FUNCTION changes_log_trigger();

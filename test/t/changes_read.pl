@@ -238,6 +238,7 @@ foreach my $case (
 		page('item', done => 1);
 	}
 	after($name, $expected, @statements);
+	isnt(sql(q{SELECT problem FROM changes_tables}), '', "changes_tables names the problem if $name") if $expected eq $not_logged;
 	next if ($expected ne $reset && $expected ne $not_logged) || $name =~ /another/;
 	sql(q{DO $$BEGIN IF EXISTS (SELECT FROM pg_class WHERE oid = 'item'::regclass AND relpersistence = 'u') THEN ALTER TABLE item SET LOGGED; END IF; END$$},
 		q{DO $$BEGIN IF NOT EXISTS (SELECT FROM pg_index WHERE indrelid = 'item'::regclass AND indisprimary) THEN ALTER TABLE item ADD PRIMARY KEY (id); END IF; END$$},
@@ -292,7 +293,7 @@ after('partitions come and go', qr/^$/, 'DROP TABLE item_3');
 after('the partitioned table is restored from a dump of an earlier state', qr/^ERROR:  changes of table public.item are not tracked/, 'ALTER TABLE item RENAME TO detached', 'CREATE TABLE item (LIKE detached INCLUDING ALL)');
 sql('DROP TABLE item, detached CASCADE');
 create($structure);
-is(sql('SELECT count(*) FROM changes_catalog; SELECT DISTINCT reader FROM changes_reader ORDER BY 1'), "1\ninside\noutside", 'dropped tables are forgotten');
+is(sql('SELECT count(*) FROM uuid9562_changes.changes_catalog; SELECT DISTINCT reader FROM uuid9562_changes.changes_reader ORDER BY 1'), "1\ninside\noutside", 'dropped tables are forgotten');
 
 # --- kinds of columns -----------------------------------------------------------------
 
@@ -375,7 +376,7 @@ leave($first, $second);
 # A transaction records that entries are missing while changes_read() compares the table with the catalog.
 create($structure);
 ($first, $second) = (session(), session());
-in($first, 'BEGIN', q{UPDATE changes_catalog SET server = ''});
+in($first, 'BEGIN', q{UPDATE uuid9562_changes.changes_catalog SET server = ''});
 sql('ALTER TABLE item ALTER v SET STATISTICS 10');
 $second->query_until(qr/begun/, qq{\\echo begun\n$read;\n});
 ok($node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'}), 'changes_read() waits for the transaction');
@@ -397,15 +398,15 @@ is(page('shop.orders', role => 'clerk'), 'ERROR:  permission denied for log chan
 is(page('shop.orders', role => 'spy'), 'ERROR:  permission denied for table shop.orders', 'a reader needs SELECT on the table');
 as('App Owner', 'GRANT SELECT ON changes.orders TO "Lese Rolle", clerk, spy');
 is(page('shop.orders', role => 'Lese Rolle', reader => 'her', done => 1), 'reset', 'a role with a name in two words reads');
-is(sql(q{SELECT owner FROM changes_reader WHERE reader = 'her'}), '"Lese Rolle"', 'its reader belongs to it');
+is(sql(q{SELECT owner FROM uuid9562_changes.changes_reader WHERE reader = 'her'}), '"Lese Rolle"', 'its reader belongs to it');
 like(page('shop.orders', role => 'clerk', reader => 'her'), qr/reader "her" of table shop.orders belongs to role "Lese Rolle"/, 'nobody reads with the reader of another role');
 my $hers = as('App Owner', q{UPDATE shop.orders SET v = 'b'; SELECT change_position FROM changes_read('her', NULL::shop.orders)});
 like(error_as('clerk', "SELECT changes_done('her', '$hers')"), qr/reader "her" of table shop.orders belongs to role "Lese Rolle"/, 'nobody confirms for the reader of another role');
-is(as('clerk', q{UPDATE changes_reader SET confirmed = NULL WHERE reader = 'her'; DELETE FROM changes_reader WHERE reader = 'her'; SELECT count(*) FROM changes_reader WHERE reader = 'her' AND confirmed IS NOT NULL}), '1', 'nobody changes the reader of another role');
-like(error_as('spy', q{INSERT INTO changes_reader VALUES ('x', 'shop.orders', DEFAULT, gen_random_uuid(), 1, NULL, NULL, gen_random_uuid(), NULL, 1, NULL, NULL, NULL, 'infinity')}), qr/violates row-level security/, 'only who may read the table can create a reader');
-like(error_as('clerk', q{INSERT INTO changes_reader VALUES ('x', 'shop.orders', '"App Owner"', gen_random_uuid(), 1, NULL, NULL, gen_random_uuid(), NULL, 1, NULL, NULL, NULL, now())}), qr/violates row-level security/, 'nobody creates a reader for another role');
+is(as('clerk', q{UPDATE uuid9562_changes.changes_reader SET confirmed = NULL WHERE reader = 'her'; DELETE FROM uuid9562_changes.changes_reader WHERE reader = 'her'; SELECT count(*) FROM uuid9562_changes.changes_reader WHERE reader = 'her' AND confirmed IS NOT NULL}), '1', 'nobody changes the reader of another role');
+like(error_as('spy', q{INSERT INTO uuid9562_changes.changes_reader VALUES ('x', 'shop.orders', DEFAULT, gen_random_uuid(), 1, NULL, NULL, gen_random_uuid(), NULL, 1, NULL, NULL, NULL, 'infinity')}), qr/violates row-level security/, 'only who may read the table can create a reader');
+like(error_as('clerk', q{INSERT INTO uuid9562_changes.changes_reader VALUES ('x', 'shop.orders', '"App Owner"', gen_random_uuid(), 1, NULL, NULL, gen_random_uuid(), NULL, 1, NULL, NULL, NULL, now())}), qr/violates row-level security/, 'nobody creates a reader for another role');
 like(error_as('clerk', $_), qr/permission denied|must be owner/, "a role that may only read cannot execute: $_")
-  foreach q{UPDATE changes_catalog SET purged = gen_random_uuid()}, q{SELECT changes_register(c) FROM changes_catalog AS c WHERE source = 'shop.orders'::regclass}, q{SELECT changes_delete('changes.orders', gen_random_uuid(), gen_random_uuid(), 1)},
+  foreach q{UPDATE uuid9562_changes.changes_catalog SET purged = gen_random_uuid()}, q{SELECT changes_register(c) FROM uuid9562_changes.changes_catalog AS c WHERE source = 'shop.orders'::regclass}, q{SELECT changes_delete('changes.orders', gen_random_uuid(), gen_random_uuid(), 1)},
   q{SELECT changes_reset('shop.orders')}, q{SELECT changes_untrack('shop.orders')}, q{SELECT changes_log_rows('shop.orders')};
 is(as('clerk', q{SELECT changes_purge('shop.orders', '-1 day'); SELECT changes_notice('shop.orders')}), "0\n", 'everybody can ask for a purge, which respects readers');
 is(page('shop.orders', @owner, reader => 'her', done => 1), 'upsert (1,b)', 'the owner of the table reads and confirms with any reader');
@@ -432,7 +433,7 @@ is(sql('SELECT * FROM sprung'), '', 'functions and operators of other roles capt
 
 # --- purge and monitoring -------------------------------------------------------------------
 
-sql(q{DROP TABLE shop.orders, changes.orders; DELETE FROM changes_catalog; DELETE FROM changes_reader});
+sql(q{DROP TABLE shop.orders, changes.orders; DELETE FROM uuid9562_changes.changes_catalog; DELETE FROM uuid9562_changes.changes_reader});
 my $waits = q{SELECT concat_ws(' ', reader, entries_waiting, oldest_waiting IS NOT NULL, waits_for) FROM changes_readers ORDER BY reader};
 create($structure, track => q{, reader_expiry => '1 day'});
 is(sql($waits), "inside 0 f\noutside 1 t confirmation", 'a reader waits for nothing, another one for a confirmation');
@@ -451,9 +452,9 @@ like(sql($waits), qr/^inside 1 t transaction of process \d+$/m, 'a reader waits 
 leave($holder);
 is(sql(q{SELECT changes_purge('item', '0') > 0}), 't', 'confirmed entries are purged');
 is(page('item'), 'upsert (1,y)', 'others are not');
-sql(q{UPDATE changes_reader SET seen = now() - interval '2 days'; SELECT changes_purge('item', '1 hour')});
+sql(q{UPDATE uuid9562_changes.changes_reader SET seen = now() - interval '2 days'; SELECT changes_purge('item', '1 hour')});
 is(page('item', done => 1), 'upsert (1,y)', 'young entries are kept');
-sql(q{UPDATE item SET v = 'z'; UPDATE changes_reader SET seen = now() - interval '2 days'; SELECT changes_purge('item', '0')});
+sql(q{UPDATE item SET v = 'z'; UPDATE uuid9562_changes.changes_reader SET seen = now() - interval '2 days'; SELECT changes_purge('item', '0')});
 is_now('a reader that has not been seen for a day copies the table again', $reset);
 sql('ALTER TABLE changes.item DISABLE TRIGGER ALL; CREATE VIEW shown AS SELECT * FROM changes_readers; GRANT SELECT ON shown TO spy');
 is(as('spy', q{SELECT DISTINCT entries_waiting IS NULL FROM changes_readers}), 't', 'who may not read the log does not see how many entries wait');

@@ -333,12 +333,16 @@ def test(conninfo):
     one.run("ROLLBACK")
     one.run("GRANT SELECT ON changes.item TO clerk")
     check("a reader of another role", error_of(clerk, "SELECT changes_read('inside', NULL::item)"), "42501")
+    check("it cannot be forgotten", error_of(clerk, "SELECT changes_forget('inside', 'item')"), "42501")
     check("a role with SELECT reads", clerk.run("SELECT change_type FROM changes_read('clerk', NULL::item)"), [("reset",)])
+    one.run("SELECT changes_forget('clerk', 'item')")
+    check("the owner of the table forgets its reader", error_of(one, "SELECT changes_done('clerk')"), "42704")
+    check("a reader that does not exist", error_of(one, "SELECT changes_forget('clerk', 'item')"), "42704")
     one.run("DROP TABLE visit_2")
     for table in ("item", "early", odd.table, "word", "visit"):
         one.run("SELECT changes_untrack(%s)", table)
-    check("nothing is left", one.run("SELECT count(*) FROM pg_trigger WHERE tgname LIKE 'uuid9562%' UNION ALL SELECT count(*) FROM changes_reader"
-                                     " UNION ALL SELECT count(*) FROM changes_catalog"), [(0,), (0,), (0,)])
+    check("nothing is left", one.run("SELECT count(*) FROM pg_trigger WHERE tgname LIKE 'uuid9562%' UNION ALL SELECT count(*) FROM changes_readers"
+                                     " UNION ALL SELECT count(*) FROM changes_tables"), [(0,), (0,), (0,)])
     for session in (one, two, three, clerk):
         session.close()
 
