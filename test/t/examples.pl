@@ -13,6 +13,7 @@
 #	not run: REASON			do not run the block
 #	needs PostgreSQL 18		run the block only on this version and later
 #	before PostgreSQL 17	run the block only on versions before this one
+#	preload			on PostgreSQL 15 and 16, first preload the library and restart the server
 #	needs pg_partman 5.2	run the block only if this version of the extension, or a later one,
 #				is installed
 #	setup: SQL			run SQL before the block
@@ -261,8 +262,11 @@ foreach my $page (map { s{^\Q$FindBin::Bin\E/}{}r } glob "$FindBin::Bin/README.m
 			$at = $on;
 			foreach (@directives)
 			{
-				$script .= restart($world, $server{$on}) if /^restart$/;
-				$script .= connect_to($server{$on}) if /^(restart|new session)$/;
+				my $is_preload = /^preload$/ && $major < 17;
+
+				$script .= "ALTER SYSTEM SET shared_preload_libraries = uuid9562;\n" if $is_preload;
+				$script .= restart($world, $server{$on}) if /^restart$/ || $is_preload;
+				$script .= connect_to($server{$on}) if /^(restart|new session)$/ || $is_preload;
 				$script .= write_keys($server{$on}, $key_file, $1) if /^key file: (.*)/s;
 				$script .= "$1\n" if /^setup: (.*)/s;
 				$script .= "\\! printf 'by %d' " . ($start - time + $1) . ' > ' . $world->file_of . "\n" if /^clock (-?\d+)$/;
