@@ -1,7 +1,7 @@
 # The messages of PostgreSQL that the manual quotes are those that this server prints.
 #
-# Each statement below fails with a message of the first table of doc/errors.md, and each message of
-# this table has a statement.  In a quoted message, "..." stands for any text.  A variant after "also"
+# Each statement below fails with a message of the first list of doc/errors.md, and each message of
+# this list has a statement.  In a quoted message, "..." stands for any text.  A variant after "also"
 # occurs in the message.  Names of functions that PostgreSQL has too, with another meaning from some
 # version on, are on the pages that list them.
 use strict;
@@ -73,12 +73,12 @@ my %failing = (
 # PostgreSQL's own name for a file that is missing; the name of this extension is installed here.
 my %renamed = ('CREATE EXTENSION uuid9563' => 'shop', q{CREATE FUNCTION f() RETURNS int LANGUAGE c AS '$libdir/uuid9563', 'f'} => 'shop', q{LOAD 'uuid9563'} => 'shop');
 
-# Read the first table: rows of messages with "..." and of variants.
-my ($table) = $page{errors} =~ /^## Common errors\n(.*?)^## /ms;
+# Read the first list: messages with "...", and variants, before the colon of each item.
+my ($list) = $page{errors} =~ /^## Common errors\n(.*?)^## /ms;
 my (@messages, @variants);
-foreach my $cell ($table =~ /^\| (`.*?) \| /mg)
+foreach my $quoted ($list =~ /^- ((?:`[^`]*`|[^`:])*):\s/mg)
 {
-	foreach my $part (split /; /, $cell)
+	foreach my $part (split /;\s+/, $quoted =~ s/\s+/ /gr)
 	{
 		my ($message, @also) = $part =~ /`([^`]+)`/g;
 
@@ -111,7 +111,7 @@ sub with_variant
 	return keys %result;
 }
 
-# Return whether a message is in the table, and count it there.
+# Return whether a message is in the list, and count it there.
 sub is_quoted
 {
 	my ($error) = @_;

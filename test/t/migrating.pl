@@ -69,16 +69,16 @@ sub row
 		[ 6, 7, 4, 5, 0 .. 3, 8 .. 15 ], [ 0 .. 15 ]);
 }
 
-# The calls of the page: the functions of its blocks, and those of its table
+# The calls of the page: the functions of its blocks, and those of its list
 my @functions = $page =~ /^(CREATE FUNCTION (?:uuid_from|ulid)_.*?;)$/msg;
 is(scalar(@functions), 8, 'the page has functions for other IDs');
-my %in_table = $page =~ /^\| ([^|]*?) \| ((?:[^|\\]|\\.)*?) \|$/mg;
-sub code { my ($name) = @_; my ($code) = $in_table{$name} =~ /`([^`]*\(.*)`/; return $code =~ s/\\\|/|/gr }
+my %in_list = $page =~ /^- ([^:]*):\s+(`.*)$/mg;
+sub code { my ($name) = @_; my ($code) = $in_list{$name} =~ /`([^`]*\(.*)`/; return $code }
 sub snowflake
 {
 	my ($name) = @_;
-	my ($shift) = $in_table{$name} =~ /`(id >> \d+)` instead of `id >> 22`/;
-	my ($epoch) = $in_table{$name} =~ /`epoch` (\d+)/;
+	my ($shift) = $in_list{$name} =~ /`(id >> \d+)` instead of `id >> 22`/;
+	my ($epoch) = $in_list{$name} =~ /`epoch` (\d+)/;
 	my ($function) = grep { /uuid_from_snowflake/ } @functions;
 	my ($call) = $function =~ /RETURN (.*);/;
 
