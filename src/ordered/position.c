@@ -79,14 +79,18 @@ static uint64
 recorded_branch(CachedHorizon *cached)
 {
 	if (!cached->recorded)
+	{
 		uuid9562_record_branch(cached->branch, NULL);
+		cached->branches = NULL;	/* known_branches() can lack the entry */
+	}
 	cached->recorded = true;
 	return cached->branch;
 }
 
 /*
  * Return the branches in the high-water mark.  Read it once for each snapshot, because a query can
- * call uuidv7_after() for each row.
+ * call uuidv7_after() for each row.  The snapshot sees no row of a branch that begins later, so the
+ * branches that it needs stay the same until recorded_branch() adds its own.
  */
 static UuidBranches *
 known_branches(CachedHorizon *cached)

@@ -119,6 +119,19 @@ foreach (1 .. 3)
 }
 is(scalar World::branches($first), 3, 'a restart without readers takes no entry');
 
+# uuidv7_position() records the branch of a snapshot for which uuidv7_after() has read the branches
+write_rows($first, 'snapshot');
+my $earlier = on($first, 'SELECT public.uuidv7_position(id, NULL) FROM events ORDER BY id LIMIT 1');
+$first->stop;
+start($first);
+write_rows($first, 'snapshot');
+is(on($first, qq{
+	BEGIN ISOLATION LEVEL REPEATABLE READ;
+	SELECT public.uuidv7_after('$earlier') AS first \\gset
+	SELECT id AS last, public.uuidv7_position(id, '$earlier') AS position FROM events WHERE id < public.uuidv7_horizon() ORDER BY id DESC LIMIT 1 \\gset
+	SELECT public.uuidv7_after(:'position') = :'last', :'first' < :'last';
+	COMMIT}), 't|t', 'a position continues after its last row in the snapshot in which it was computed');
+
 # --- two standbys promoted to one timeline number -------------------------------
 
 # The clock of server "third" is behind the clock of server "second".  Server "second" is promoted,
