@@ -26,7 +26,7 @@
 #include "utils/memutils.h"
 
 static HTAB *tables;			/* of TableLogs */
-static uint64 invalidations;	/* number of calls of forget_logs_of_table() */
+static uint64 invalidations;	/* increases when what a session has verified can be outdated */
 
 /* Relation cache callback: forget what is cached for a table, or for all tables. */
 static void
@@ -48,7 +48,7 @@ forget_logs_of_table(Datum arg, Oid relid)
 		logs->valid = false;
 }
 
-/* Return the OID of changes_catalog. */
+/* Return the OID of changes_catalog, or raise an error if the extension has been dropped. */
 Oid
 uuid9562_changes_catalog(void)
 {
@@ -72,8 +72,10 @@ uuid9562_primary_key(Relation rel)
 }
 
 /*
- * Set the columns of a key, which are the columns of table "relid" that have the names of the given
- * columns of the tracked table.  The columns of a partition can have other numbers.
+ * Set the columns of a key: translate the numbers of columns of the tracked table to those of table
+ * "relid", which is the tracked table or a partition.  Columns of a partition have the same names, but
+ * can have other numbers.  If a column is missing, the number of columns stays 0, so entries stand for
+ * all rows.
  */
 static void
 set_columns(LogKey *key, Oid relid, Oid tracked, ArrayType *numbers)
@@ -190,17 +192,24 @@ uuid9562_forget_verified(void)
 	invalidations++;
 }
 
-/* Receive pending invalidations of the relation cache, and count all so far, from 1. */
+/*
+ * Receive pending invalidations of the relation cache, and return a number that increases with each.
+ * It is never 0, which stands for a verified table.  The caller has called uuid9562_logs_of_table(),
+ * which registers the callback that counts them.
+ */
 int64
 uuid9562_count_invalidations(void)
 {
+	Assert(tables != NULL);
 	AcceptInvalidationMessages();
 	return (int64) invalidations + 1;
 }
 
 /*
- * Execute a command as the owner of changes_catalog.  The first %s of the command is the schema of
- * changes_catalog.
+ * Execute a command with the parameter $1 as the owner of changes_catalog.  The command contains %s
+ * once, for the schema of changes_catalog, and no other %.  It must qualify all names and operators,
+ * because it runs with the caller's search path.  After an error, the end of the transaction or
+ * subtransaction restores the role.
  */
 void
 uuid9562_execute_as_owner(Relation catalog, const char *command, Oid type, Datum value)

@@ -68,15 +68,16 @@ static struct
 #define KEY_START	offsetof(HeapTupleHeaderData, t_bits)
 
 /*
- * Check whether two tuples of one log have the same key.  Keys are the same if their bytes are the
- * same, so 'a' and 'A' are different keys even if a case-insensitive type regards them as equal.
+ * Check whether two entries of one log are for the same key.  An entry of length 0 stands for all
+ * rows.  Keys are the same if their bytes are the same, so 'a' and 'A' are different keys even if a
+ * case-insensitive type regards them as equal.  The IDs, which are among these bytes, are still zeros.
  */
 static bool
 same_key(HeapTupleHeader a, uint32 length_a, HeapTupleHeader b, uint32 length_b)
 {
-	if (length_a != length_b || length_a == 0)
+	if (length_a == 0 || length_b == 0)
 		return length_a == length_b;
-	return a->t_hoff == b->t_hoff &&
+	return length_a == length_b && a->t_hoff == b->t_hoff &&
 		memcmp((char *) a + KEY_START, (char *) b + KEY_START, length_a - KEY_START) == 0;
 }
 

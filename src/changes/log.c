@@ -1,6 +1,6 @@
 /*
  * log.c
- *		The logs that the transaction in progress writes to.
+ *		The logs that the transaction in progress writes to, and which tables can be logs.
  *
  * A transaction locks a log when it first changes a row of its table, because statement_timeout
  * limits a wait in a statement, but not one in COMMIT.  When the transaction commits, it writes the

@@ -98,7 +98,7 @@ uuid9562_snapshot_state(const char *function)
 	if (cached->branch == 0)
 	{
 		uuid9562_refuse_citus(function, false);
-		uuid9562_prepare_generator();
+		uuid9562_ensure_branch();
 		cached->branch = pg_atomic_read_u64(&uuid9562_shared->branch);
 		/* pairs with publish_branch() */
 		pg_read_barrier();

@@ -124,7 +124,7 @@ uuid9562_generator_state(void)
 
 /*
  * Publish the name of a new branch.  The generator is already at the start of the branch.  The
- * barriers pair with those of uuid9562_snapshot_state() and uuid9562_prepare_generator().
+ * barriers pair with those of uuid9562_snapshot_state() and uuid9562_ensure_branch().
  */
 static void
 publish_branch(uint64 name)
@@ -171,9 +171,12 @@ measure_flush(void)
 
 /*
  * Write an extension to the mark and to WAL.  It begins at the generator's previous value or the
- * given time, whichever is later.  Its length is two seconds and twice the time of the last flush,
- * so that the next extension can be flushed in the second half.  Until it is flushed, values can be
- * late if "allow_late" is true.
+ * given time, whichever is later.  Each half is one second and the whole seconds of the last flush,
+ * but at most MAX_LATE_SECONDS, so that the next extension can be flushed in the second half.  Until
+ * it is flushed, values can be late if "allow_late" is true.
+ *
+ * The caller has mark_lock.  At the first use after startup, also begin a branch, as
+ * uuid9562_ensure_branch() does.
  */
 static void
 write_extension(uint64 time, bool allow_late)
@@ -186,8 +189,8 @@ write_extension(uint64 time, bool allow_late)
 	XLogRecPtr	lsn;
 
 	extension->written_at = clock_ticks(UUID_V7);
-	(void) load_mark(&mark);
-	state = uuid9562_generator_state();
+	(void) load_mark(&mark);	/* write the mark even if no floor has changed */
+	state = uuid9562_generator_state();	/* load_mark() can have raised it */
 	time = Max(time, state.previous.time);
 	/* never lower the mark, since other sessions can be using the range */
 	mark.reserved_until = Max(mark.reserved_until, uuid_clock_v7_later(time, 2 * half));
@@ -203,6 +206,7 @@ write_extension(uint64 time, bool allow_late)
 	extension->lsn = lsn;
 	extension->reserved_until = mark.reserved_until;
 	extension->extend_at = uuid_clock_v7_later(time, half);
+	/* the next session that generates a value looks whether the extension has been flushed */
 	set_reserved(state.reserved_until, extension->written_at,
 				 allow_late ? uuid_clock_v7_later(state.reserved_until, MAX_LATE_SECONDS) :
 				 state.late_until);
@@ -283,9 +287,12 @@ find_or_add_entry(HighWaterMark *mark, uint64 name)
 
 /* --- for the other files --------------------------------------------------------- */
 
-/* Attach to shared memory.  At the first use after startup, begin a branch. */
+/*
+ * Attach to shared memory, and make sure that there is a branch: begin one at the first use after
+ * startup.  Readers call this; for a session that generates values, write_extension() does it.
+ */
 void
-uuid9562_prepare_generator(void)
+uuid9562_ensure_branch(void)
 {
 	HighWaterMark mark;
 

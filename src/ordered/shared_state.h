@@ -155,7 +155,7 @@ extern void uuid9562_refuse_citus(const char *function, bool is_generator);
 
 /* reservation.c */
 extern void uuid9562_extend_reservation(uint64 time, bool needed);
-extern void uuid9562_prepare_generator(void);
+extern void uuid9562_ensure_branch(void);
 extern void uuid9562_advance_generator(UuidPayload payload);
 extern void uuid9562_reset_generator(void);
 extern XLogRecPtr uuid9562_record_branch(uint64 name, uint64 *target);

@@ -24,8 +24,12 @@ TransactionSlot *uuid9562_own_slot;
 ValueRange	uuid9562_own_values = NO_VALUES;
 
 /*
- * Add a transaction to a history.  Concurrent readers retry if the changecount is odd or has
- * changed, as readers of PgBackendStatus do (step (5) of horizon.c).
+ * Add a finished or prepared transaction to the history of a slot.  Concurrent readers retry if the
+ * changecount is odd or has changed, as readers of PgBackendStatus do (step (5) of horizon.c).
+ *
+ * Only this process writes the slot meanwhile, because the slot is its own, or that of the
+ * transaction that it prepares.  The changecount cannot stay odd, because nothing in between raises
+ * an error.
  */
 static void
 add_to_history(TransactionSlot *slot, UuidHistoryEntry entry)

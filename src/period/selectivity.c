@@ -336,7 +336,8 @@ set_side_selectivity(const Statistics *statistics, const Side *lower, const Side
 
 /*
  * Add a condition to its side of the period if it compares the ID with a known value.  Ignore it if
- * its selectivity is set, so that the bound is evaluated only once.
+ * its selectivity is set, by an earlier call for the same ID or by PostgreSQL, because
+ * estimate_expression_value() would evaluate its bound again.
  */
 static void
 add_to_side(const Statistics *statistics, RestrictInfo *condition, Side *lower, Side *upper)
@@ -360,6 +361,7 @@ add_to_side(const Statistics *statistics, RestrictInfo *condition, Side *lower, 
 		return;
 	side = strategy > BTEqualStrategyNumber ? lower : upper;
 	side->comparisons = lappend(side->comparisons, condition);
+	/* of several bounds, the greatest lower and the smallest upper one count */
 	if ((memcmp(DatumGetUUIDP(bound->constvalue), side->bound, UUID_LEN) > 0) == (side == lower))
 		side->bound = DatumGetUUIDP(bound->constvalue)->data;
 }

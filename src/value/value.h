@@ -44,7 +44,7 @@ ticks_timestamptz(UuidClock clock, uint64 ticks)
 
 /*
  * Convert timestamptz to microseconds since 1970-01-01.  If the result exceeds an int64, for
- * example if the timestamp is 'infinity', return PG_INT64_MAX, which no time field can hold.
+ * example if the timestamp is 'infinity', return PG_INT64_MAX, which only UUID_CLOCK_V8 accepts.
  */
 static inline int64
 timestamptz_to_unix_micros(TimestampTz timestamp)
