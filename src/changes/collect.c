@@ -22,6 +22,7 @@
 #include "access/xact.h"
 #include "commands/tablespace.h"
 #include "common/hashfn.h"
+#include "common/pg_prng.h"
 #include "miscadmin.h"
 #include "storage/buffile.h"
 #include "utils/memutils.h"
@@ -87,13 +88,17 @@ same_entry(const Entry *a, const Entry *b)
 	return a->log == b->log && same_key(ENTRY_TUPLE(a), a->length, ENTRY_TUPLE(b), b->length);
 }
 
+/* Hash an entry, with a seed that nobody can guess, because many equal hashes would be slow. */
 static uint32
 hash_entry(const Entry *entry)
 {
+	static uint64 seed;
 	const unsigned char *tuple = (const unsigned char *) ENTRY_TUPLE(entry);
 
+	while (seed == 0)
+		seed = pg_prng_uint64(&pg_global_prng_state);
 	return entry->length == 0 ? 0 :
-		hash_bytes(tuple + KEY_START, (int) (entry->length - KEY_START));
+		(uint32) hash_bytes_extended(tuple + KEY_START, (int) (entry->length - KEY_START), seed);
 }
 
 typedef struct LastEntry
@@ -157,12 +162,14 @@ mark_repeated(Size run)
 {
 	Size		start = run_offset(run);
 	Size		end = run_offset(run + 1);
-	Size		first_size = start < end ? ENTRY_SIZE(entry_at(start)->length) : 0;
+	uint32		count = 0;
 	last_entries_hash *last;
 
-	if (end - start == first_size)
-		return;					/* at most one entry */
-	last = last_entries_create(CurrentMemoryContext, (end - start) / first_size, NULL);
+	for (Size offset = start; offset < end; offset += ENTRY_SIZE(entry_at(offset)->length))
+		count++;
+	if (count < 2)
+		return;
+	last = last_entries_create(CurrentMemoryContext, count, NULL);
 	for (Size offset = start; offset < end;)
 	{
 		Entry	   *entry = entry_at(offset);
@@ -173,6 +180,7 @@ mark_repeated(Size run)
 			element->entry->repeated = true;
 		element->entry = entry;
 		offset += ENTRY_SIZE(entry->length);
+		CHECK_FOR_INTERRUPTS();
 	}
 	last_entries_destroy(last);
 }

@@ -190,7 +190,8 @@ write_extension(uint64 time, bool allow_late)
 
 	extension->written_at = clock_ticks(UUID_V7);
 	(void) load_mark(&mark);	/* write the mark even if no floor has changed */
-	state = uuid9562_generator_state();	/* load_mark() can have raised it */
+	/* after load_mark(), which can have raised it */
+	state = uuid9562_generator_state();
 	time = Max(time, state.previous.time);
 	/* never lower the mark, since other sessions can be using the range */
 	mark.reserved_until = Max(mark.reserved_until, uuid_clock_v7_later(time, 2 * half));
@@ -206,7 +207,7 @@ write_extension(uint64 time, bool allow_late)
 	extension->lsn = lsn;
 	extension->reserved_until = mark.reserved_until;
 	extension->extend_at = uuid_clock_v7_later(time, half);
-	/* the next session that generates a value looks whether the extension has been flushed */
+	/* let the next session that generates a value call use_extension() */
 	set_reserved(state.reserved_until, extension->written_at,
 				 allow_late ? uuid_clock_v7_later(state.reserved_until, MAX_LATE_SECONDS) :
 				 state.late_until);
