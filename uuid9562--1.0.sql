@@ -494,6 +494,16 @@ CREATE TABLE uuid9562_changes.changes_catalog (
 GRANT SELECT ON uuid9562_changes.changes_catalog TO PUBLIC;
 COMMENT ON TABLE uuid9562_changes.changes_catalog IS 'tracked tables and their logs';
 
+-- The logs that lack entries of a transaction, until changes_notice() lets readers copy the table.  Each
+-- transaction has a row of its own, so that nobody waits.
+CREATE TABLE uuid9562_changes.changes_missing (
+	log regclass,
+	xid xid8 DEFAULT pg_catalog.pg_current_xact_id(),
+	PRIMARY KEY (log, xid)
+);
+GRANT SELECT ON uuid9562_changes.changes_missing TO PUBLIC;
+COMMENT ON TABLE uuid9562_changes.changes_missing IS 'logs that lack entries';
+
 -- The readers.  They are not dumped, because they know nothing of a restored table.
 CREATE TABLE uuid9562_changes.changes_reader (
 	reader text,
@@ -510,6 +520,7 @@ CREATE TABLE uuid9562_changes.changes_reader (
 	abandoned_by integer[],			-- processes of these sessions
 	abandoned_at timestamptz,
 	seen timestamptz NOT NULL,
+	is_outside boolean NOT NULL DEFAULT false,	-- has the target stored the confirmed position?
 	PRIMARY KEY (reader, source)
 );
 COMMENT ON TABLE uuid9562_changes.changes_reader IS 'readers of tracked tables';
@@ -573,8 +584,9 @@ COMMENT ON FUNCTION changes_is_lost(text, uuid, bigint, pg_lsn) IS 'can this ser
 
 -- The state of a tracked table.  "parts" has a text for the table and for each partition: its OID,
 -- its row triggers, and its TRUNCATE trigger or else its file, which TRUNCATE changes.  "structure"
--- has a text for each column, one for the versions of the columns of all tables, and one for each file
--- with the expressions of its generated columns.  No text depends on a setting of the session.
+-- has a text for each column, one for the versions of the columns of all tables, one for each file
+-- with the expressions of its generated columns, one for each attribute of a composite type and each
+-- value of an enum that the columns use, and one for the trigger of the log.  No text depends on a setting of the session.
 -- changes_catalog also has the branch of ordered IDs, which changes if the server is restarted.
 CREATE FUNCTION changes_state(source regclass, OUT parts text[], OUT structure text[], OUT problem text)
 LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp
@@ -606,7 +618,27 @@ BEGIN
 		SELECT 'columns ' || md5(string_agg(a.xmin::text, ' ' ORDER BY attrelid, attnum))
 			|| array_agg(concat_ws(' ', attnum, atttypid, atttypmod, nullif(attgenerated, ''), attname) ORDER BY attnum) FILTER (WHERE attrelid = source)
 		FROM (SELECT source AS relid UNION SELECT relid FROM pg_partition_tree(source)) AS tree JOIN pg_attribute AS a ON attrelid = relid
-		WHERE attnum > 0 AND NOT attisdropped);
+		WHERE attnum > 0 AND NOT attisdropped)
+		|| ARRAY(
+		WITH RECURSIVE used AS (
+			SELECT atttypid AS type FROM pg_attribute WHERE attrelid = source AND attnum > 0 AND NOT attisdropped
+			UNION
+			SELECT part.type FROM used JOIN pg_type AS t ON t.oid = used.type, LATERAL (
+				SELECT t.typelem UNION ALL SELECT t.typbasetype
+				UNION ALL SELECT atttypid FROM pg_attribute WHERE attrelid = t.typrelid AND attnum > 0 AND NOT attisdropped) AS part (type)
+			WHERE part.type <> 0)
+		SELECT concat_ws(' ', 'attribute', attrelid, attnum, atttypid, atttypmod, attname) COLLATE "C"
+		FROM used JOIN pg_type AS t ON t.oid = used.type JOIN pg_attribute ON attrelid = typrelid WHERE attnum > 0 AND NOT attisdropped
+		UNION ALL
+		SELECT concat_ws(' ', 'value', pg_enum.oid, enumlabel) COLLATE "C" FROM used JOIN pg_enum ON enumtypid = type
+		UNION ALL
+		SELECT concat_ws(' ', 'log', t.oid, t.xmin) FROM uuid9562_changes.changes_catalog AS c JOIN pg_trigger AS t ON tgrelid = c.log
+		WHERE c.source = changes_state.source AND tgenabled = 'A' AND tgtype = 8 AND tgqual IS NULL AND tgfoid = '@extschema@.changes_log_trigger()'::regprocedure
+		ORDER BY 1);
+	IF problem IS NULL AND NOT EXISTS (SELECT FROM unnest(structure) AS text WHERE text LIKE 'log %') THEN
+		SELECT format('log %s lacks its trigger, or the trigger is not enabled with ENABLE ALWAYS', c.log) INTO problem
+		FROM uuid9562_changes.changes_catalog AS c JOIN pg_class AS l ON l.oid = c.log WHERE c.source = changes_state.source;
+	END IF;
 END$body$;
 COMMENT ON FUNCTION changes_state(regclass) IS 'state of a tracked table that changes_catalog remembers';
 
@@ -659,6 +691,7 @@ BEGIN
 	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', changes_notice.source::oid::bigint));
 	DELETE FROM uuid9562_changes.changes_reader AS r WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = r.source);
 	DELETE FROM uuid9562_changes.changes_catalog AS c WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = c.source);
+	DELETE FROM uuid9562_changes.changes_missing AS m WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = m.log);
 	PERFORM @extschema@.uuidv7_ordered();	-- a restored database needs a first ID
 	SELECT c.*, place.server AS current_server, place.branch, s.parts AS current_parts, s.structure AS current_structure, s.problem, l.relfilenode AS file
 	INTO old
@@ -673,8 +706,10 @@ BEGIN
 	old.current_structure := old.current_structure || ('branch ' || old.branch);
 	added := ARRAY(SELECT text FROM unnest(old.current_structure) AS text WHERE text <> ALL (old.structure));
 	removed := ARRAY(SELECT text FROM unnest(old.structure) AS text WHERE text <> ALL (old.current_structure));
-	reset := old.server <> old.current_server OR old.log_file <> old.file OR old.purged > @extschema@.uuidv7_horizon()
-		OR EXISTS (SELECT FROM unnest(added) AS text WHERE text ~ '^[0-9]')
+	DELETE FROM uuid9562_changes.changes_missing AS m WHERE m.log = old.log;
+	reset := FOUND OR old.server <> old.current_server OR old.log_file <> old.file OR old.purged > @extschema@.uuidv7_horizon()
+		OR EXISTS (SELECT FROM unnest(added) AS text WHERE text ~ '^([0-9]|attribute)')
+		OR EXISTS (SELECT FROM unnest(removed) AS text WHERE text ~ '^(attribute|value|log)')
 		OR (EXISTS (SELECT FROM unnest(added) AS text WHERE text ~ '^(columns|branch)')
 			AND EXISTS (SELECT FROM unnest(added) AS new_file, unnest(removed) AS old_file
 						WHERE new_file LIKE 'file %' AND split_part(new_file, ' ', 2) = split_part(old_file, ' ', 2)));
@@ -694,7 +729,7 @@ BEGIN
 	SET identity = CASE WHEN reset THEN gen_random_uuid() ELSE c.identity END, server = old.current_server,
 		purged = CASE WHEN reset THEN '00000000-0000-0000-0000-000000000000' ELSE c.purged END,
 		parts = old.current_parts, structure = old.current_structure, log_file = old.file
-	WHERE c.source = changes_notice.source AND c.server = old.server;	-- a transaction can record meanwhile that entries are missing
+	WHERE c.source = changes_notice.source;
 END$body$;
 COMMENT ON FUNCTION changes_notice(regclass) IS 'compare a tracked table with what changes_catalog remembers; used by changes_read()';
 
@@ -810,6 +845,7 @@ BEGIN
 		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', source, row_trigger);
 		old.identity := gen_random_uuid();
 		old.purged := '00000000-0000-0000-0000-000000000000';
+		old.log_file := (SELECT relfilenode FROM pg_class WHERE oid = log);
 		PERFORM @extschema@.uuidv7_ordered();	-- readers need a first ID
 	ELSE
 		log := old.log;
@@ -824,7 +860,7 @@ BEGIN
 		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER uuid9562_changes_truncate', part);
 	END LOOP;
 	PERFORM @extschema@.changes_register(ROW(source, log, key.numbers, old.identity, place.server, old.purged, state.parts, state.structure || ('branch ' || place.branch),
-		(SELECT relfilenode FROM pg_class WHERE oid = log), operations, dropped_partitions, reader_expiry)::uuid9562_changes.changes_catalog)
+		old.log_file, operations, dropped_partitions, reader_expiry)::uuid9562_changes.changes_catalog)
 	FROM @extschema@.changes_state(source) AS state, @extschema@.changes_place(false) AS place;
 
 	SELECT pubname INTO publication FROM pg_publication WHERE puballtables LIMIT 1;
@@ -946,18 +982,20 @@ BEGIN
 		SELECT * INTO place FROM @extschema@.changes_place(false);
 		horizon := @extschema@.uuidv7_horizon();
 		invalidations := @extschema@.changes_verified(relation, 0::bigint);
-		SELECT c.log, c.key, c.identity, c.purged, c.reader_expiry, s.problem,
+		SELECT c.log, quote_ident(n.nspname) || '.' || quote_ident(l.relname) AS log_name, c.key, c.identity, c.purged, c.reader_expiry, s.problem,
 			   c.server = place.server AND c.log_file = l.relfilenode AND c.purged <= horizon
+				   AND NOT EXISTS (SELECT FROM uuid9562_changes.changes_missing AS m WHERE m.log = c.log)
 				   AND (invalidations = 0 OR (c.parts = s.parts AND c.structure = s.structure || ('branch ' || place.branch))) AS unchanged,
 			   l.oid IS NOT NULL AND (invalidations = 0 OR @extschema@.changes_is_log(c.log)) AS is_log,
 			   (SELECT text FROM unnest(s.structure) AS text WHERE text LIKE 'columns %') AS columns,
 			   has_table_privilege(relation, 'SELECT') AS may_read, has_table_privilege(l.oid, 'SELECT') AS may_read_log,
 			   ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = c.log AND attnum > 0 ORDER BY attnum) AS log_columns,
 			   r.identity AS reader_identity, r.owner, r.generation, r.confirmed, r.confirmed_position, r.page_position, r.page_pid,
-			   r.abandoned, r.abandoned_by, r.abandoned_at, r.seen
+			   r.abandoned, r.abandoned_by, r.abandoned_at, r.seen, r.is_outside
 		INTO state
 		FROM uuid9562_changes.changes_catalog AS c
 		LEFT JOIN pg_class AS l ON l.oid = c.log
+		LEFT JOIN pg_namespace AS n ON n.oid = l.relnamespace
 		LEFT JOIN uuid9562_changes.changes_reader AS r ON r.source = c.source AND r.reader = changes_read.reader,
 		@extschema@.changes_state(CASE WHEN invalidations <> 0 THEN c.source END) AS s
 		WHERE c.source = relation;
@@ -970,6 +1008,8 @@ BEGIN
 		ELSIF NOT state.may_read_log THEN
 			RAISE insufficient_privilege USING MESSAGE = format('permission denied for log %s of table %s', state.log, relation),
 				HINT = format('As the owner of the table, execute GRANT SELECT ON %s TO %I.', state.log, current_user);
+		ELSIF attempt = 1 AND (state.problem IS NOT NULL OR state.is_log IS NOT TRUE) THEN
+			CONTINUE;	-- changes_track() can just have replaced the log
 		ELSIF state.problem IS NOT NULL OR state.is_log IS NOT TRUE THEN
 			RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not logged', relation),
 				DETAIL = coalesce(upper(left(state.problem, 1)) || substr(state.problem, 2) || '.', 'The log has been dropped or altered.'),
@@ -995,9 +1035,10 @@ BEGIN
 		END IF;
 
 		-- Where to continue.  A copy of the whole table counts only if the server has run without a crash
-		-- or promotion until it was confirmed, because the copied rows can have been lost otherwise.
+		-- or promotion until it was confirmed, because the copied rows can have been lost otherwise.  Without
+		-- a position, a target that has stored positions is a new one.
 		given := string_to_array(after, '.');
-		IF after IS NULL AND state.reader_identity = state.identity AND state.confirmed IS NOT NULL THEN
+		IF after IS NULL AND state.reader_identity = state.identity AND state.confirmed IS NOT NULL AND NOT state.is_outside THEN
 			IF state.abandoned IS NOT NULL THEN
 				-- sessions that can still apply the rows of an abandoned page; the others can have done so
 				alive := ARRAY(SELECT pid FROM pg_stat_get_activity(NULL) WHERE pid = ANY (state.abandoned_by) AND state.abandoned_at > now() - interval '10 minutes');
@@ -1025,12 +1066,12 @@ BEGIN
 		next := NULL;
 		IF NOT is_lost THEN
 			-- the entry at which the reader stands must be there, unless it has been purged
-			EXECUTE format('SELECT ARRAY(SELECT %1$I FROM ONLY %2$s WHERE %1$I >= $1 ORDER BY %1$I LIMIT 2)', state.log_columns[1], state.log) INTO entries USING start;
+			EXECUTE format('SELECT ARRAY(SELECT %1$I FROM ONLY %2$s WHERE %1$I >= $1 ORDER BY %1$I LIMIT 2)', state.log_columns[1], state.log_name) INTO entries USING start;
 			next := CASE WHEN entries[1] = start THEN entries[2] ELSE entries[1] END;
 			is_lost := entries[1] = start IS NOT TRUE AND start <> state.purged;
 		END IF;
 		EXIT WHEN is_locked OR NOT (is_lost OR next < horizon IS TRUE);
-		EXECUTE format('LOCK TABLE ONLY %s, ONLY %s IN ACCESS SHARE MODE', relation, state.log);
+		EXECUTE format('LOCK TABLE ONLY %s, ONLY %s IN ACCESS SHARE MODE', relation, state.log_name);
 		is_locked := true;
 		EXIT WHEN @extschema@.changes_verified(relation, 0::bigint) = 0;
 	END LOOP;
@@ -1070,7 +1111,7 @@ BEGIN
 				page AS MATERIALIZED (SELECT * FROM ONLY %2$s WHERE %3$I > $1 AND %3$I < $2 ORDER BY %3$I LIMIT $6),
 				entry AS MATERIALIZED (
 					SELECT DISTINCT ON (ROW(%4$s)::record) e.* FROM page AS e
-					WHERE (%3$I < (SELECT %3$I FROM page WHERE %9$I IS NULL ORDER BY %3$I LIMIT 1)) IS NOT FALSE
+					WHERE (%3$I < (SELECT %3$I FROM page WHERE %9$I IS NOT DISTINCT FROM NULL ORDER BY %3$I LIMIT 1)) IS NOT FALSE
 					ORDER BY ROW(%4$s)::record USING OPERATOR(pg_catalog.*<), %3$I DESC)
 			SELECT CASE WHEN t.found THEN ''upsert'' ELSE ''delete'' END AS type,
 				   CASE WHEN t.found THEN t.row ELSE ROW(%5$s)::%6$s END AS data,
@@ -1078,7 +1119,7 @@ BEGIN
 			FROM place, entry AS e LEFT JOIN LATERAL (
 				SELECT true AS found, CASE WHEN true THEN r.* END AS row
 				FROM %6$s AS r WHERE %7$s AND ROW(%8$s)::record OPERATOR(pg_catalog.*=) ROW(%4$s)::record LIMIT 1) AS t ON true
-			ORDER BY e.%3$I', own, state.log, state.log_columns[1], part.entry_key, part.columns, relation, part.same_row, part.row_key, state.log_columns[2])
+			ORDER BY e.%3$I', own, state.log_name, state.log_columns[1], part.entry_key, part.columns, relation, part.same_row, part.row_key, state.log_columns[2])
 			USING start, horizon, state.identity, state.generation, place.branch, page
 		LOOP
 			change_type := change.type;
@@ -1096,7 +1137,7 @@ BEGIN
 		start := NULL;
 		EXECUTE format('
 			SELECT greatest((SELECT %1$I FROM ONLY %2$s WHERE %1$I > $1 AND %1$I < $2 ORDER BY %1$I DESC LIMIT 1), $1)',
-			state.log_columns[1], state.log) INTO last USING state.purged, horizon;
+			state.log_columns[1], state.log_name) INTO last USING state.purged, horizon;
 		change_type := 'reset';
 		SELECT concat_ws('.', 'changes1', state.identity, state.generation, '', last, place.branch, flushed.timeline, flushed.lsn)
 		INTO change_position FROM @extschema@.changes_place(true) AS flushed;
@@ -1112,11 +1153,11 @@ BEGIN
 		state.abandoned_by := array_remove(state.abandoned_by, state.page_pid) || state.page_pid;
 		state.abandoned_at := now();
 	END IF;
-	INSERT INTO uuid9562_changes.changes_reader AS r (reader, source, identity, generation, confirmed, confirmed_position, hold, page_position, page_pid, seen)
+	INSERT INTO uuid9562_changes.changes_reader AS r (reader, source, identity, generation, confirmed, confirmed_position, hold, page_position, page_pid, seen, is_outside)
 	VALUES (changes_read.reader, relation, state.identity, coalesce(state.generation, 0), start, CASE WHEN start IS NOT NULL THEN confirmation END,
-		coalesce(least(start, state.abandoned), last), coalesce(change_position, after), pg_backend_pid(), now())
+		coalesce(least(start, state.abandoned), last), coalesce(change_position, after), pg_backend_pid(), now(), after IS NOT NULL)
 	ON CONFLICT (reader, source) DO UPDATE SET identity = excluded.identity, generation = excluded.generation, confirmed = excluded.confirmed,
-		confirmed_position = excluded.confirmed_position, hold = excluded.hold, seen = now(), page_pid = excluded.page_pid,
+		confirmed_position = excluded.confirmed_position, hold = excluded.hold, seen = now(), is_outside = excluded.is_outside, page_pid = excluded.page_pid,
 		page_position = CASE WHEN change_position IS NULL THEN r.page_position ELSE excluded.page_position END,
 		abandoned = state.abandoned, abandoned_by = state.abandoned_by, abandoned_at = state.abandoned_at;
 	IF after IS NOT NULL AND start IS NOT NULL AND state.generation % 4 = 0 THEN
@@ -1184,7 +1225,7 @@ BEGIN
 	END IF;
 	UPDATE uuid9562_changes.changes_reader AS r
 	SET generation = current.generation, confirmed = current.confirmed, confirmed_position = current.confirmed_position,
-		hold = coalesce(least(current.confirmed, r.abandoned), r.hold), seen = now()
+		hold = coalesce(least(current.confirmed, r.abandoned), r.hold), seen = now(), is_outside = false
 	WHERE r.reader = changes_done.reader AND r.source = tables[1];
 	IF current.generation % 4 = 0 THEN
 		PERFORM @extschema@.changes_purge(tables[1], interval '10 minutes', 50000);
@@ -1218,6 +1259,8 @@ DECLARE
 BEGIN
 	IF max_entries < 1 THEN
 		RAISE invalid_parameter_value USING MESSAGE = format('value %s is out of range for max_entries', max_entries);
+	ELSIF keep IS NULL THEN
+		RAISE null_value_not_allowed USING MESSAGE = 'keep must not be null';
 	END IF;
 	-- one session at a time; others need not wait
 	IF NOT pg_try_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', changes_purge.source::oid::bigint)) THEN

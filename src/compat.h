@@ -52,7 +52,7 @@
 #define named_dsm_segment(name, size, init, found) ((void) (init), (void) (found), NULL)
 #endif
 
-/* PostgreSQL 19 changed the functions below.  LWLockNewTrancheId() now registers the name. */
+/* PostgreSQL 19 changed what is below.  LWLockNewTrancheId() now registers the name. */
 #if PG_VERSION_NUM >= 190000
 #define new_lwlock_tranche(name) LWLockNewTrancheId(name)
 #define begin_table_scan(rel, snapshot) table_beginscan(rel, snapshot, 0, NULL, 0)
@@ -66,6 +66,7 @@
 #define delete_tuple(rel, tid, cid, failure) \
 	heap_delete(rel, tid, cid, InvalidSnapshot, true, failure, false)
 #define register_lwlock_tranche(id, name) LWLockRegisterTranche(id, name)
+typedef int SysCacheIdentifier;
 #define two_phase_proc(xid) TwoPhaseGetDummyProc(XidFromFullTransactionId(xid), false)
 #define PageSetChecksum(page, block) PageSetChecksumInplace(page, block)
 #endif

@@ -24,9 +24,10 @@
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
 
 static HTAB *tables;			/* of TableLogs */
-static uint64 invalidations;	/* increases when what a session has verified can be outdated */
+static uint64 invalidations;	/* grows if tables must be verified anew */
 
 /* Relation cache callback: forget what is cached for a table, or for all tables. */
 static void
@@ -46,6 +47,13 @@ forget_logs_of_table(Datum arg, Oid relid)
 	hash_seq_init(&status, tables);
 	while ((logs = hash_seq_search(&status)) != NULL)
 		logs->valid = false;
+}
+
+/* Syscache callback: values of enums can have been renamed. */
+static void
+forget_enums(Datum arg, SysCacheIdentifier cacheid, uint32 hashvalue)
+{
+	invalidations++;
 }
 
 /* Return the OID of changes_catalog, or raise an error if the extension has been dropped. */
@@ -72,10 +80,10 @@ uuid9562_primary_key(Relation rel)
 }
 
 /*
- * Set the columns of a key: translate the numbers of columns of the tracked table to those of table
- * "relid", which is the tracked table or a partition.  Columns of a partition have the same names, but
- * can have other numbers.  If a column is missing, the number of columns stays 0, so entries stand for
- * all rows.
+ * Set the columns of a key: translate the numbers of columns of the tracked table to those of
+ * table "relid", which is the tracked table or a partition.  Columns of a partition have the same
+ * names, but can have other numbers.  If a column is missing, the number of columns stays 0, so
+ * entries stand for all rows.
  */
 static void
 set_columns(LogKey *key, Oid relid, Oid tracked, ArrayType *numbers)
@@ -144,6 +152,7 @@ cached_logs(Oid relid)
 		tables = hash_create("uuid9562 logs of tables", 64, &control,
 							 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 		CacheRegisterRelcacheCallback(forget_logs_of_table, (Datum) 0);
+		CacheRegisterSyscacheCallback(ENUMOID, forget_enums, (Datum) 0);
 	}
 	logs = hash_search(tables, &relid, HASH_ENTER, &found);
 	if (!found)
@@ -193,9 +202,9 @@ uuid9562_forget_verified(void)
 }
 
 /*
- * Receive pending invalidations of the relation cache, and return a number that increases with each.
- * It is never 0, which stands for a verified table.  The caller has called uuid9562_logs_of_table(),
- * which registers the callback that counts them.
+ * Receive pending invalidations, and return a number that increases with each.  It is never 0,
+ * which stands for a verified table.  The caller has called uuid9562_logs_of_table(), which
+ * registers the callback that counts them.
  */
 int64
 uuid9562_count_invalidations(void)
@@ -206,10 +215,10 @@ uuid9562_count_invalidations(void)
 }
 
 /*
- * Execute a command with the parameter $1 as the owner of changes_catalog.  The command contains %s
- * once, for the schema of changes_catalog, and no other %.  It must qualify all names and operators,
- * because it runs with the caller's search path.  After an error, the end of the transaction or
- * subtransaction restores the role.
+ * Execute a command with the parameter $1 as the owner of changes_catalog.  The command contains
+ * %s once, for the schema of changes_catalog, and no other %.  It must qualify all names and
+ * operators, because it runs with the caller's search path.  After an error, the end of the
+ * transaction or subtransaction restores the role.
  */
 void
 uuid9562_execute_as_owner(Relation catalog, const char *command, Oid type, Datum value)
@@ -232,8 +241,8 @@ uuid9562_execute_as_owner(Relation catalog, const char *command, Oid type, Datum
 }
 
 /*
- * Record that a log lacks entries.  No server has an empty name, so changes_notice() lets readers
- * copy the table.
+ * Record in changes_missing that a log lacks entries, so that changes_notice() lets readers copy
+ * the table.
  */
 void
 uuid9562_record_missing(Oid catalog, Oid log)
@@ -242,9 +251,7 @@ uuid9562_record_missing(Oid catalog, Oid log)
 
 	if (rel == NULL)
 		return;					/* the transaction has dropped the extension */
-	uuid9562_execute_as_owner(rel, "UPDATE %s.changes_catalog SET server = '' "
-							  "WHERE log OPERATOR(pg_catalog.=) $1 "
-							  "AND server OPERATOR(pg_catalog.<>) ''",
-							  REGCLASSOID, ObjectIdGetDatum(log));
+	uuid9562_execute_as_owner(rel, "INSERT INTO %s.changes_missing VALUES ($1) "
+							  "ON CONFLICT DO NOTHING", REGCLASSOID, ObjectIdGetDatum(log));
 	table_close(rel, NoLock);
 }

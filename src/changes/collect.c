@@ -70,8 +70,9 @@ static struct
 
 /*
  * Check whether two entries of one log are for the same key.  An entry of length 0 stands for all
- * rows.  Keys are the same if their bytes are the same, so 'a' and 'A' are different keys even if a
- * case-insensitive type regards them as equal.  The IDs, which are among these bytes, are still zeros.
+ * rows.  Keys are the same if their bytes are the same, so 'a' and 'A' are different keys even if
+ * a case-insensitive type regards them as equal.  The IDs, which are among these bytes, are still
+ * zeros.
  */
 static bool
 same_key(HeapTupleHeader a, uint32 length_a, HeapTupleHeader b, uint32 length_b)

@@ -8,7 +8,7 @@
  * rights of those who change the table: no trigger, no constraint and no expression.
  *
  * If the owner has changed the log so that this is not possible, readers get an error from
- * changes_read().  A transaction that has entries for such a log records in changes_catalog that
+ * changes_read().  A transaction that has entries for such a log records in changes_missing that
  * they are missing, so that readers copy the table when the log can be used again.
  */
 #include "changes/changes.h"

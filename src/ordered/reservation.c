@@ -171,9 +171,9 @@ measure_flush(void)
 
 /*
  * Write an extension to the mark and to WAL.  It begins at the generator's previous value or the
- * given time, whichever is later.  Each half is one second and the whole seconds of the last flush,
- * but at most MAX_LATE_SECONDS, so that the next extension can be flushed in the second half.  Until
- * it is flushed, values can be late if "allow_late" is true.
+ * given time, whichever is later.  Each half is one second and the whole seconds of the last
+ * flush, but at most MAX_LATE_SECONDS, so that the next extension can be flushed in the second
+ * half.  Until it is flushed, values can be late if "allow_late" is true.
  *
  * The caller has mark_lock.  At the first use after startup, also begin a branch, as
  * uuid9562_ensure_branch() does.

@@ -116,10 +116,11 @@ is_affected_by_rewrite(const Query *query, const Node *expression)
  * neither remove nor create an occurrence.
  *
  * Two kinds of grouped expressions prevent the rewrite.  The first kind has the type of an
- * expression that the rewrite removes or creates.  The second kind contains a call of a function with
- * this planner support.  The rewrite changes the grouped expression and its occurrences alike, but
- * PostgreSQL then moves the NOT of NOT (id <@ period) into the comparisons, so this occurrence of the
- * call vanishes.  And id <@ period and period @> id, which are different trees, become equal.
+ * expression that the rewrite removes or creates.  The second kind contains a call of a function
+ * with this planner support.  The rewrite changes the grouped expression and its occurrences
+ * alike, but PostgreSQL then moves the NOT of NOT (id <@ period) into the comparisons, so this
+ * occurrence of the call vanishes.  And id <@ period and period @> id, which are different trees,
+ * become equal.
  *
  * Up to PostgreSQL 18, root can be that of the parent (see the top of this file).  If the grouping
  * of the parent prevents the rewrite, this does no harm: PostgreSQL simplifies the clause again for

@@ -57,7 +57,7 @@ sub replaced
 	return ($text, @unused);
 }
 
-my @names = map { [ split ] } 'TABLE uuid9562_changes.changes_catalog', 'TABLE uuid9562_changes.changes_reader', 'VIEW changes_tables', 'VIEW changes_readers',
+my @names = map { [ split ] } 'TABLE uuid9562_changes.changes_catalog', 'TABLE uuid9562_changes.changes_missing', 'TABLE uuid9562_changes.changes_reader', 'VIEW changes_tables', 'VIEW changes_readers',
   map { "FUNCTION $_" } qw(changes_state changes_key changes_notice changes_track changes_untrack changes_reset changes_read changes_done changes_forget changes_purge changes_waiting);
 foreach (@names)
 {

@@ -126,6 +126,7 @@ like(refusal(q{SELECT * FROM changes_read('inside', NULL::item, page => 0)}), qr
 like(refusal(q{SELECT * FROM changes_read('inside', 1)}), qr/42804: type integer is not the row type of a table/, 'a table is needed');
 like(refusal(q{SELECT * FROM changes_read('inside', NULL::pg_class)}), qr/55000: changes of table pg_class are not tracked/, 'the table must be tracked');
 like(refusal("BEGIN ISOLATION LEVEL $_; SELECT * FROM changes_read('inside', NULL::item)"), qr/25001: cannot execute changes_read\(\) at isolation level $_/, "$_ is refused") foreach 'REPEATABLE READ', 'SERIALIZABLE';
+like(refusal(q{SELECT changes_purge('item', NULL)}), qr/22004: keep must not be null/, 'a purge needs an age');
 like(refusal(q{SELECT changes_done('nobody')}), qr/42704: reader "nobody" does not exist/, 'the reader must exist');
 like(refusal(q{SELECT changes_done('inside')}), qr/55000: another session has read the last page of reader "inside"/, 'the page of another session cannot be confirmed without a position');
 like(refusal("SELECT changes_done('inside', '" . $outside =~ s/1/2/r . "')"), qr/22P02: invalid input syntax for position of changes/, 'an edited position is refused');
@@ -182,6 +183,9 @@ foreach my $case (
 	[ 'an entry of the log is deleted', $reset, 'UPDATE item SET v = 1', 'DELETE FROM changes.item WHERE id = 2' ],
 	[ 'an entry of the log is deleted in a subtransaction that is rolled back', qr/^upsert \(1,1\)$/, 'UPDATE item SET v = 1 WHERE id = 1',
 		'BEGIN', 'SAVEPOINT a', 'DELETE FROM changes.item', 'ROLLBACK TO a', 'COMMIT' ],
+	[ 'the trigger of the log is disabled for a while', $reset, 'UPDATE item SET v = 1', 'ALTER TABLE changes.item DISABLE TRIGGER ALL', 'DELETE FROM changes.item', 'ALTER TABLE changes.item ENABLE ALWAYS TRIGGER uuid9562_changes_deleted' ],
+	[ 'the trigger of the log is dropped', $not_logged, 'UPDATE item SET v = 1', 'DROP TRIGGER uuid9562_changes_deleted ON changes.item', 'DELETE FROM changes.item' ],
+	[ 'entries are deleted while the table is tracked again', $reset, 'UPDATE item SET v = 1', 'BEGIN', 'DELETE FROM changes.item', q{SELECT changes_track('item')}, 'COMMIT' ],
 	[ 'the log is dropped', $not_logged, 'DROP TABLE changes.item' ],
 	[ 'the log is dropped, and the table is tracked again', $reset, 'DROP TABLE changes.item', 'DELETE FROM item WHERE id = 3', q{SELECT changes_track('item')} ],
 	[ 'the log is dropped, and created by hand', $not_logged, 'DROP TABLE changes.item', 'CREATE TABLE changes.item (change_id uuid PRIMARY KEY, id int)' ],
@@ -221,6 +225,13 @@ foreach my $case (
 	[ 'a column is dropped', qr/^delete \(3\)$/, 'ALTER TABLE item DROP v', 'DELETE FROM item WHERE id = 3' ],
 	[ 'the table is rewritten without other rows', qr/^delete \(3,\)$/, 'VACUUM FULL item', 'DELETE FROM item WHERE id = 3' ],
 	[ 'an attribute of a column is changed', qr/^delete \(3,\)$/, 'ALTER TABLE item ALTER v SET STATISTICS 10, ALTER v SET DEFAULT 1', 'GRANT SELECT (v) ON item TO PUBLIC', 'DELETE FROM item WHERE id = 3' ],
+	[ 'a composite type gets an attribute', $reset, 'DROP TYPE IF EXISTS pair CASCADE; CREATE TYPE pair AS (a int, b text); ALTER TABLE item ADD p pair DEFAULT (1, 2)', undef, 'ALTER TYPE pair ADD ATTRIBUTE c int' ],
+	[ 'a composite type in an array loses an attribute', $reset, 'DROP TYPE IF EXISTS pair CASCADE; CREATE TYPE pair AS (a int, b text); ALTER TABLE item ADD p pair[]', undef, 'ALTER TYPE pair DROP ATTRIBUTE b' ],
+	[ 'an attribute of a composite type is renamed', $reset, 'DROP TYPE IF EXISTS pair CASCADE; CREATE TYPE pair AS (a int, b text); ALTER TABLE item ADD p pair', undef, 'ALTER TYPE pair RENAME ATTRIBUTE b TO c' ],
+	[ 'a value of an enum is renamed', $reset, q{DROP TYPE IF EXISTS state CASCADE; CREATE TYPE state AS ENUM ('old', 'new'); ALTER TABLE item ADD s state DEFAULT 'new'}, undef, q{ALTER TYPE state RENAME VALUE 'new' TO 'fresh'} ],
+	[ 'a value of an enum in a domain in a composite type is renamed', $reset, q{DROP TYPE IF EXISTS state CASCADE; CREATE TYPE state AS ENUM ('old', 'new'); CREATE DOMAIN known AS state;
+		DROP TYPE IF EXISTS pair CASCADE; CREATE TYPE pair AS (a int, b known); ALTER TABLE item ADD p pair}, undef, q{ALTER TYPE state RENAME VALUE 'new' TO 'fresh'} ],
+	[ 'an enum gets a value', qr/^delete \(3,,\)$/, q{DROP TYPE IF EXISTS state CASCADE; CREATE TYPE state AS ENUM ('old', 'new'); ALTER TABLE item ADD s state DEFAULT 'new'}, undef, q{ALTER TYPE state ADD VALUE 'newest' BEFORE 'old'}, 'DELETE FROM item WHERE id = 3' ],
 	[ 'the table is renamed and moved', qr/^delete \(3,\)$/, 'CREATE SCHEMA IF NOT EXISTS attic', 'ALTER TABLE item SET SCHEMA attic', 'DELETE FROM attic.item WHERE id = 3', 'ALTER TABLE attic.item SET SCHEMA public' ],
 	[ 'the generator begins again at an earlier time', $reset, q{SELECT uuid_generator_advance(uuidv7_floor(now() + interval '1 hour'))}, q{INSERT INTO item VALUES (8)}, undef, 'SELECT uuid_generator_reset()' ],
 	[ 'the log is emptied by DELETE before an entry was read', $reset, q{SELECT changes_reset('item')}, 'TRUNCATE changes.item', undef, 'UPDATE item SET v = 1', 'DELETE FROM changes.item' ],
@@ -327,6 +338,8 @@ is_read('virtual generated columns', q{CREATE TABLE item (id int PRIMARY KEY, d 
 	'INSERT INTO item VALUES (4)' => 'upsert (4,8,)', 'DELETE FROM item' => 'delete (4,,)') if $node->pg_version >= 18;
 is_read('domains that must not be NULL', q{CREATE DOMAIN code AS text NOT NULL CHECK (value <> ''); CREATE DOMAIN long AS code CHECK (length(value) > 2); CREATE TABLE item (c long PRIMARY KEY, v code)},
 	q{INSERT INTO item VALUES ('abc', 'd')} => 'upsert (abc,d)', 'DELETE FROM item' => 'delete (abc,)');
+is_read('a composite key of NULLs', q{CREATE TYPE nothing AS (a int, b text); CREATE TABLE item (id nothing PRIMARY KEY, v int)},
+	q{INSERT INTO item VALUES ('(,)', 1)} => 'upsert ("(,)",1)', 'DELETE FROM item' => 'delete ("(,)",)');
 is_read('keys that are equal, but not the same', q{CREATE COLLATION any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false); CREATE TABLE item (k text COLLATE any_case, n numeric, v int, PRIMARY KEY (k, n))},
 	q{INSERT INTO item VALUES ('a', 1.0)} => 'upsert (a,1.0,)', q{UPDATE item SET k = 'A'} => "delete (a,1.0,)\nupsert (A,1.0,)", 'UPDATE item SET n = 1.00' => "delete (A,1.0,)\nupsert (A,1.00,)")
   if sql(q{SELECT count(*) FROM pg_collation WHERE collname = 'und-x-icu'}) ne '0';
@@ -373,16 +386,30 @@ like(refused_in($first, $read), qr/lock timeout/, 'a session waits while another
 in($second, 'COMMIT');
 leave($first, $second);
 
-# A transaction records that entries are missing while changes_read() compares the table with the catalog.
+# Transactions that change rows while the log cannot be used record that it lacks entries.  They do not
+# wait for each other.
 create($structure);
+sql('ALTER TABLE changes.item ADD CONSTRAINT positive CHECK (id > 0)');
 ($first, $second) = (session(), session());
-in($first, 'BEGIN', q{UPDATE uuid9562_changes.changes_catalog SET server = ''});
-sql('ALTER TABLE item ALTER v SET STATISTICS 10');
-$second->query_until(qr/begun/, qq{\\echo begun\n$read;\n});
-ok($node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'}), 'changes_read() waits for the transaction');
-in($first, 'COMMIT');
-is(in($second, 'SELECT 1'), "reset\n1", 'and returns "reset"');
+in($_, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT count(*) FROM item') foreach $first, $second;
+sql('BEGIN', 'INSERT INTO item VALUES (21)', q{PREPARE TRANSACTION 'missing'});
+in($_, q{SET LOCAL lock_timeout = '10 s'}, 'INSERT INTO item VALUES (' . ($_ == $first ? 22 : 23) . ')', 'COMMIT') foreach $first, $second;
+sql(q{COMMIT PREPARED 'missing'}, 'ALTER TABLE changes.item DROP CONSTRAINT positive');
+is_now('transactions have changed rows while the log could not be used', $reset);
+is_well('transactions have changed rows while the log could not be used');
+is(sql('SELECT count(*) FROM uuid9562_changes.changes_missing'), '0', 'that is recorded once');
 leave($first, $second);
+
+# A session that has compared a table with the catalog compares it again if an enum has changed.
+sql(q{CREATE TYPE kind AS ENUM ('old', 'new')});
+create('(id int PRIMARY KEY, v kind)');
+$first = session();
+is(in($first, $read), '', 'a session has read a table with an enum');
+sql(q{ALTER TYPE kind RENAME VALUE 'new' TO 'fresh'});
+is(in($first, $read), 'reset', 'then a value of the enum is renamed');
+leave($first);
+sql('DROP TYPE kind CASCADE');
+create($structure);
 
 # --- privileges ---------------------------------------------------------------------------
 

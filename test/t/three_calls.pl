@@ -138,8 +138,16 @@ sql($without, q{INSERT INTO goods VALUES (4, 'd')}, q{SELECT changes_read('r', N
 is(changes($without, 'r', 'goods'), 'upsert (4,d)', 'an ID is ahead of the clock');
 sql($without, 'DELETE FROM goods WHERE id = 4');
 is(changes($without, 'r', 'goods'), 'delete (4,)', 'the next one is greater');
-sql($without, q{DELETE FROM changes_reader WHERE reader <> 'r'}, q{SELECT changes_purge('goods', '-1 day')}, 'DELETE FROM goods WHERE id = 3');
+sql($without, q{DELETE FROM changes_reader WHERE reader <> 'r'}, q{SELECT changes_purge('goods', '-8800 years')}, 'DELETE FROM goods WHERE id = 3');
 is(changes($without, 'r', 'goods'), 'delete (3,)', 'also if all entries have been purged');
+
+# A purge up to the distant future does not hide later entries.
+sql($without, 'CREATE TABLE later (id int PRIMARY KEY)', q{SELECT changes_track('later')}, 'INSERT INTO later VALUES (1)',
+	q{SELECT changes_publish('later')}, q{SELECT changes_purge('later', '-8800 years')});
+is(changes($without, 'n', 'later'), 'reset', 'a table whose entries have been purged is copied');
+sql($without, 'INSERT INTO later VALUES (2)');
+is(changes($without, 'n', 'later'), 'upsert (2)', 'then its changes are read');
+sql($without, q{SELECT changes_untrack('later')}, 'DROP TABLE later');
 
 # A promotion can have lost transactions.
 $without->backup('backup');
