@@ -568,7 +568,7 @@ CREATE FUNCTION changes_delete(log regclass, after uuid, last uuid, max_entries 
 RETURNS record
 AS 'MODULE_PATHNAME', 'uuid9562_changes_delete'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION changes_delete(regclass, uuid, uuid, integer) IS 'delete entries of a log of changes with the rights of its owner';
+COMMENT ON FUNCTION changes_delete(regclass, uuid, uuid, integer) IS 'delete entries of a log of changes; used by changes_purge()';
 REVOKE EXECUTE ON FUNCTION changes_delete(regclass, uuid, uuid, integer) FROM PUBLIC;
 
 CREATE FUNCTION changes_place(flush boolean, OUT server text, OUT branch text, OUT timeline bigint, OUT lsn pg_lsn)

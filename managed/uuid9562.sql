@@ -669,7 +669,7 @@ BEGIN
 		PERFORM set_config('changes_log.purge', 'off', true);
 	END IF;
 END$body$;
-COMMENT ON FUNCTION changes_delete(regclass, uuid, uuid, integer) IS 'delete entries of a log of changes with the rights of its owner';
+COMMENT ON FUNCTION changes_delete(regclass, uuid, uuid, integer) IS 'delete entries of a log of changes; used by changes_purge()';
 REVOKE EXECUTE ON FUNCTION changes_delete(regclass, uuid, uuid, integer) FROM PUBLIC;
 
 -- The server includes the version of the schema's name, because nothing is logged while the schema has

@@ -136,7 +136,7 @@ add_log(TableLogs *logs, Relation catalog, Oid tracked)
 	systable_endscan(scan);
 }
 
-/* Return the cached logs of a table, which are not valid if they have to be read. */
+/* Return the cache entry of a table.  If its "valid" is false, the caller must read the logs. */
 static TableLogs *
 cached_logs(Oid relid)
 {
@@ -161,7 +161,7 @@ cached_logs(Oid relid)
 		logs->verified = 0;
 		logs->keys = NULL;
 	}
-	if (logs->keys == NULL)
+	if (logs->keys == NULL)		/* also if the memory was not available before */
 		logs->keys = MemoryContextAlloc(CacheMemoryContext, sizeof(LogKey));
 	return logs;
 }
@@ -203,8 +203,8 @@ uuid9562_forget_verified(void)
 
 /*
  * Receive pending invalidations, and return a number that increases with each.  It is never 0,
- * which stands for a verified table.  The caller has called uuid9562_logs_of_table(), which
- * registers the callback that counts them.
+ * because changes_verified() returns 0 for a verified table.  The caller has called
+ * uuid9562_logs_of_table(), which registers the callbacks that count them.
  */
 int64
 uuid9562_count_invalidations(void)

@@ -1,8 +1,8 @@
 /*
  * functions.c
  *		The functions of the log of changes that need C: changes_log_trigger(),
- *		changes_log_rows(), changes_is_log(), changes_register(), changes_delete(),
- *		changes_place(), changes_is_lost().
+ *		changes_log_rows(), changes_is_log(), changes_verified(), changes_register(),
+ *		changes_delete(), changes_place(), changes_is_lost().
  *
  * The install script has the functions that users call.  They are written in PL/pgSQL, and run with
  * the rights of their caller.
@@ -222,13 +222,18 @@ uuid9562_changes_register(PG_FUNCTION_ARGS)
 }
 
 /*
- * Delete the entries of a log with IDs greater than "after" and up to *last, but not more than a
- * number of them.  Set *last to the ID up to which they have been deleted, and return their number.
+ * Delete the entries of a log with IDs greater than "after" and up to *last, but not more than
+ * max_entries of them.  Set *last to the ID up to which they have been deleted, and return their
+ * number.  If the log cannot be scanned by its primary key, delete all of them, because the scan
+ * then returns them in no order.
  */
 static int64
 delete_entries(Relation log, const pg_uuid_t *after, pg_uuid_t *last, int32 max_entries)
 {
 	Oid			index = uuid9562_primary_key(log);
+
+	/* as systable_beginscan() decides */
+	bool		ordered = OidIsValid(index) && !IgnoreSystemIndexes;
 	int64		deleted = 0;
 	ScanKeyData keys[2];
 	SysScanDesc scan;
@@ -236,8 +241,7 @@ delete_entries(Relation log, const pg_uuid_t *after, pg_uuid_t *last, int32 max_
 
 	ScanKeyInit(&keys[0], 1, BTGreaterStrategyNumber, F_UUID_GT, UUIDPGetDatum(after));
 	ScanKeyInit(&keys[1], 1, BTLessEqualStrategyNumber, F_UUID_LE, UUIDPGetDatum(last));
-	/* without its primary key, scan the whole log, in no order */
-	scan = systable_beginscan(log, index, OidIsValid(index), GetActiveSnapshot(), 2, keys);
+	scan = systable_beginscan(log, index, ordered, GetActiveSnapshot(), 2, keys);
 	while ((entry = systable_getnext(scan)) != NULL)
 	{
 		TM_FailureData failure;
@@ -246,7 +250,7 @@ delete_entries(Relation log, const pg_uuid_t *after, pg_uuid_t *last, int32 max_
 		/* the owner of the log can delete the entry too */
 		if (delete_tuple(log, &entry->t_self, GetCurrentCommandId(true), &failure) == TM_Ok)
 			deleted++;
-		if (OidIsValid(index) && deleted == max_entries)
+		if (ordered && deleted == max_entries)
 		{
 			*last = *DatumGetUUIDP(heap_getattr(entry, 1, RelationGetDescr(log), &isnull));
 			break;
@@ -259,10 +263,14 @@ delete_entries(Relation log, const pg_uuid_t *after, pg_uuid_t *last, int32 max_
 
 /*
  * changes_delete(log regclass, after uuid, last uuid, max_entries integer, OUT deleted bigint,
- *		OUT up_to uuid)
+ * 	OUT up_to uuid)
  *
- * Delete entries of a log, if the table can be used as log.  As when entries are written, no
- * trigger is executed, so this does not record that the log lacks entries.
+ * Delete the entries of a log after "after" and up to "last", at most max_entries of them, which
+ * is not less than 1.  up_to is the ID up to which none is left.  If the table cannot be used as
+ * log, delete nothing.  As when entries are written, no trigger is executed, so this does not
+ * record that the log lacks entries.
+ *
+ * This checks no privileges, because only changes_purge() can execute it.
  */
 Datum
 uuid9562_changes_delete(PG_FUNCTION_ARGS)

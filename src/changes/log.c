@@ -279,9 +279,9 @@ write_pending(Log *log)
 	MemoryContextReset(log->context);
 }
 
-/* Form an entry without a key. */
+/* Form an entry that stands for all rows: its key is NULL, and its ID is still zeros. */
 static HeapTuple
-form_all_rows(TupleDesc desc)
+form_entry_for_all_rows(TupleDesc desc)
 {
 	static const pg_uuid_t zeros;
 	Datum		values[INDEX_MAX_KEYS + 1] = {UUIDPGetDatum(&zeros)};
@@ -319,7 +319,7 @@ uuid9562_write_entry(int number, HeapTupleHeader entry, uint32 length)
 		log->slots[log->pending] = MakeSingleTupleTableSlot(desc, &TTSOpsHeapTuple);
 	caller = MemoryContextSwitchTo(log->context);
 	ItemPointerSetInvalid(&data.t_self);
-	tuple = length == 0 || log->is_altered ? form_all_rows(desc) : heap_copytuple(&data);
+	tuple = length == 0 || log->is_altered ? form_entry_for_all_rows(desc) : heap_copytuple(&data);
 	uuid_layout_pack((uint8 *) tuple->t_data + tuple->t_data->t_hoff, UUID_V7->version,
 					 uuid9562_next_ordered());
 	ExecStoreHeapTuple(tuple, log->slots[log->pending++], true);

@@ -78,7 +78,10 @@ refuse_transaction(void)
 			 errhint("Mark functions that call it PARALLEL RESTRICTED.")));
 }
 
-/* Make this process ready to generate values, with all errors that this can raise. */
+/*
+ * Make this process ready to generate values.  src/changes calls this before COMMIT generates IDs,
+ * so that missing shared memory or a connection of Citus is an error of the statement.
+ */
 void
 uuid9562_prepare_ordered(void)
 {

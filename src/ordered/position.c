@@ -74,14 +74,17 @@ read_text(UuidSealed *sealed, bool is_target, text *given)
 
 /* --- positions ------------------------------------------------------------------ */
 
-/* Return the branch of a snapshot.  If the high-water mark has no entry for it, add one. */
+/* If the high-water mark has no entry for the branch of a snapshot, add one.  Return the branch. */
 static uint64
-recorded_branch(CachedHorizon *cached)
+record_branch(CachedHorizon *cached)
 {
 	if (!cached->recorded)
 	{
 		uuid9562_record_branch(cached->branch, NULL);
-		cached->branches = NULL;	/* known_branches() can lack the entry */
+		/* known_branches() can have read the entries before */
+		if (cached->branches != NULL)
+			pfree(cached->branches);
+		cached->branches = NULL;
 	}
 	cached->recorded = true;
 	return cached->branch;
@@ -90,7 +93,7 @@ recorded_branch(CachedHorizon *cached)
 /*
  * Return the branches in the high-water mark.  Read it once for each snapshot, because a query can
  * call uuidv7_after() for each row.  The snapshot sees no row of a branch that begins later, so the
- * branches that it needs stay the same until recorded_branch() adds its own.
+ * branches that it needs stay the same until record_branch() adds its own.
  */
 static UuidBranches *
 known_branches(CachedHorizon *cached)
@@ -142,7 +145,7 @@ uuid9562_uuidv7_position(PG_FUNCTION_ARGS)
 				 errhint("Compute the position in the query that returns the rows, and read only rows below uuidv7_horizon().")));
 	/* the ID can be the horizon itself, which a later value can equal */
 	uuid_layout_pack(limit, UUID_V7->version, uuid_payload_before(horizon.time));
-	uuid_position_advance(&position, recorded_branch(cached),
+	uuid_position_advance(&position, record_branch(cached),
 						  memcmp(id, limit, UUID_LEN) > 0 ? limit : id);
 	length = uuid_sealed_write(UUID_POSITION_NAME, &position, string);
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(string, length));
@@ -185,7 +188,7 @@ uuid9562_snapshot_branch(bool record)
 {
 	CachedHorizon *cached = uuid9562_snapshot_state("changes_place");
 
-	return record ? recorded_branch(cached) : cached->branch;
+	return record ? record_branch(cached) : cached->branch;
 }
 
 /*

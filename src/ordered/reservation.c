@@ -366,7 +366,7 @@ uuid9562_advance_generator(UuidPayload payload)
 		 */
 		write_extension(payload.time, false);
 		XLogFlush(uuid9562_shared->extension.lsn);
-		use_extension(false);
+		use_extension(false);	/* at once, since it has been flushed */
 		raise_previous(payload);
 	}
 	END_CHANGE_OF_MARK();

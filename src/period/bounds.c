@@ -213,7 +213,10 @@ uuid9562_is_small(Node *expression)
 	return !exceeds_size(expression, &nodes_left);
 }
 
-/* Check whether the ID and the period have columns of the same table.  Ignore PlaceHolderVars. */
+/*
+ * Check whether the ID and the period have columns of the same table.  Ignore PlaceHolderVars,
+ * since a missed table only makes the plan slower.
+ */
 static bool
 have_common_table(Node *id, Node *period)
 {

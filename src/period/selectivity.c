@@ -384,7 +384,10 @@ rows_between(const Statistics *statistics, const Side *lower, const Side *upper)
 	return rows;
 }
 
-/* Return the share of v7 in some rows. */
+/*
+ * Return the share of v7 in some rows.  It is 1 where the statistics have no rows, because
+ * comparisons are then extrapolated from bins of v7 alone.
+ */
 static double
 v7_share(Share rows)
 {
