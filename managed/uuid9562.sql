@@ -918,6 +918,9 @@ BEGIN
 	ELSIF operations = '{}' OR NOT operations <@ '{insert,update,delete}'::text[] THEN
 		RAISE invalid_parameter_value USING MESSAGE = format('invalid operations: %s', operations),
 			HINT = 'Valid operations are "insert", "update" and "delete".';
+	ELSIF log_schema LIKE '{%' THEN
+		RAISE invalid_parameter_value USING MESSAGE = format('invalid name of schema: "%s"', log_schema),
+			HINT = 'To log only some operations, write changes_track(''...'', operations => ''...'').';
 	ELSIF dropped_partitions NOT IN ('reset', 'ignore') THEN
 		RAISE invalid_parameter_value USING MESSAGE = format('invalid value for dropped_partitions: "%s"', dropped_partitions),
 			HINT = 'Valid values are "reset" and "ignore".';
@@ -1143,6 +1146,11 @@ BEGIN
 	-- Repeat this until nothing has changed that changes_catalog remembers.  If there is a page, lock table and
 	-- log, so that they stay as they are.
 	FOR attempt IN 1 .. 5 LOOP
+		IF NOT EXISTS (SELECT FROM uuid9562.changes_catalog AS c WHERE c.source = relation) THEN
+			RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not tracked', relation),
+				HINT = CASE WHEN (SELECT relispartition FROM pg_class WHERE oid = relation) THEN 'Read the changes of the partitioned table.'
+							ELSE format('Call changes_track(%L) as the owner of the table.', relation) END;
+		END IF;
 		-- the branch before the horizon; see uuid9562_snapshot_state()
 		SELECT * INTO place FROM uuid9562.changes_place(false);
 		horizon := uuid9562.changes_publish(relation);
@@ -1165,9 +1173,7 @@ BEGIN
 		uuid9562.changes_state(CASE WHEN invalidations <> 0 THEN c.source END) AS s
 		WHERE c.source = relation;
 		IF NOT FOUND THEN
-			RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not tracked', relation),
-				HINT = CASE WHEN (SELECT relispartition FROM pg_class WHERE oid = relation) THEN 'Read the changes of the partitioned table.'
-							ELSE format('Call changes_track(%L) as the owner of the table.', relation) END;
+			CONTINUE;	-- changes_untrack() has just been called
 		ELSIF NOT state.may_read THEN
 			RAISE insufficient_privilege USING MESSAGE = format('permission denied for table %s', relation);
 		ELSIF NOT state.may_read_log THEN
@@ -1240,7 +1246,7 @@ BEGIN
 		is_locked := true;
 		EXIT WHEN uuid9562.changes_verified(relation, 0::bigint) = 0;
 	END LOOP;
-	IF NOT state.unchanged THEN
+	IF state.unchanged IS NOT TRUE THEN
 		RAISE serialization_failure USING MESSAGE = format('table %s has been altered while its changes were read', relation),
 			HINT = 'Call changes_read() again.';
 	END IF;
@@ -1486,7 +1492,8 @@ CREATE VIEW changes_readers AS
 SELECT r.reader, r.source, r.owner, r.seen,
 	   waiting.entries AS entries_waiting,
 	   now() - uuidv7_timestamp(waiting.first) AS oldest_waiting,
-	   CASE WHEN r.confirmed IS NULL OR r.identity <> c.identity OR r.confirmed < c.purged THEN 'copy of the whole table'
+	   CASE WHEN r.confirmed IS NULL OR r.identity <> c.identity OR r.confirmed < c.purged OR l.relfilenode OPERATOR(pg_catalog.<>) c.log_file
+				OR EXISTS (SELECT FROM uuid9562.changes_missing AS m WHERE m.log OPERATOR(pg_catalog.=) c.log) THEN 'copy of the whole table'
 			WHEN pg_catalog.split_part(r.page_position, '.', 5)::uuid > r.confirmed THEN 'confirmation'
 			WHEN waiting.first < uuid 'ffffffff-ffff-8000-8000-000000000000' THEN 'changes_read()'
 			WHEN waiting.first IS NOT NULL THEN 'changes_read()'

@@ -196,6 +196,7 @@ SELECT public.changes_track('child');
 SELECT public.changes_track('view');
 SELECT public.changes_track('pg_class');
 SELECT public.changes_track('outbox');
+SELECT public.changes_track('outbox', '{insert}');
 SELECT public.changes_track('outbox', operations => '{select}');
 SELECT public.changes_track('outbox', dropped_partitions => 'keep');
 SELECT public.changes_reset('outbox');

@@ -224,6 +224,13 @@ confirm('billing') for 1 .. 3;	# the page before TRUNCATE, the reset, the messag
 is(remaining(), 'f', 'the message stays until each reader has copied the table after TRUNCATE');
 confirm('search') for 1 .. 3;
 is(remaining(), '', 'the message is deleted when all readers have copied the table after TRUNCATE');
+foreach my $statement ('TRUNCATE', 'DELETE FROM')
+{
+	shop(q{INSERT INTO outbox (aggregate, message) VALUES ('1', 'g')}, "$statement changes.outbox");
+	is(remaining(), 'g', "a message stays after $statement of the log");
+	confirm($_) foreach qw(billing search);
+	is(remaining(), '', "the message is deleted when all readers have copied the table after $statement of the log");
+}
 
 $node->stop;
 done_testing();
