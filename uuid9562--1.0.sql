@@ -624,13 +624,13 @@ BEGIN
 			SELECT atttypid AS type FROM pg_attribute WHERE attrelid = source AND attnum > 0 AND NOT attisdropped
 			UNION
 			SELECT part.type FROM used JOIN pg_type AS t ON t.oid = used.type, LATERAL (
-				SELECT t.typelem UNION ALL SELECT t.typbasetype
+				SELECT t.typelem UNION ALL SELECT t.typbasetype UNION ALL SELECT rngsubtype FROM pg_range WHERE used.type IN (rngtypid, rngmultitypid)
 				UNION ALL SELECT atttypid FROM pg_attribute WHERE attrelid = t.typrelid AND attnum > 0 AND NOT attisdropped) AS part (type)
 			WHERE part.type <> 0)
 		SELECT concat_ws(' ', 'attribute', attrelid, attnum, atttypid, atttypmod, attname) COLLATE "C"
 		FROM used JOIN pg_type AS t ON t.oid = used.type JOIN pg_attribute ON attrelid = typrelid WHERE attnum > 0 AND NOT attisdropped
 		UNION ALL
-		SELECT concat_ws(' ', 'value', pg_enum.oid, enumlabel) COLLATE "C" FROM used JOIN pg_enum ON enumtypid = type
+		SELECT concat_ws(' ', 'value', pg_enum.oid, pg_enum.xmin, enumlabel) COLLATE "C" FROM used JOIN pg_enum ON enumtypid = type
 		UNION ALL
 		SELECT concat_ws(' ', 'log', t.oid, t.xmin) FROM uuid9562_changes.changes_catalog AS c JOIN pg_trigger AS t ON tgrelid = c.log
 		WHERE c.source = changes_state.source AND tgenabled = 'A' AND tgtype = 8 AND tgqual IS NULL AND tgfoid = '@extschema@.changes_log_trigger()'::regprocedure
@@ -668,7 +668,7 @@ BEGIN
 		WHERE pg_opclass.oid = class) AS operator
 	WHERE indrelid = source AND indisprimary AND attrelid = source AND n <= indnkeyatts AND (indimmediate OR NOT EXISTS (
 		SELECT FROM unnest(indclass::oid[], indcollation::oid[]) AS k (class, coll)
-		WHERE (SELECT NOT collisdeterministic FROM pg_collation WHERE oid = coll)
+		WHERE (SELECT NOT collisdeterministic FROM pg_collation WHERE oid = coll) OR (SELECT opcintype = 'bpchar'::regtype FROM pg_opclass WHERE oid = class)
 			OR NOT EXISTS (SELECT FROM pg_opclass JOIN pg_amproc ON amprocfamily = opcfamily AND amproclefttype = opcintype	-- equalimage
 						   WHERE pg_opclass.oid = class AND amprocnum = 4 AND opcmethod = (SELECT oid FROM pg_am WHERE amname = 'btree'))));
 END$body$;
@@ -769,7 +769,7 @@ BEGIN
 			 WHEN relispartition THEN 'it is a partition'
 			 WHEN EXISTS (SELECT FROM pg_inherits WHERE inhrelid = c.oid OR (relkind = 'r' AND inhparent = c.oid)) THEN 'it inherits from a table, or a table inherits from it'
 			 WHEN NOT EXISTS (SELECT FROM pg_index WHERE indrelid = c.oid AND indisprimary) THEN 'it has no primary key'
-			 WHEN (SELECT k.numbers IS NULL FROM @extschema@.changes_key(c.oid) AS k) THEN 'its primary key is deferrable, and its equal values can have different bytes'
+			 WHEN (SELECT k.numbers IS NULL FROM @extschema@.changes_key(source) AS k) THEN 'its primary key is deferrable, and its equal values can have different bytes'
 			 ELSE (SELECT format('its partition %s is a foreign or unlogged table', relid) FROM pg_partition_tree(c.oid) JOIN pg_class AS p ON p.oid = relid
 				   WHERE p.relkind = 'f' OR p.relpersistence <> 'p' LIMIT 1)
 		END AS refusal
@@ -1085,6 +1085,8 @@ BEGIN
 		RAISE serialization_failure USING MESSAGE = format('table %s has been altered while its changes were read', relation),
 			HINT = 'Call changes_read() again.';
 	END IF;
+	-- a new reader has other numbers of pages than one of its name that was forgotten
+	state.generation := coalesce(state.generation, (extract(epoch FROM clock_timestamp()) * 1000)::bigint);
 	IF is_stale THEN
 		-- "reset" has no values of columns, but other changes come with the next call, which is planned anew
 		EXECUTE 'DISCARD PLANS';
@@ -1097,8 +1099,8 @@ BEGIN
 				DETAIL = 'The primary key has been altered.',
 				HINT = format('Call changes_track(%L) as the owner of the table. All readers then copy the whole table.', relation);
 		END IF;
-		state.generation := coalesce(state.generation, 0) + 1;
-	ELSIF confirmation IS NOT DISTINCT FROM state.confirmed_position AND state.seen > now() - least(interval '1 hour', state.reader_expiry / 10) THEN
+		state.generation := state.generation + 1;
+	ELSIF confirmation IS NOT DISTINCT FROM state.confirmed_position AND (after IS NULL OR state.is_outside) AND state.seen > now() - least(interval '1 hour', state.reader_expiry / 10) THEN
 		RETURN;	-- an empty page writes nothing
 	END IF;
 
@@ -1160,7 +1162,7 @@ BEGIN
 		state.abandoned_at := now();
 	END IF;
 	INSERT INTO uuid9562_changes.changes_reader AS r (reader, source, identity, generation, confirmed, confirmed_position, hold, page_position, page_pid, seen, is_outside)
-	VALUES (changes_read.reader, relation, state.identity, coalesce(state.generation, 0), start, CASE WHEN start IS NOT NULL THEN confirmation END,
+	VALUES (changes_read.reader, relation, state.identity, state.generation, start, CASE WHEN start IS NOT NULL THEN confirmation END,
 		coalesce(least(start, state.abandoned), last), coalesce(change_position, after), pg_backend_pid(), now(), after IS NOT NULL)
 	ON CONFLICT (reader, source) DO UPDATE SET identity = excluded.identity, generation = excluded.generation, confirmed = excluded.confirmed,
 		confirmed_position = excluded.confirmed_position, hold = excluded.hold, seen = now(), is_outside = excluded.is_outside, page_pid = excluded.page_pid,
@@ -1231,7 +1233,7 @@ BEGIN
 	END IF;
 	UPDATE uuid9562_changes.changes_reader AS r
 	SET generation = current.generation, confirmed = current.confirmed, confirmed_position = current.confirmed_position,
-		hold = coalesce(least(current.confirmed, r.abandoned), r.hold), seen = now(), is_outside = false
+		hold = coalesce(least(current.confirmed, r.abandoned), r.hold), seen = now()
 	WHERE r.reader = changes_done.reader AND r.source = tables[1];
 	IF current.generation % 4 = 0 THEN
 		PERFORM @extschema@.changes_purge(tables[1], interval '10 minutes', 50000);
@@ -1290,8 +1292,8 @@ SELECT c.source, c.log, c.operations, c.dropped_partitions, c.reader_expiry,
 	   CASE WHEN t.oid IS NULL THEN 'the table has been dropped'
 			WHEN l.oid IS NULL OR NOT changes_is_log(c.log) THEN 'the log has been dropped or altered'
 			WHEN s.problem IS NOT NULL THEN s.problem
-			WHEN k.numbers IS DISTINCT FROM c.key
-				OR k.types <> ARRAY(SELECT atttypid FROM pg_catalog.pg_attribute WHERE attrelid OPERATOR(pg_catalog.=) c.log AND attnum OPERATOR(pg_catalog.>) 1 ORDER BY attnum)
+			WHEN (k.numbers OPERATOR(pg_catalog.=) c.key) IS NOT TRUE
+				OR k.types OPERATOR(pg_catalog.<>) ARRAY(SELECT atttypid FROM pg_catalog.pg_attribute WHERE attrelid OPERATOR(pg_catalog.=) c.log AND attnum OPERATOR(pg_catalog.>) 1 ORDER BY attnum)
 				THEN 'the primary key has been altered' END AS problem,
 	   ARRAY(SELECT pg_catalog.split_part(part, ' ', 1)::oid::regclass FROM pg_catalog.unnest(s.parts) AS part WHERE part LIKE '% file %' AND EXISTS (SELECT FROM pg_class WHERE oid = pg_catalog.split_part(part, ' ', 1)::oid AND relkind = 'r')) AS without_truncate_trigger,
 	   greatest(l.reltuples, 0)::bigint AS estimated_entries,

@@ -231,6 +231,10 @@ foreach my $case (
 	[ 'a value of an enum is renamed', $reset, q{DROP TYPE IF EXISTS state CASCADE; CREATE TYPE state AS ENUM ('old', 'new'); ALTER TABLE item ADD s state DEFAULT 'new'}, undef, q{ALTER TYPE state RENAME VALUE 'new' TO 'fresh'} ],
 	[ 'a value of an enum in a domain in a composite type is renamed', $reset, q{DROP TYPE IF EXISTS state CASCADE; CREATE TYPE state AS ENUM ('old', 'new'); CREATE DOMAIN known AS state;
 		DROP TYPE IF EXISTS pair CASCADE; CREATE TYPE pair AS (a int, b known); ALTER TABLE item ADD p pair}, undef, q{ALTER TYPE state RENAME VALUE 'new' TO 'fresh'} ],
+	[ 'a value of an enum in a multirange is renamed', $reset, q{DROP TYPE IF EXISTS state CASCADE; CREATE TYPE state AS ENUM ('old', 'new'); CREATE TYPE states AS RANGE (SUBTYPE = state, MULTIRANGE_TYPE_NAME = states_list);
+		ALTER TABLE item ADD s states_list DEFAULT '{[old,new]}'}, undef, q{ALTER TYPE state RENAME VALUE 'new' TO 'fresh'} ],
+	[ 'a value of an enum is renamed and renamed back', $reset, q{DROP TYPE IF EXISTS state CASCADE; CREATE TYPE state AS ENUM ('old', 'new'); ALTER TABLE item ADD s state DEFAULT 'new'}, undef,
+		q{ALTER TYPE state RENAME VALUE 'new' TO 'fresh'}, q{ALTER TYPE state RENAME VALUE 'fresh' TO 'new'} ],
 	[ 'an enum gets a value', qr/^delete \(3,,\)$/, q{DROP TYPE IF EXISTS state CASCADE; CREATE TYPE state AS ENUM ('old', 'new'); ALTER TABLE item ADD s state DEFAULT 'new'}, undef, q{ALTER TYPE state ADD VALUE 'newest' BEFORE 'old'}, 'DELETE FROM item WHERE id = 3' ],
 	[ 'the table is renamed and moved', qr/^delete \(3,\)$/, 'CREATE SCHEMA IF NOT EXISTS attic', 'ALTER TABLE item SET SCHEMA attic', 'DELETE FROM attic.item WHERE id = 3', 'ALTER TABLE attic.item SET SCHEMA public' ],
 	[ 'the generator begins again at an earlier time', $reset, q{SELECT uuid_generator_advance(uuidv7_floor(now() + interval '1 hour'))}, q{INSERT INTO item VALUES (8)}, undef, 'SELECT uuid_generator_reset()' ],

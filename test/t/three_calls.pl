@@ -141,6 +141,12 @@ is(changes($without, 'r', 'goods'), 'delete (4,)', 'the next one is greater');
 sql($without, q{DELETE FROM changes_reader WHERE reader <> 'r'}, q{SELECT changes_purge('goods', '-8800 years')}, 'DELETE FROM goods WHERE id = 3');
 is(changes($without, 'r', 'goods'), 'delete (3,)', 'also if all entries have been purged');
 
+# A trigger of the log by another role would run with the rights of the role that installed the file.
+sql($without, 'CREATE FUNCTION spy(uuid) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RAISE \'executed as %\', current_user; END$$',
+	q{CREATE TRIGGER spy AFTER INSERT ON changes.goods FOR EACH ROW WHEN (spy(NEW.change_id)) EXECUTE FUNCTION uuid9562.changes_log_trigger()}, q{INSERT INTO goods VALUES (7, 'g')}, 'DELETE FROM goods WHERE id = 7',
+	'DROP TRIGGER spy ON changes.goods');
+is(changes($without, 'r', 'goods'), 'reset', 'a log with a trigger of others is not written');
+
 # A purge up to the distant future does not hide later entries.
 sql($without, 'CREATE TABLE later (id int PRIMARY KEY)', q{SELECT changes_track('later')}, 'INSERT INTO later VALUES (1)',
 	q{SELECT changes_publish('later')}, q{SELECT changes_purge('later', '-8800 years')});

@@ -224,6 +224,9 @@ def test(conninfo):
     check("changes that are not logged are refused", error_of(three, "SELECT changes_read('inside', NULL::item)"), "55000")
     one.run("SELECT changes_track('item')")
     both("changes_track() again", ["reset"])
+    # a position is confirmed both ways, and then the target is new
+    one.run("SELECT changes_done('outside', %s)", outside.position)
+    check("nothing has changed", outside.read_all(), [])
     new_target = Copy(three, "outside", "item", outside=True)
     check("a reader whose target is new", new_target.read_all(), ["reset"])
     check("the new target is right", new_target.differences(), [])
@@ -338,6 +341,11 @@ def test(conninfo):
     check("a reader of another role", error_of(clerk, "SELECT changes_read('inside', NULL::item)"), "42501")
     check("it cannot be forgotten", error_of(clerk, "SELECT changes_forget('inside', 'item')"), "42501")
     check("a role with SELECT reads", clerk.run("SELECT change_type FROM changes_read('clerk', NULL::item)"), [("reset",)])
+    late = clerk.run("SELECT change_position FROM changes_read('clerk', NULL::item)")[0][0]
+    one.run("SELECT changes_forget('clerk', 'item')")
+    clerk.run("SELECT change_type FROM changes_read('clerk', NULL::item)")
+    clerk.run("SELECT changes_done('clerk', %s)", late)
+    check("a late confirmation of a forgotten reader does not count", clerk.run("SELECT change_type FROM changes_read('clerk', NULL::item)"), [("reset",)])
     one.run("SELECT changes_forget('clerk', 'item')")
     check("the owner of the table forgets its reader", error_of(one, "SELECT changes_done('clerk')"), "42704")
     check("a reader that does not exist", error_of(one, "SELECT changes_forget('clerk', 'item')"), "42704")
