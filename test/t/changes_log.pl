@@ -183,6 +183,10 @@ $purger->query_until(qr/begun/, qq{\\echo begun\nSELECT changes_purge('t', '-1 m
 ok($node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'}), 'a purge waits for the owner of the log who deletes an entry');
 in($owner, 'COMMIT');
 is(in($purger, 'SELECT count(*) FROM changes.t'), "2\n0", 'and deletes the others');
+# An index that did not wait for a writer would lack its entries.
+in($owner, 'BEGIN', 'INSERT INTO t VALUES (4)');
+like(refusal(q{SET lock_timeout = '100 ms'; CREATE INDEX ON changes.t (id)}), qr/ERROR:  55P03: /, 'CREATE INDEX on a log waits for writers');
+in($owner, 'ROLLBACK');
 leave($owner, $purger);
 
 # --- roles ------------------------------------------------------------------------
