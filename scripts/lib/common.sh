@@ -5,7 +5,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 server=	# temporary folder of this script, from make_folder
 job=	# process group that this script waits for, from as_job
 processors=$(getconf _NPROCESSORS_ONLN)
-heartbeat=	# process that prints the elapsed time, from start_heartbeat
+heartbeat=	# process that prints the elapsed time, from start_heartbeat, and the pipe it reads
+heartbeat_input=
 
 # Treat warnings as errors.  Do not warn about unused parameters, since the C function of
 # an SQL function has the parameter fcinfo even if the SQL function has no arguments.
@@ -59,27 +60,28 @@ end_job() {
 }
 
 # start_heartbeat FILE: print the elapsed time whenever FILE has not grown for 20 seconds, until
-# this script calls end_heartbeat or ends.
+# this script calls end_heartbeat or ends.  The process waits by reading a pipe that is closed
+# then.  A signal would not be safe, since bash loses one that arrives right after it has forked.
 start_heartbeat() {
 	end_heartbeat
-	(
-		trap 'kill $!; exit' TERM
-		quiet=0 size=0
-		while kill -0 $$ 2>/dev/null; do
-			sleep 5 >/dev/null 2>&1 &
-			wait $!
-			now=$(wc -c <"$1")
-			if [ "$now" -gt "$size" ]; then quiet=0; else quiet=$((quiet + 5)); fi
-			size=$now
-			[ $((quiet % 20)) -ne 0 ] || [ "$quiet" -eq 0 ] || echo "    ... $SECONDS seconds"
-		done
-	) &
-	heartbeat=$!
+	{
+		coproc HEARTBEAT {
+			quiet=0 size=0
+			# the status is above 128 after the five seconds, 1 at the end of the pipe
+			until read -rt 5 || [ $? -le 128 ]; do
+				now=$(wc -c <"$1")
+				if [ "$now" -gt "$size" ]; then quiet=0; else quiet=$((quiet + 5)); fi
+				size=$now
+				[ $((quiet % 20)) -ne 0 ] || [ "$quiet" -eq 0 ] || echo "    ... $SECONDS seconds"
+			done
+		} >&3
+	} 3>&1
+	heartbeat=$HEARTBEAT_PID heartbeat_input=${HEARTBEAT[1]}
 }
 
 end_heartbeat() {
 	[ -n "$heartbeat" ] || return 0
-	kill "$heartbeat" 2>/dev/null || true
+	exec {heartbeat_input}>&-
 	wait "$heartbeat" 2>/dev/null || true
 	heartbeat=
 }
