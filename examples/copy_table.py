@@ -13,10 +13,12 @@ be on different pages. The table copy_state stores the position of each copy, in
 that stores a page. If the columns of the source change, the program stops. Then drop the copy, and
 the program creates and fills it again.
 
-This requires the extension uuid9562 in a schema of the source's search path, and the package psycopg
-(Debian: python3-psycopg).  The page doc/changes.md explains the functions.
+This requires the extension uuid9562 in a schema of the source's search path, the package psycopg
+(Debian: python3-psycopg), and psql.  The page doc/changes.md explains the functions.
 """
-import concurrent.futures
+import contextlib
+import os
+import subprocess
 import sys
 import time
 import uuid
@@ -44,7 +46,7 @@ DESCRIBE = """
     GROUP BY c.oid, relname, nspname"""
 
 # Rows are copied as text, which must not depend on the session, or change it behind a pooler.
-SETTINGS = "SELECT " + ", ".join("set_config('%s', '%s', true)" % setting for setting in [
+SETTINGS = "; ".join("SET LOCAL %s = '%s'" % setting for setting in [
     ("array_nulls", "on"), ("bytea_output", "hex"), ("datestyle", "ISO"), ("extra_float_digits", "1"),
     ("intervalstyle", "postgres"), ("lc_monetary", "C"), ("row_security", "off"), ("timezone", "UTC")])
 
@@ -59,15 +61,6 @@ CHANGES = """
                      WITH ORDINALITY AS c (change_type, data, change_position, n) OFFSET 0) AS c) AS c
     WHERE bytes <= %(bytes)s OR n = 1"""
 
-# The next rows of the table in the order of its key, up to PAGE_BYTES, as lines of CSV, and the last
-# key.  The text of a row is CSV if one omits its parentheses and does not double backslashes.
-ROWS = r"""
-    SELECT count(*), max(bytes), string_agg(line, chr(10)) || chr(10), ARRAY[{last}]
-    FROM (SELECT *, sum(octet_length(line)) OVER (ROWS UNBOUNDED PRECEDING) AS bytes
-          FROM (SELECT left(substr(replace((c.*)::text, '\\', '\'), 2), -1) AS line, {key}
-                FROM {table} AS c {after} ORDER BY {key} LIMIT %(rows)s) AS c) AS c
-    WHERE bytes <= %(bytes)s OR bytes = octet_length(line)"""
-
 
 class Stop(Exception):
     pass
@@ -78,8 +71,8 @@ def run(connection, statement, parameters=()):
 
 
 class Copy:
-    def __init__(self, source, target, table):
-        self.source, self.target, self.argument, self.rows = source, target, table, 100
+    def __init__(self, source, target, table, conninfo):
+        self.source, self.target, self.argument, self.conninfo, self.rows = source, target, table, conninfo, 100
         self.description = run(source, DESCRIBE, [table]).fetchone()
         if self.description is None:
             raise Stop(f'table "{table}" does not exist, or has no primary key')
@@ -101,33 +94,37 @@ class Copy:
         if state and not exists:
             run(source, "SELECT changes_forget(reader, source) FROM changes_readers WHERE reader = %s", [state[2]])
 
-    def fetch(self, query, **parameters):
-        """Return a page of the source, and choose the number of rows of the next one."""
+    def check_columns(self):
+        if run(self.source, DESCRIBE, [self.argument]).fetchone() != self.description:
+            raise self.changed
+
+    def fetch(self):
+        """Return a page of changes, and choose the number of rows of the next one."""
         with self.source.transaction():
             run(self.source, SETTINGS)
-            page = run(self.source, query, dict(parameters, rows=self.rows, bytes=PAGE_BYTES)).fetchone()
-            # the query has locked the table, so its columns cannot change now
-            if run(self.source, DESCRIBE, [self.argument]).fetchone() != self.description:
-                raise self.changed
+            page = run(self.source, CHANGES.format(table=self.table), {
+                "reader": self.reader, "position": self.position, "rows": self.rows, "bytes": PAGE_BYTES}).fetchone()
+            self.check_columns()  # they cannot change now, because the query has locked the table
         self.rows = max(page[0], 1) if (page[1] or 0) > PAGE_BYTES / 2 else min(2 * self.rows, PAGE_ROWS)
         return page
 
-    def rows_after(self, last):
-        key, types = ", ".join(self.key), dict(zip(self.columns, self.types))
-        after = f"WHERE ({key}) > (" + ", ".join(f"%(key{n})s::{types[column]}" for n, column in enumerate(self.key)) + ")"
-        query = ROWS.format(table=self.table, key=key, last=", ".join(f"(array_agg({column}::text))[count(*)]" for column in self.key), after=after if last else "")
-        return self.fetch(query, **{f"key{n}": value for n, value in enumerate(last or [])})
-
     def load(self, table):
-        """Load all rows of the source into a table, and read the next page meanwhile."""
+        """Load all rows of the source into a table.  psql reads them, because it is faster than Python."""
         run(self.target, SETTINGS)
-        with concurrent.futures.ThreadPoolExecutor(1) as thread:
-            count, _, lines, last = self.rows_after(None)
-            while count > 0:
-                following = thread.submit(self.rows_after, last)
-                with self.target.cursor().copy(f"COPY {table} FROM STDIN (FORMAT csv)".replace("%%", "%")) as copy:
-                    copy.write(lines)
-                count, _, lines, last = following.result()
+        columns = ", ".join(self.columns)
+        psql = subprocess.Popen(["psql", "-Xqw", "-v", "ON_ERROR_STOP=1", "-d", self.conninfo], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                env=dict(os.environ, PGCLIENTENCODING="utf8", PGCONNECT_TIMEOUT="5", PGTARGETSESSIONATTRS="read-write"))
+        with psql, self.target.cursor().copy(f"COPY {table} ({columns}) FROM STDIN".replace("%%", "%")) as copy:
+            with contextlib.suppress(BrokenPipeError):  # if psql could not connect
+                psql.stdin.write(f"BEGIN; {SETTINGS}; COPY (SELECT {columns} FROM {self.table}) TO STDOUT;".replace("%%", "%").encode())
+                psql.stdin.close()
+            while rows := psql.stdout.read(1_000_000):
+                copy.write(rows)
+        if psql.returncode == 2:
+            raise psycopg.OperationalError("psql has lost the connection to the source")
+        elif psql.returncode:
+            raise Stop("psql could not read the source")
+        self.check_columns()
 
     def same_key(self, other):
         return " AND ".join(f"c.{column} = {other}.{column}" for column in self.key)
@@ -153,7 +150,7 @@ class Copy:
 
     def read(self):
         """Copy the next page, and return the number of changes."""
-        count, _, is_reset, position, deleted, others = self.fetch(CHANGES.format(table=self.table), reader=self.reader, position=self.position)
+        count, _, is_reset, position, deleted, others = self.fetch()
         if count == 0:
             return 0
         with self.target.transaction():
@@ -178,7 +175,7 @@ def main(source, table, target, option=None):
             settings = {"autocommit": True, "connect_timeout": 5, "prepare_threshold": None, "client_encoding": "utf8"}
             with psycopg.connect(source, target_session_attrs="read-write", **settings) as s, psycopg.connect(target, **settings) as t:
                 s.isolation_level = t.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
-                copy = Copy(s, t, table)
+                copy = Copy(s, t, table, source)
                 while (count := copy.read()) or not option:
                     time.sleep(0 if count else 0.2)
                 if option == "--check":
@@ -195,5 +192,5 @@ if __name__ == "__main__":
         sys.exit("usage: copy_table.py SOURCE TABLE TARGET [--once | --check]")
     try:
         main(*sys.argv[1:])
-    except (Stop, KeyboardInterrupt) as error:
+    except (Stop, FileNotFoundError, KeyboardInterrupt) as error:
         sys.exit(str(error))

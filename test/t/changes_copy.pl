@@ -105,12 +105,13 @@ equals($_, "values of table $_ do not depend on settings, and equal keys can hav
 
 sql('CREATE TABLE large (id int PRIMARY KEY, t text)', q{INSERT INTO large SELECT n, repeat('x', n % 20 * 100) FROM generate_series(1, 1500) AS n});
 track('large');
+is(run_copy('large', '--once'), '', 'a table with long rows is copied');
 my $pages = q{
 copy_table.PAGE_BYTES = 5000
 largest, pages, fetch = 0, 0, copy_table.Copy.fetch
-def measured(self, *arguments, **parameters):
+def measured(self):
     global largest, pages
-    page = fetch(self, *arguments, **parameters)
+    page = fetch(self)
     if page[0] > 1:
         largest = max(largest, sum(len(value) for value in page if isinstance(value, str) and not value.startswith("changes1.")))
     pages += page[0] > 0
@@ -120,11 +121,28 @@ copy_table.main(sys.argv[2], "large", sys.argv[3], "--once")
 # the texts of changed rows are in an array, which doubles some characters
 print(pages > 100, largest < 8000)
 };
-is(run_python($pages), 'True True', 'pages of a new copy have a limit in bytes');
-equals('large', 'pages of a new copy contain all rows');
 sql('UPDATE large SET t = t || 1', 'DELETE FROM large WHERE id % 3 = 0');
 is(run_python($pages), 'True True', 'pages of changes have a limit in bytes');
 equals('large', 'pages of changes contain all changes');
+
+# --- psql fails -------------------------------------------------------------------
+
+my $failure = q{
+popen, count = copy_table.subprocess.Popen, 0
+def failing(*arguments, **options):
+    global count
+    process, count = popen(*arguments, **options), count + 1
+    if count == 1:
+        process.stdin.write(b"STATEMENT;\n")
+    return process
+copy_table.subprocess.Popen = failing
+copy_table.main(sys.argv[2], "large", sys.argv[3], "--once")
+};
+copies('DROP TABLE large');
+like(run_python($failure =~ s/STATEMENT/SELECT 1 \/ 0/r), qr/division by zero.*\bStop: psql could not read the source\z/s, 'an error of psql ends the program');
+is(copies(q{SELECT to_regclass('large') IS NULL}), 't', 'a table that psql could not read is not copied');
+like(run_python($failure =~ s/STATEMENT/SELECT pg_terminate_backend(pg_backend_pid())/r), qr/psql has lost the connection to the source\z/, 'the program goes on if psql loses its connection');
+equals('large', 'a copy that was interrupted is complete');
 
 # --- the position is from before the rows -----------------------------------------
 
