@@ -42,9 +42,9 @@ typedef struct UuidClockUnit
 	uint64_t	per_sec;		/* ticks in a second */
 	uint32_t	numerator;
 	uint32_t	denominator;
-	uint64_t	reading_ticks;
-	int64_t		reading_micros;
-	int64_t		epoch_sec;		/* seconds from the epoch to 1970-01-01 */
+	uint64_t	reading_ticks;	/* ticks in a reading */
+	int64_t		reading_micros; /* microseconds in a reading */
+	int64_t		sec_before_1970;	/* seconds from the epoch to 1970-01-01 */
 } UuidClockUnit;
 
 /* This table is in the header so that the compiler can use its values as constants. */
@@ -55,15 +55,15 @@ static const UuidClockUnit uuid_clock_units[] = {
 };
 
 /*
- * Convert seconds since 1970-01-01 and nanoseconds, 0 to 999999999, to a time field.
- * Return false if the field cannot hold the time.  The field of v8 accepts every time from
- * 1970 on, because it contains only the least significant 60 bits (6.1, truncating).
+ * Convert seconds since 1970-01-01 and nanoseconds to a time field.  Return false if the field
+ * cannot hold the time.  The field of v8 accepts every time from 1970 on, because it contains only
+ * the least significant 60 bits (6.1, truncating).
  */
 static inline bool
 uuid_clock_ticks(UuidClock clock, int64_t sec, uint32_t nsec, uint64_t *ticks)
 {
 	const UuidClockUnit *unit = &uuid_clock_units[clock];
-	uint64_t	since_epoch = (uint64_t) sec + (uint64_t) unit->epoch_sec;
+	uint64_t	since_epoch = (uint64_t) sec + (uint64_t) unit->sec_before_1970;
 	uint64_t	max_sec = clock == UUID_CLOCK_V8 ? INT64_MAX : UUID_TIME_MAX / unit->per_sec;
 
 	UUID_ASSERT(nsec < 1000000000);
@@ -74,6 +74,7 @@ uuid_clock_ticks(UuidClock clock, int64_t sec, uint32_t nsec, uint64_t *ticks)
 	*ticks = since_epoch * unit->per_sec + (uint64_t) nsec * unit->numerator / unit->denominator;
 	if (clock == UUID_CLOCK_V8)
 		*ticks &= UUID_TIME_MAX;
+	/* the field can end within the second max_sec */
 	return *ticks <= UUID_TIME_MAX;
 }
 
@@ -106,15 +107,14 @@ uuid_clock_unix_micros(UuidClock clock, uint64_t ticks)
 	const UuidClockUnit *unit = &uuid_clock_units[clock];
 
 	return (int64_t) (ticks / unit->reading_ticks) * unit->reading_micros -
-		unit->epoch_sec * UUID_CLOCK_US_PER_SEC;
+		unit->sec_before_1970 * UUID_CLOCK_US_PER_SEC;
 }
 
 /*
- * Convert a v7 time field, whose low 12 bits are a fraction of a millisecond (6.2,
- * method 3), to microseconds since 1970-01-01.  The result is the last whole
- * microsecond that begins before the end of the tick.  A tick is shorter than a
- * microsecond, so no two microseconds have the same tick, and this function exactly
- * reverses uuid_clock_micros_ticks().
+ * Convert a v7 time field, whose low 12 bits are a fraction of a millisecond (6.2, method 3), to
+ * microseconds since 1970-01-01.  The result is the last whole microsecond that begins before the
+ * end of the tick.  A tick is shorter than a microsecond, so no two microseconds have the same
+ * tick, and this function exactly reverses uuid_clock_micros_ticks().
  */
 static inline int64_t
 uuid_clock_v7_unix_micros(uint64_t ticks)
@@ -139,65 +139,65 @@ uuid_clock_v7_shift(uint64_t ticks, int64_t micros, bool whole_ms, uint64_t *shi
 {
 	int64_t		ms = micros / UUID_CLOCK_US_PER_MS;
 	int64_t		rest = micros % UUID_CLOCK_US_PER_MS;
-	int64_t		moved;
+	int64_t		result;
 
 	if (rest < 0)
 	{
 		ms--;
 		rest += UUID_CLOCK_US_PER_MS;
 	}
+	/* exclude results that cannot fit, so that the sum below does not overflow */
 	if (ms > (int64_t) (UUID_TIME_MAX / UUID_CLOCK_V7_PER_MS) ||
 		ms < -(int64_t) (UUID_TIME_MAX / UUID_CLOCK_V7_PER_MS) - 1)
 		return false;
-
-	moved = (int64_t) ticks + ms * UUID_CLOCK_V7_PER_MS;
+	result = (int64_t) ticks + ms * UUID_CLOCK_V7_PER_MS;
 	if (!whole_ms)
-		moved += rest * UUID_CLOCK_V7_PER_MS / UUID_CLOCK_US_PER_MS;
-	if (moved < 0 || (uint64_t) moved > UUID_TIME_MAX)
+		result += rest * UUID_CLOCK_V7_PER_MS / UUID_CLOCK_US_PER_MS;
+	if (result < 0 || (uint64_t) result > UUID_TIME_MAX)
 		return false;
-	*shifted = (uint64_t) moved;
+	*shifted = (uint64_t) result;
 	return true;
 }
 
 /*
- * Find the smallest and the greatest value of a v6 or v7 time field in a period.  A
- * value is in the period if uuid_clock_unix_micros() converts it to a time from first
- * to last, both inclusive.  The period may extend beyond the times that the field can
- * hold.  Return false if no value is in the period.
+ * Find the smallest and the greatest value of a v6 or v7 time field in a period.  A value is in the
+ * period if uuid_clock_unix_micros() converts it to a time from first to last, both inclusive.  The
+ * bounds are microseconds since 1970-01-01, and can be times that the field cannot hold.  Return
+ * false if no value is in the period.
  */
 static inline bool
 uuid_clock_span(UuidClock clock, int64_t first, int64_t last,
 				uint64_t *smallest, uint64_t *greatest)
 {
-	const uint64_t micros = (uint64_t) uuid_clock_units[clock].reading_micros;
-	const uint64_t ticks = uuid_clock_units[clock].reading_ticks;
-	const int64_t epoch = -uuid_clock_units[clock].epoch_sec * UUID_CLOCK_US_PER_SEC;
-	const uint64_t end = UUID_TIME_MAX / ticks;
-	uint64_t	first_reading = 0;	/* counted from the epoch */
+	const UuidClockUnit *unit = &uuid_clock_units[clock];
+	const uint64_t reading_micros = (uint64_t) unit->reading_micros;
+	const uint64_t max_reading = UUID_TIME_MAX / unit->reading_ticks;
+	const int64_t epoch_micros = -unit->sec_before_1970 * UUID_CLOCK_US_PER_SEC;
+	uint64_t	first_reading = 0;	/* readings are numbered from the epoch */
 	uint64_t	last_reading;
 
-	UUID_ASSERT(clock != UUID_CLOCK_V8);
-	if (last < epoch)
+	UUID_ASSERT(clock != UUID_CLOCK_V8);	/* its field wraps around */
+	if (last < epoch_micros)
 		return false;
-	/* subtract as uint64_t, since the difference can exceed INT64_MAX */
-	if (first > epoch)
-		first_reading = ((uint64_t) first - (uint64_t) epoch - 1) / micros + 1;
-	last_reading = ((uint64_t) last - (uint64_t) epoch) / micros;
-	if (last_reading > end)
-		last_reading = end;
+	/* subtract as uint64_t, since the difference can exceed INT64_MAX; round first up */
+	if (first > epoch_micros)
+		first_reading = ((uint64_t) first - (uint64_t) epoch_micros - 1) / reading_micros + 1;
+	last_reading = ((uint64_t) last - (uint64_t) epoch_micros) / reading_micros;
+	if (last_reading > max_reading)
+		last_reading = max_reading;
 	if (first_reading > last_reading)
 		return false;
 
-	*smallest = first_reading * ticks;
-	*greatest = last_reading * ticks + (ticks - 1);
+	*smallest = first_reading * unit->reading_ticks;
+	*greatest = last_reading * unit->reading_ticks + (unit->reading_ticks - 1);
 	if (*greatest > UUID_TIME_MAX)
 		*greatest = UUID_TIME_MAX;
 	return true;
 }
 
 /*
- * Add seconds to a v7 time field.  If it cannot hold the result, return UUID_TIME_MAX + 1, which is
- * later than every time field.
+ * Add seconds to a v7 time field.  If the field cannot hold the result, return UUID_TIME_MAX + 1,
+ * which is later than every time field.
  */
 static inline uint64_t
 uuid_clock_v7_later(uint64_t ticks, uint32_t seconds)

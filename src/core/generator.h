@@ -38,9 +38,8 @@
 typedef enum UuidMethod
 {
 	/*
-	 * Method 3 of RFC 9562, 6.2, with a counter of 4 bits after the fraction.
-	 * The counter starts at a random number from 0 to 7.  The other 58 bits
-	 * of the tail are random in every value.
+	 * Method 3 of RFC 9562, 6.2, with a counter of 4 bits after the fraction.  The counter starts
+	 * at a random number from 0 to 7.  The other 58 bits of the tail are random in every value.
 	 */
 	UUID_METHOD_FRACTION,
 
@@ -116,25 +115,26 @@ uuid_payload_ordinal(UuidPayload payload)
 }
 
 /*
- * Generate the next payload by method 1.  The ordinal consists of the milliseconds and the counter
- * of 16 bits.
+ * Generate the next payload by method 1.  In this method, the ordinal consists of the milliseconds
+ * and the counter of 16 bits.
  */
 static inline UuidNext
 uuid_generator_next_counter(UuidPayload *previous, uint64_t now, UuidRandom random)
 {
 	uint64_t	ordinal = uuid_payload_ordinal(*previous);
-	uint64_t	clock = now >> UUID_SUBTIME_BITS << UUID_LONG_COUNTER_BITS;
+	uint64_t	clock_ordinal = now >> UUID_SUBTIME_BITS << UUID_LONG_COUNTER_BITS;
 	UuidNext	outcome = UUID_NEXT_STEPPED;
 
-	if (clock > ordinal)
+	if (clock_ordinal > ordinal)
 	{
-		ordinal = clock;
+		ordinal = clock_ordinal;
 		outcome = UUID_NEXT_LATER;
 	}
 	else if (ordinal == UINT64_MAX)
 		return UUID_NEXT_EXHAUSTED;
 	else if ((++ordinal & UUID_LONG_COUNTER_MAX) == 0)
-		outcome = UUID_NEXT_AHEAD;
+		outcome = UUID_NEXT_AHEAD;	/* the counter was full, and carried into the milliseconds */
+	/* in a new millisecond the counter is zero so far */
 	if (outcome != UUID_NEXT_STEPPED)
 		ordinal |= random.seed & UUID_LONG_SEED_MAX;
 
@@ -145,7 +145,8 @@ uuid_generator_next_counter(UuidPayload *previous, uint64_t now, UuidRandom rand
 }
 
 /*
- * Replace the previous payload by the next payload, which is greater.
+ * Replace the previous payload by the next payload, which is greater.  If no greater payload
+ * exists, keep the previous one.
  *
  * "now" is a time field, normally that of the clock.  Methods other than UUID_METHOD_FRACTION are
  * for v7 only.  A zeroed payload is the state of a new generator.  With UUID_METHOD_FRACTION, the

@@ -42,15 +42,15 @@ uuid_key_lines_begin(UuidKeyLines *lines, char *bytes, size_t length)
 		return "The file is empty.";
 	if (bytes[length - 1] != '\n')
 		return "The file does not end with a newline.";
-	/* the mark would become part of a name, whose key would not be found */
-	if (strncmp(bytes, "\xef\xbb\xbf", 3) == 0)
+	/* the mark would become part of the first name of a database */
+	if (length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
 		return "The file begins with a byte order mark.";
 	return NULL;
 }
 
 #define UUID_KEY_DIGITS	"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 
-/* Split "database key_name = digits" in place.  Then line is the name of the database. */
+/* Split "database key_name = digits" in place.  Then line names the database, and *name the key. */
 static inline bool
 uuid_key_line_split(char *line, char **name, uint8_t *key)
 {

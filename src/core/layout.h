@@ -96,7 +96,7 @@ static const UuidNodeBits uuid_no_node = {0, 0};
 static const UuidNodeBits uuid_random_node = {UUID_NODE_MULTICAST, UUID_NODE_MULTICAST};
 
 /*
- * Convert between the byte order of the machine and network byte order (4).  Use
+ * Convert between the byte order of the machine and network byte order (RFC 9562, 4).  Use
  * intrinsics, since compilers generate slower code for shifts of single bytes.
  */
 static inline uint64_t
@@ -168,7 +168,7 @@ uuid_layout_spread_time(int version, uint64_t time)
 	return (time & ~UUID_SUBTIME_MAX) << 4 | (time & UUID_SUBTIME_MAX);
 }
 
-/* Extract the 60-bit time from bytes 0-7, ignoring the version bits. */
+/* Reverse uuid_layout_spread_time(), ignoring the version bits. */
 static inline uint64_t
 uuid_layout_gather_time(int version, uint64_t word)
 {
@@ -177,10 +177,7 @@ uuid_layout_gather_time(int version, uint64_t word)
 	return (word >> 4 & ~UUID_SUBTIME_MAX) | (word & UUID_SUBTIME_MAX);
 }
 
-/*
- * Write the UUID with a version (1 to 8) and a payload.  payload.time is at most
- * UUID_TIME_MAX, and payload.tail at most UUID_TAIL_MAX.
- */
+/* Write the UUID with the given version and payload, and with the variant of RFC 9562. */
 static inline void
 uuid_layout_pack(uint8_t *bytes, int version, UuidPayload payload)
 {
@@ -248,6 +245,7 @@ uuid_layout_node_id(UuidPayload payload)
 	return (uint32_t) (payload.tail >> UUID_NODE_ID_SHIFT & UUID_NODE_ID_MAX);
 }
 
+/* Replace the bits of a tail that contain the node or node ID. */
 static inline UuidPayload
 uuid_layout_with_node(UuidPayload payload, UuidNodeBits node)
 {

@@ -108,14 +108,15 @@ uuid_branches_lower(UuidBranches *all, uint64_t start)
 	 UUID_SEALED_WORD_DIGITS * (words) + UUID_SEALED_SUM_DIGITS)
 #define UUID_SEALED_TEXT_MAX	UUID_SEALED_LENGTH(UUID_SEALED_NAME_MAX, UUID_SEALED_WORDS_MAX)
 
+/* The content of the text of a position or replay target */
 typedef struct UuidSealed
 {
-	uint32_t	database;
-	int			count;
+	uint32_t	database;		/* OID */
+	int			count;			/* number of words */
 	uint64_t	words[UUID_SEALED_WORDS_MAX];
 } UuidSealed;
 
-/* Return the FNV-1a checksum of characters. */
+/* Return the FNV-1a checksum of a string. */
 static inline uint32_t
 uuid_sealed_checksum(const char *string, size_t length)
 {
@@ -150,12 +151,13 @@ uuid_sealed_read_number(const char *string, int digits)
 	return number;
 }
 
-/* Write the text, terminated by NUL, and return its length. */
+/* Write the text and a NUL to UUID_SEALED_TEXT_MAX + 1 bytes.  Return the length of the text. */
 static inline size_t
 uuid_sealed_write(const char *name, const UuidSealed *sealed, char *string)
 {
 	char	   *end = string + strlen(name);
 
+	UUID_ASSERT(strlen(name) <= UUID_SEALED_NAME_MAX && sealed->count <= UUID_SEALED_WORDS_MAX);
 	memcpy(string, name, end - string);
 	*end++ = ':';
 	end = uuid_sealed_write_number(end, UUID_SEALED_FORMAT, UUID_SEALED_FORMAT_DIGITS);
@@ -172,7 +174,7 @@ uuid_sealed_write(const char *name, const UuidSealed *sealed, char *string)
  * Read a text that uuid_sealed_write() wrote with the given name.  Return false for any other text.
  *
  * First read the numbers at their places without checking them.  Then write the text again from
- * these numbers.  If any character was wrong, the two texts differ.
+ * these numbers.  If any character or the length was wrong, the two texts differ.
  */
 static inline bool
 uuid_sealed_read(const char *name, const char *string, size_t length, UuidSealed *sealed)
@@ -210,16 +212,16 @@ uuid_sealed_read(const char *name, const char *string, size_t length, UuidSealed
 static inline void
 uuid_position_advance(UuidSealed *position, uint64_t branch, const uint8_t *id)
 {
-	int			i = 0;			/* word at which the branch's entry begins */
+	int			entry = 0;		/* word at which the entry of the branch begins */
 
-	while (i < position->count && position->words[i] != branch)
-		i += UUID_POSITION_WORDS;
-	if (i == UUID_SEALED_WORDS_MAX)
-		i -= UUID_POSITION_WORDS;
-	else if (i == position->count)
+	while (entry < position->count && position->words[entry] != branch)
+		entry += UUID_POSITION_WORDS;
+	if (entry == UUID_SEALED_WORDS_MAX) /* not found, and no room */
+		entry -= UUID_POSITION_WORDS;
+	else if (entry == position->count)	/* not found */
 		position->count += UUID_POSITION_WORDS;
-	/* move the entries before it to make room at the front */
-	memmove(&position->words[UUID_POSITION_WORDS], position->words, i * sizeof(uint64_t));
+	/* move the entries before this entry, to make room at the front */
+	memmove(&position->words[UUID_POSITION_WORDS], position->words, entry * sizeof(uint64_t));
 	position->words[0] = branch;
 	position->words[1] = uuid_layout_load64(id);
 	position->words[2] = uuid_layout_load64(id + 8);
@@ -239,7 +241,7 @@ uuid_position_after(const UuidSealed *position, UuidBranches *known, uint8_t *af
 	{
 		const UuidBranch *branch = uuid_branches_find(known, position->words[i]);
 		uint8_t		id[UUID_BYTES];
-		uint8_t		floor[UUID_BYTES];
+		uint8_t		before_floor[UUID_BYTES];
 
 		if (branch == NULL)
 			continue;
@@ -247,9 +249,9 @@ uuid_position_after(const UuidSealed *position, UuidBranches *known, uint8_t *af
 		uuid_layout_store64(id + 8, position->words[i + 2]);
 		if (branch->floor != UUID_NO_TIME)
 		{
-			uuid_layout_pack(floor, UUID_V7->version, uuid_payload_before(branch->floor));
-			if (memcmp(floor, id, UUID_BYTES) < 0)
-				memcpy(id, floor, UUID_BYTES);
+			uuid_layout_pack(before_floor, UUID_V7->version, uuid_payload_before(branch->floor));
+			if (memcmp(before_floor, id, UUID_BYTES) < 0)
+				memcpy(id, before_floor, UUID_BYTES);
 		}
 		if (!found || memcmp(id, after, UUID_BYTES) > 0)
 			memcpy(after, id, UUID_BYTES);

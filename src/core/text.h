@@ -24,7 +24,7 @@ typedef struct UuidTextForm
 	const char *name;
 	const char *alphabet;		/* the digits that are written */
 	const uint8_t *values;		/* value of each byte plus 1; 0 if no digit */
-	uint8_t		length;			/* of the text that is written */
+	uint8_t		length;			/* of the text that is written, in characters */
 	uint8_t		base;
 	uint8_t		bits;			/* bits of a digit, or 0 in base 58 and 62 */
 	uint8_t		zeros_before;	/* additional bits before the UUID */
@@ -119,7 +119,7 @@ static const UuidTextForm uuid_text_forms[] = {
 		.expected = "A UUID in base64url consists of 22 digits, ASCII letters, \"-\", or \"_\", "
 		"the last of which is \"A\", \"Q\", \"g\", or \"w\"."
 	},
-	/* the suffix of a TypeID; uuid_typeid_read() also reads a prefix */
+	/* the suffix of a TypeID; must stay last, because uuid_typeid_suffix is the last form */
 	{
 		.name = "typeid",.alphabet = "0123456789abcdefghjkmnpqrstvwxyz",
 		.values = uuid_values_typeid,
@@ -145,7 +145,7 @@ uuid_text_form_find(const char *name, size_t length)
 {
 	for (size_t i = 0; i < UUID_TEXT_FORMS; i++)
 	{
-		const char *known = uuid_text_forms[i].name;
+		const char *known = uuid_text_forms[i].name;	/* in lower case */
 		size_t		j = 0;
 
 		while (j < length && known[j] != '\0' && uuid_text_lower(name[j]) == known[j])
@@ -162,7 +162,7 @@ uuid_text_form_write_bits(const UuidTextForm *form, const uint8_t *bytes, char *
 {
 	uint64_t	high = uuid_layout_load64(bytes);
 	uint64_t	low = uuid_layout_load64(bytes + 8);
-	int			bits = form->bits - form->zeros_before; /* of the first digit */
+	int			bits = form->bits - form->zeros_before; /* of the first digit, without the zeros */
 
 	for (int i = 0; i < form->length; i++)
 	{
@@ -173,7 +173,7 @@ uuid_text_form_write_bits(const UuidTextForm *form, const uint8_t *bytes, char *
 		}
 		string[i] = form->alphabet[high >> (64 - bits)];
 		high = high << bits | low >> (64 - bits);
-		low <<= bits;
+		low <<= bits;			/* the bits after the UUID are zero */
 		bits = form->bits;
 	}
 }
@@ -194,24 +194,25 @@ uuid_text_divide(uint64_t *words, uint32_t divisor)
 }
 
 /*
- * Multiply such a number by a factor below 2^32, and add digits below 2^32.  In the loop, digits
- * becomes the carry.  Return the part of the result above 128 bits.
+ * Multiply such a number of four 32-bit words by a factor, in place, and add the given carry.
+ * Return the part of the result above 128 bits.
  */
 static inline uint64_t
-uuid_text_multiply_add(uint64_t *words, uint64_t factor, uint64_t digits)
+uuid_text_multiply_add(uint64_t *words, uint64_t factor, uint64_t carry)
 {
-	for (int i = 3; i >= 0; i--, digits >>= 32)
+	UUID_ASSERT(factor <= UINT32_MAX && carry <= UINT32_MAX);	/* so the sum fits into 64 bits */
+	for (int i = 3; i >= 0; i--, carry >>= 32)
 	{
-		digits += words[i] * factor;
-		words[i] = digits & UINT32_MAX;
+		carry += words[i] * factor;
+		words[i] = carry & UINT32_MAX;
 	}
-	return digits;
+	return carry;
 }
 
 /* Five digits of a number are computed at a time, since 62^5 fits into 32 bits. */
 #define UUID_FIVE_DIGITS(base) ((uint32_t) (base) * (base) * (base) * (base) * (base))
 
-/* Write a UUID in base 58 or 62.  base is form->base, but as a constant for the compiler. */
+/* Write a UUID in base 58 or 62.  base is form->base as a constant, which avoids slow divisions. */
 static inline void
 uuid_text_form_write_number(const UuidTextForm *form, uint32_t base, const uint8_t *bytes,
 							char *string)
@@ -219,13 +220,14 @@ uuid_text_form_write_number(const UuidTextForm *form, uint32_t base, const uint8
 	uint64_t	high = uuid_layout_load64(bytes);
 	uint64_t	low = uuid_layout_load64(bytes + 8);
 	uint64_t	words[] = {high >> 32, high & UINT32_MAX, low >> 32, low & UINT32_MAX};
-	uint32_t	digits = 0;
+	uint32_t	five = 0;
 
-	for (int i = 0; i < form->length; i++, digits /= base)
+	UUID_ASSERT(base == form->base);
+	for (int i = 0; i < form->length; i++, five /= base)
 	{
 		if (i % 5 == 0)
-			digits = uuid_text_divide(words, UUID_FIVE_DIGITS(base));
-		string[form->length - 1 - i] = form->alphabet[digits % base];
+			five = uuid_text_divide(words, UUID_FIVE_DIGITS(base));
+		string[form->length - 1 - i] = form->alphabet[five % base];
 	}
 }
 
@@ -233,7 +235,6 @@ uuid_text_form_write_number(const UuidTextForm *form, uint32_t base, const uint8
 static inline void
 uuid_text_form_write(const UuidTextForm *form, const uint8_t *bytes, char *string)
 {
-	/* with a constant base, the compiler avoids slow divisions */
 	if (form->base == 58)
 		uuid_text_form_write_number(form, 58, bytes, string);
 	else if (form->base == 62)
@@ -244,16 +245,17 @@ uuid_text_form_write(const UuidTextForm *form, const uint8_t *bytes, char *strin
 
 /*
  * Convert a text to 16 bytes.  Return false if the text is not valid.  In base58, base58flickr and
- * base62, leading zeros can be missing.  The text of every form is read as a number.  To save
- * multiplications, the loop collects several digits in 32 bits.  It then multiplies the number by
- * "power", which is the base raised to the number of these digits, and adds them.  The last digit
- * has a smaller base if zeros follow the UUID.
+ * base62, leading zeros can be missing.
+ *
+ * Read the text of every form as a number of 128 bits.  To save multiplications of this number,
+ * collect a group of several digits in 32 bits.  Then multiply the number by "power", which is the
+ * base raised to the number of digits in the group, and add the group.
  */
 static inline bool
 uuid_text_form_read(const UuidTextForm *form, const char *string, size_t length, uint8_t *bytes)
 {
-	uint64_t	words[4] = {0};
-	uint64_t	digits = 0;
+	uint64_t	words[4] = {0}; /* the number without the current group */
+	uint64_t	group = 0;
 	uint64_t	power = 1;
 
 	if (length == (size_t) form->length + form->padding)
@@ -265,8 +267,10 @@ uuid_text_form_read(const UuidTextForm *form, const char *string, size_t length,
 		return false;
 	for (size_t i = 0; i < length; i++)
 	{
+		/* the last digit ends with the zeros after the UUID, and so has a smaller base */
 		int			zeros = i == length - 1 ? form->zeros_after : 0;
-		uint64_t	value = form->values[(uint8_t) string[i]];
+		uint32_t	base = (uint32_t) form->base >> zeros;
+		uint32_t	digit = form->values[(uint8_t) string[i]] - 1U; /* UINT32_MAX if no digit */
 
 		if (form->frame != NULL && form->frame[i] != 'x')
 		{
@@ -274,17 +278,17 @@ uuid_text_form_read(const UuidTextForm *form, const char *string, size_t length,
 				return false;
 			continue;
 		}
-		if (value == 0 || value > form->base || (value - 1) % (1U << zeros) != 0)
+		if (digit >= form->base || digit % (1U << zeros) != 0)
 			return false;
-		digits = digits * (form->base >> zeros) + ((value - 1) >> zeros);
-		power *= form->base >> zeros;
-		/* wait for the next digit if power then still fits into 32 bits */
+		group = group * base + (digit >> zeros);
+		power *= base;
+		/* wait for the next digit if power then still fits into 32 bits: 64 is the greatest base */
 		if (power <= UINT32_MAX / 64 && i < length - 1)
 			continue;
-		/* above 128 bits if the zeros before the UUID are not zero */
-		if (uuid_text_multiply_add(words, power, digits) != 0)
+		/* the number exceeds 128 bits, for example if the zeros before the UUID are not zero */
+		if (uuid_text_multiply_add(words, power, group) != 0)
 			return false;
-		digits = 0;
+		group = 0;
 		power = 1;
 	}
 	uuid_layout_store64(bytes, words[0] << 32 | words[1]);
@@ -314,25 +318,27 @@ uuid_typeid_prefix_is_valid(const char *prefix, size_t length)
 static inline bool
 uuid_typeid_read(const char *string, size_t length, size_t *prefix_length, uint8_t *bytes)
 {
+	size_t		before;			/* length of the prefix and "_" */
+
 	if (length < UUID_TYPEID_SUFFIX_LENGTH)
 		return false;
-	length -= UUID_TYPEID_SUFFIX_LENGTH;
-	if (length == 1 || (length > 1 && string[length - 1] != '_'))
+	before = length - UUID_TYPEID_SUFFIX_LENGTH;
+	if (before == 1 || (before > 1 && string[before - 1] != '_'))
 		return false;
-	*prefix_length = length > 0 ? length - 1 : 0;
+	*prefix_length = before > 0 ? before - 1 : 0;
 	return uuid_typeid_prefix_is_valid(string, *prefix_length) &&
-		uuid_text_form_read(uuid_typeid_suffix, string + length, UUID_TYPEID_SUFFIX_LENGTH, bytes);
+		uuid_text_form_read(uuid_typeid_suffix, string + before, UUID_TYPEID_SUFFIX_LENGTH, bytes);
 }
 
 /*
  * Read the bytes of a string that matches a frame.  In the frame, each x stands for a hexadecimal
  * digit, and every other character stands for itself.  Two digits are a byte.  If the string does
- * not match, return false.  Some bytes may then already have been written.
+ * not match, return false; some bytes may already have been written.
  */
 static inline bool
 uuid_hex_read(const char *frame, const char *string, uint8_t *bytes)
 {
-	bool		high = true;
+	bool		high = true;	/* the next digit is the first one of a byte */
 
 	for (; *frame != '\0'; frame++, string++)
 	{
@@ -344,7 +350,7 @@ uuid_hex_read(const char *frame, const char *string, uint8_t *bytes)
 				return false;
 			continue;
 		}
-		if (digit > 15)
+		if (digit > 15)			/* or not a digit at all */
 			return false;
 		if (high)
 			*bytes = (uint8_t) (digit << 4);

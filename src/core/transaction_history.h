@@ -46,7 +46,7 @@ typedef struct UuidHistory
 	UuidHistoryEntry levels[UUID_HISTORY_LEVELS][UUID_HISTORY_ON_LEVEL];
 } UuidHistory;
 
-/* Merge the entries of a level. */
+/* Merge the two entries of a level.  The result keeps the ID of the newer one, level[1]. */
 static inline UuidHistoryEntry
 uuid_history_merge(const UuidHistoryEntry *level)
 {

@@ -1,7 +1,6 @@
 /*
  * generate.c
- *		Generation of UUIDs: for the current time, at random, for a given timestamp,
- *		and from given bytes.
+ *		Generation of UUIDs for the current time or a timestamp, at random, and from bytes.
  *
  * Each payload for the current time is greater than the previous such payload of its kind
  * in this session (RFC 9562, 6.2).  A rollback does not rewind a generator.
@@ -42,6 +41,7 @@ next_payload(const UuidKind *kind, UuidMethod method)
 	return payload;
 }
 
+/* Return the bits of a node ID that is an argument.  Raise an error if it is out of range. */
 static UuidNodeBits
 given_node_id(int32 node_id)
 {
@@ -52,8 +52,6 @@ given_node_id(int32 node_id)
 				 errdetail("Node IDs must be between 0 and %d.", (int) UUID_NODE_ID_MAX)));
 	return uuid_layout_node_id_bits(node_id);
 }
-
-/* --- for the current time, or at random ------------------------------------------ */
 
 /*
  * uuidv1() returns uuid
@@ -74,7 +72,7 @@ generated_uuid(FunctionCallInfo fcinfo, const UuidKind *kind, UuidNodeBits node)
 	const UuidMethod method =
 		kind->number == UUID_KIND_V7 ? (UuidMethod) uuid9562_v7_method : UUID_METHOD_FRACTION;
 
-	/* the bits above UUID_RANDOM_MAX determine the order */
+	/* a node must not replace bits above UUID_RANDOM_MAX, because these determine the order */
 	Assert((node.mask & ~UUID_RANDOM_MAX) == 0);
 	return uuid_datum(kind->version, uuid_layout_with_node(next_payload(kind, method), node));
 }
@@ -112,21 +110,19 @@ Datum
 uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 {
 	const UuidMethod method = uuid9562_v7_method;
+	const bool	whole_ms = method == UUID_METHOD_COUNTER;	/* the next 12 bits are a counter */
 	UuidPayload payload = next_payload(UUID_V7, method);
 	TimestampTz unshifted = unix_micros_to_timestamptz(uuid_clock_v7_unix_micros(payload.time));
 	TimestampTz shifted = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval,
 																  TimestampTzGetDatum(unshifted),
 																  PG_GETARG_DATUM(0)));
 
-	/* method counter: shift by whole ms, as the next 12 bits are a counter */
+	/* since PostgreSQL 17, an interval can be infinite */
 	if (TIMESTAMP_NOT_FINITE(shifted) ||
-		!uuid_clock_v7_shift(payload.time, shifted - unshifted, method == UUID_METHOD_COUNTER,
-							 &payload.time))
+		!uuid_clock_v7_shift(payload.time, shifted - unshifted, whole_ms, &payload.time))
 		uuid9562_timestamp_out_of_range(UUID_V7, shifted);
 	return uuid_datum(7, payload);
 }
-
-/* --- for a given timestamp --------------------------------------------------- */
 
 /*
  * uuidv6_at(timestamptz) returns uuid
@@ -181,12 +177,11 @@ uuid9562_uuidv7_from(PG_FUNCTION_ARGS)
 	high = uuid_layout_load64(number);
 	low = uuid_layout_load64(number + 8);
 	payload.time = uuid9562_timestamp_ticks(UUID_V7, PG_GETARG_TIMESTAMPTZ(0)) & ~UUID_SUBTIME_MAX;
+	/* the 12 bits after the milliseconds are those above the low 62 */
 	payload.time |= high << (64 - UUID_TAIL_BITS) | low >> UUID_TAIL_BITS;
 	payload.tail = low & UUID_TAIL_MAX;
 	return uuid_datum(7, payload);
 }
-
-/* --- from given bytes ------------------------------------------------------- */
 
 /*
  * uuidv8_custom(octets bytea) returns uuid

@@ -16,6 +16,7 @@ PG_FUNCTION_INFO_V1(uuid9562_uuid_inspect);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_is_v7);
 PG_FUNCTION_INFO_V1(uuid9562_uuidv7_ordinal);
 
+/* Return a field of a UUID, or set *isnull if the UUID does not have the field. */
 typedef Datum (*FieldFunction) (const pg_uuid_t *uuid, bool *isnull);
 
 /* Return the version.  It is NULL if the variant is not that of RFC 9562 (4.2). */
@@ -45,7 +46,7 @@ variant_of(const pg_uuid_t *uuid, bool *isnull)
 
 /*
  * Return the timestamp.  With micros, which only v7 supports, read the 12 bits after the
- * milliseconds as a fraction.
+ * milliseconds as a fraction of a millisecond, as method 3 (RFC 9562, 6.2) writes them.
  */
 static pg_attribute_always_inline Datum
 timestamp_of_kind(const pg_uuid_t *uuid, const UuidKind *kind, bool micros)
@@ -105,7 +106,7 @@ node_of(const pg_uuid_t *uuid, bool *isnull)
 	return MacaddrPGetDatum(node);
 }
 
-/* Return the 16 bits in which uuidv8_node() stores the node ID. */
+/* Return the 16 bits in which uuidv8_node() stores the node ID, or NULL if the version is not 8. */
 static Datum
 node_id_of(const pg_uuid_t *uuid, bool *isnull)
 {
@@ -143,10 +144,9 @@ uuid9562_uuid_is_v7(PG_FUNCTION_ARGS)
  * uuidv6_timestamp(uuid) returns timestamptz; the same for v7, v8 and v8_node
  * uuidv7_timestamp_micros(uuid) returns timestamptz
  *
- * Return the timestamp, or NULL if the UUID has another version (RFC 9562, 5.6 and 5.7).  Its
- * precision is a microsecond in v6 and v8, and a millisecond in v7 and in v8 with a node ID.
- * With micros, the precision of v7 is a microsecond too: the 12 bits after the milliseconds are
- * read as a fraction of a millisecond, as method 3 (RFC 9562, 6.2) writes them.
+ * Return the timestamp, or NULL if the UUID has another version (RFC 9562, 5.6 and 5.7).  The
+ * precision is a millisecond in v7 without micros and in v8 with a node ID, and otherwise a
+ * microsecond.
  *
  * The bits of a v8 UUID do not show its layout.  So uuidv8_timestamp() assumes the layout of
  * appendix B.1, and the functions for v8_node assume the layout of uuidv8_node().
@@ -198,8 +198,6 @@ uuid9562_uuidv7_ordinal(PG_FUNCTION_ARGS)
 /*
  * uuid_inspect(uuid) returns (variant text, version smallint,
  * timestamp timestamptz, clock_seq integer, node macaddr)
- *
- * Return the fields in one row.
  */
 Datum
 uuid9562_uuid_inspect(PG_FUNCTION_ARGS)

@@ -29,6 +29,7 @@ uuid9562_timestamp_ticks(const UuidKind *kind, TimestampTz timestamp)
 {
 	uint64_t	ticks;
 
+	Assert(kind->clock != UUID_CLOCK_V8);	/* its field would accept 'infinity' */
 	if (!uuid_clock_micros_ticks(kind->clock, timestamptz_to_unix_micros(timestamp), &ticks))
 		uuid9562_timestamp_out_of_range(kind, timestamp);
 	return ticks;
@@ -39,20 +40,19 @@ uuid9562_timestamp_ticks(const UuidKind *kind, TimestampTz timestamp)
  * uuidv7_ceil(timestamptz) returns uuid; the same for v6 and v8_node
  *
  * Return the smallest or the greatest UUID of the timestamp's microsecond in v6, or of its
- * millisecond in v7 and in v8 with a node ID.  Version 6 supports 1582-10-15 to 5236, and v7 and v8
- * support 1970-01-01 to 10889 (RFC 9562, 6.1).
+ * millisecond in v7 and in v8 with a node ID (RFC 9562, 6.1).
  */
 static pg_attribute_always_inline Datum
 floor_or_ceil(FunctionCallInfo fcinfo, const UuidKind *kind, bool floor)
 {
 	uint64		ticks = uuid9562_timestamp_ticks(kind, PG_GETARG_TIMESTAMPTZ(0));
-	int64		rounded = uuid_clock_unix_micros(kind->clock, ticks);
+	int64		reading = uuid_clock_unix_micros(kind->clock, ticks);
 	UuidPayload smallest = {0, 0};
 	UuidPayload greatest = {0, UUID_TAIL_MAX};
 	bool		found PG_USED_FOR_ASSERTS_ONLY;
 
-	/* these are all ticks of the microsecond or millisecond */
-	found = uuid_clock_span(kind->clock, rounded, rounded, &smallest.time, &greatest.time);
+	/* find all ticks of the microsecond or millisecond that begins at this reading */
+	found = uuid_clock_span(kind->clock, reading, reading, &smallest.time, &greatest.time);
 	Assert(found);
 	return uuid_datum(kind->version, floor ? smallest : greatest);
 }

@@ -26,6 +26,7 @@ PG_FUNCTION_INFO_V1(uuid9562_uuidv7_timestamp_from_text);
 #define BYTES(given)	VARDATA_ANY(given), VARSIZE_ANY_EXHDR(given)
 #define SHOWN(given)	pg_mbcliplen(BYTES(given), SHOWN_BYTES), VARDATA_ANY(given)
 
+/* Return the form that the second argument names. */
 static const UuidTextForm *
 get_form(FunctionCallInfo fcinfo)
 {
@@ -40,6 +41,7 @@ get_form(FunctionCallInfo fcinfo)
 	return form;
 }
 
+/* Return the second argument, and check that it is a valid prefix of a TypeID. */
 static text *
 get_prefix(FunctionCallInfo fcinfo)
 {
@@ -102,14 +104,14 @@ Datum
 uuid9562_uuid_to_typeid(PG_FUNCTION_ARGS)
 {
 	text	   *prefix = get_prefix(fcinfo);
-	int			length = VARSIZE_ANY_EXHDR(prefix);
-	int			before = length + (length > 0);
+	int			prefix_length = VARSIZE_ANY_EXHDR(prefix);
+	int			before = prefix_length > 0 ? prefix_length + 1 : 0; /* and "_" */
 	text	   *result = (text *) palloc(VARHDRSZ + before + UUID_TYPEID_SUFFIX_LENGTH);
 
 	SET_VARSIZE(result, VARHDRSZ + before + UUID_TYPEID_SUFFIX_LENGTH);
-	memcpy(VARDATA(result), VARDATA_ANY(prefix), length);
-	if (length > 0)
-		VARDATA(result)[length] = '_';
+	memcpy(VARDATA(result), VARDATA_ANY(prefix), prefix_length);
+	if (prefix_length > 0)
+		VARDATA(result)[prefix_length] = '_';
 	uuid_text_form_write(uuid_typeid_suffix, PG_GETARG_UUID_P(0)->data, VARDATA(result) + before);
 	PG_RETURN_TEXT_P(result);
 }

@@ -19,9 +19,9 @@ units_are_those_of_the_rfc(void)
 	const UuidClockUnit *v8 = &uuid_clock_units[UUID_CLOCK_V8];
 
 	/* 0x01b21dd213814000 in RFC 4122 */
-	assert(gregorian->epoch_sec == 12219292800 && gregorian->per_sec == 10000000);
-	assert(v7->epoch_sec == 0 && v7->per_sec == 4096 * 1000);
-	assert(v8->epoch_sec == 0 && v8->per_sec == 100000000);
+	assert(gregorian->sec_before_1970 == 12219292800 && gregorian->per_sec == 10000000);
+	assert(v7->sec_before_1970 == 0 && v7->per_sec == 4096 * 1000);
+	assert(v8->sec_before_1970 == 0 && v8->per_sec == 100000000);
 	assert(gregorian->reading_ticks == 10 && gregorian->reading_micros == 1);
 	assert(v7->reading_ticks == 4096 && v7->reading_micros == 1000);
 	assert(v8->reading_ticks == 100 && v8->reading_micros == 1);

@@ -27,7 +27,7 @@ my %edits = (
 		[ 'readings_are_rounded_down_to_microseconds_or_in_v7_to_milliseconds', '(int64_t) (ticks / unit->reading_ticks)' => '(int64_t) ((ticks + 1) / unit->reading_ticks)' ],
 		[ 'a_tick_of_v7_is_read_as_the_last_microsecond_before_its_end', '(fraction + 1) * UUID_CLOCK_US_PER_MS - 1' => 'fraction * UUID_CLOCK_US_PER_MS' ],
 		[ 'period_of_v6_has_the_values_from_the_smallest_to_the_greatest', 'if (first_reading > last_reading)' => 'if (first_reading >= last_reading)' ],
-		[ 'period_of_v7_has_the_values_from_the_smallest_to_the_greatest', ' - 1) / micros + 1;' => ') / micros;' ],
+		[ 'period_of_v7_has_the_values_from_the_smallest_to_the_greatest', ' - 1) / reading_micros + 1;' => ') / reading_micros;' ],
 		[ 'shifting_adds_microseconds_rounded_down_to_ticks', '(UUID_TIME_MAX / UUID_CLOCK_V7_PER_MS) - 1)' => '(UUID_TIME_MAX / UUID_CLOCK_V7_PER_MS))' ],
 		[ 'shifting_adds_microseconds_rounded_down_to_milliseconds', "\t\tms--;" => '' ],
 		[ 'later_times_are_those_after_the_seconds', 'ticks + seconds * uuid_clock_units' => 'ticks - seconds * uuid_clock_units' ],
