@@ -58,33 +58,19 @@ static TimestampTz keys_reload_time;	/* PgReloadTime at last load_keys() */
 
 /* --- reading -------------------------------------------------------------------- */
 
-/*
- * Check the permissions of a file by PostgreSQL's rules for private keys of TLS.  Check the open
- * file instead of its path, so that the file that is read is the one that was checked.
- */
+/* Check the permissions of a regular file by PostgreSQL's rules for private keys of TLS. */
 static bool
-is_private(int fd)
+is_private(const struct stat *file)
 {
-	struct stat file;
-
-	if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode))
+	if (!S_ISREG(file->st_mode))
 		return false;
 #ifdef WIN32
 	return true;				/* Windows has no such permissions */
 #else
-	if (file.st_uid == geteuid())
-		return (file.st_mode & (S_IRWXG | S_IRWXO)) == 0;
-	return file.st_uid == 0 && (file.st_mode & (S_IWGRP | S_IXGRP | S_IRWXO)) == 0;
+	if (file->st_uid == geteuid())
+		return (file->st_mode & (S_IRWXG | S_IRWXO)) == 0;
+	return file->st_uid == 0 && (file->st_mode & (S_IWGRP | S_IXGRP | S_IRWXO)) == 0;
 #endif
-}
-
-/* Check whether a file has several names.  read_file() cannot check the folders of the others. */
-static bool
-has_other_names(int fd)
-{
-	struct stat file;
-
-	return fstat(fd, &file) != 0 || file.st_nlink > 1;
 }
 
 /* Return errno as the reason why a key file cannot be used. */
@@ -94,15 +80,22 @@ system_error(void)
 	return psprintf("The operating system reports: %s.", strerror(errno));
 }
 
-/* Read an open key file.  Return NULL, or the reason why it cannot be used. */
+/*
+ * Read an open key file.  Return NULL, or the reason why it cannot be used.  Check the open file
+ * instead of its path, so that the file that is read is the one that was checked.
+ */
 static const char *
 read_contents(int fd, Contents *contents)
 {
+	struct stat file;
 	ssize_t		count;
 
-	if (!is_private(fd))
+	if (fstat(fd, &file) != 0)
+		return system_error();
+	if (!is_private(&file))
 		return "The file is not a regular file that only the database user or root can access.";
-	if (has_other_names(fd))
+	/* read_file() has checked the folder of one name only */
+	if (file.st_nlink > 1)
 		return "The file has another name, which can be inside the data directory.";
 	while ((count = read(fd, contents->bytes + contents->length,
 						 sizeof(contents->bytes) - contents->length)) > 0)
@@ -156,12 +149,12 @@ hash_name(const void *key, Size size)
 }
 
 static int
-compare_names(const void *a, const void *b, Size size)
+names_differ(const void *a, const void *b, Size size)
 {
 	const KeyName *x = a;
 	const KeyName *y = b;
 
-	return x->length == y->length ? memcmp(x->bytes, y->bytes, x->length) : 1;
+	return x->length != y->length || memcmp(x->bytes, y->bytes, x->length) != 0;
 }
 
 /* Return an empty hash table of keys, in a memory context. */
@@ -170,7 +163,7 @@ new_table(MemoryContext context)
 {
 	HASHCTL		control = {
 		.keysize = sizeof(KeyName),.entrysize = sizeof(Key),
-		.hash = hash_name,.match = compare_names,.hcxt = context
+		.hash = hash_name,.match = names_differ,.hcxt = context
 	};
 
 	return hash_create("uuid9562 keys", 16, &control,
@@ -187,8 +180,8 @@ free_aes(void *aes)
 static EVP_CIPHER_CTX *
 new_aes(const uint8 *key)
 {
-	EVP_CIPHER_CTX *aes = EVP_CIPHER_CTX_new();
 	MemoryContextCallback *callback = palloc(sizeof(MemoryContextCallback));
+	EVP_CIPHER_CTX *aes = EVP_CIPHER_CTX_new();
 
 	callback->func = free_aes;
 	callback->arg = aes;
@@ -217,7 +210,7 @@ parse_file(Contents *contents, HTAB *table)
 		Key		   *key;
 
 		CHECK_FOR_INTERRUPTS();
-		/* without a newline, the database name would contain the line before */
+		/* if a newline is missing, the name of the database contains the line before */
 		if (found == UUID_KEY_LINE_INVALID || strlen(lines.database) >= NAMEDATALEN)
 			return psprintf("Line %d has a syntax error.", lines.number);
 		if (database == NULL || strcmp(lines.database, database) != 0)
@@ -286,8 +279,8 @@ static void
 load_keys(void)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext context = AllocSetContextCreate(caller, "uuid9562 keys", ALLOCSET_DEFAULT_SIZES);
-	HTAB	   *table = new_table(context);
+	MemoryContext context;
+	HTAB	   *table;
 	const char *reason = NULL;
 
 	/* each worker would read the file again, for each query */
@@ -296,6 +289,8 @@ load_keys(void)
 				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
 				 errmsg("cannot use keys of public IDs in a parallel worker"),
 				 errhint("Mark functions that call uuidv7_encrypt() or uuidv7_decrypt() PARALLEL RESTRICTED.")));
+	context = AllocSetContextCreate(caller, "uuid9562 keys", ALLOCSET_DEFAULT_SIZES);
+	table = new_table(context);
 	MemoryContextSwitchTo(context);
 	if (uuid9562_key_file[0] != '\0')
 		reason = add_keys(table);
@@ -311,6 +306,7 @@ load_keys(void)
 	}
 	else
 		report_failure(keys != NULL && hash_get_num_entries(keys) > 0, reason);
+	/* also after a failure: a session that keeps its keys waits for the next reload */
 	keys_reload_time = PgReloadTime;
 }
 
