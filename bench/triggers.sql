@@ -14,7 +14,7 @@ SELECT format('s, %s of %s rows', command, :many), side, statement, 0.001,
 FROM (VALUES ('INSERT', format('INSERT INTO inserted (body) SELECT ''A message of 30 characters...'' FROM generate_series(1, %s)', :many)),
 			 ('COPY', format('COPY inserted (body) FROM %L', :'file'))) AS a (command, statement),
 	 (VALUES (1, 'no trigger', ''),
-			 (2, 'uuidv7_guard_trigger(), AFTER', 'CREATE TRIGGER guard AFTER INSERT OR UPDATE OF id ON inserted FOR EACH ROW EXECUTE FUNCTION public.uuidv7_guard_trigger(''id'')'),
+			 (2, 'uuidv7_guard_trigger(), AFTER', 'CREATE TRIGGER guard AFTER INSERT OR UPDATE ON inserted FOR EACH ROW EXECUTE FUNCTION public.uuidv7_guard_trigger(''id'')'),
 			 (3, 'the same check, BEFORE', 'CREATE TRIGGER guard BEFORE INSERT OR UPDATE OF id ON inserted FOR EACH ROW EXECUTE FUNCTION floor.guard_before(''id'')'),
 			 (4, 'floor: an AFTER trigger that does nothing', 'CREATE TRIGGER guard AFTER INSERT OR UPDATE OF id ON inserted FOR EACH ROW EXECUTE FUNCTION floor.after()')) AS b (no, side, trigger)
 ORDER BY command, no;

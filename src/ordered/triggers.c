@@ -14,6 +14,7 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
 #include "utils/builtins.h"
@@ -88,16 +89,19 @@ static void
 check_trigger(FunctionCallInfo fcinfo)
 {
 	const TriggerData *data = (const TriggerData *) fcinfo->context;
+	const int16 type = TRIGGER_TYPE_ROW | TRIGGER_TYPE_AFTER | TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE;
 
-	if (!CALLED_AS_TRIGGER(fcinfo) ||
-		!TRIGGER_FIRED_AFTER(data->tg_event) || !TRIGGER_FIRED_FOR_ROW(data->tg_event) ||
-		TRIGGER_FIRED_BY_DELETE(data->tg_event) || data->tg_trigger->tgnargs != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"%s\" must be called by a trigger AFTER INSERT OR UPDATE FOR EACH ROW with one argument",
-						GUARD),
-				 errhint("Create the trigger with \"AFTER INSERT OR UPDATE ON ... FOR EACH ROW EXECUTE FUNCTION %s('column')\".",
-						 GUARD)));
+	/* with a list of columns, the trigger would miss an ID that a BEFORE trigger has changed */
+	if (CALLED_AS_TRIGGER(fcinfo) && data->tg_trigger->tgtype == type &&
+		data->tg_trigger->tgnattr == 0 && data->tg_trigger->tgqual == NULL && data->tg_trigger->tgnargs == 1)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+			 errmsg("function \"%s\" must be called by a trigger AFTER INSERT OR UPDATE FOR EACH ROW with one argument",
+					GUARD),
+			 errdetail("The trigger must not have a list of columns or a WHEN condition."),
+			 errhint("Create the trigger with \"AFTER INSERT OR UPDATE ON ... FOR EACH ROW EXECUTE FUNCTION %s('column')\".",
+					 GUARD)));
 }
 
 /*

@@ -65,7 +65,7 @@ $node->safe_psql('postgres', q{
 my @names = ('primary outside', 'primary inside', 'standby outside', 'standby inside');
 Reader::prepare($node, @names);
 $node->safe_psql('postgres', q{
-	CREATE TRIGGER guard AFTER INSERT OR UPDATE OF id ON events FOR EACH ROW EXECUTE FUNCTION uuidv7_guard_trigger('id')});
+	CREATE TRIGGER guard AFTER INSERT OR UPDATE ON events FOR EACH ROW EXECUTE FUNCTION uuidv7_guard_trigger('id')});
 $node->backup('standby');
 my $standby = PostgreSQL::Test::Cluster->new('torture_standby');
 $standby->init_from_backup($node, 'standby', has_streaming => 1);

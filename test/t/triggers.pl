@@ -188,7 +188,7 @@ sql(q{CREATE TABLE renamed (id uuid, other uuid, changed uuid, note int);
 	EXCEPTION WHEN division_by_zero THEN
 		RETURN 1;
 	END$$;
-	CREATE TRIGGER guard AFTER INSERT ON renamed FOR EACH ROW EXECUTE FUNCTION public.uuidv7_guard_trigger('id')});
+	CREATE TRIGGER guard AFTER INSERT OR UPDATE ON renamed FOR EACH ROW EXECUTE FUNCTION public.uuidv7_guard_trigger('id')});
 refuses('another ID after a rolled-back RENAME COLUMN', 'INSERT INTO renamed SELECT public.uuidv4(), public.uuidv7_ordered(), NULL, rename_and_roll_back()');
 accepts('its own ID after a rolled-back RENAME COLUMN', 'INSERT INTO renamed SELECT public.uuidv7_ordered(), NULL, NULL, rename_and_roll_back()');
 
@@ -196,23 +196,28 @@ accepts('its own ID after a rolled-back RENAME COLUMN', 'INSERT INTO renamed SEL
 
 my $protocol = '39P01: function "uuidv7_guard_trigger" must be called by a trigger AFTER INSERT OR UPDATE FOR EACH ROW with one argument';
 foreach my $case (
-	[ 'BEFORE INSERT', 'ROW', q{'id'}, $protocol ],
-	[ 'AFTER INSERT', 'STATEMENT', q{'id'}, $protocol ],
+	[ 'BEFORE INSERT OR UPDATE', 'ROW', q{'id'}, $protocol ],
+	[ 'AFTER INSERT OR UPDATE', 'STATEMENT', q{'id'}, $protocol ],
+	[ 'AFTER INSERT', 'ROW', q{'id'}, $protocol ],
+	[ 'AFTER UPDATE', 'ROW', q{'id'}, $protocol ],
+	[ 'AFTER INSERT OR UPDATE OF id', 'ROW', q{'id'}, $protocol ],
+	[ 'AFTER INSERT OR UPDATE', q{ROW WHEN (NEW.t IS NULL)}, q{'id'}, $protocol ],
 	[ 'AFTER DELETE', 'ROW', q{'id'}, $protocol ],
+	[ 'AFTER INSERT OR UPDATE OR DELETE', 'ROW', q{'id'}, $protocol ],
 	[ 'AFTER TRUNCATE', 'STATEMENT', q{'id'}, $protocol ],
-	[ 'AFTER INSERT', 'ROW', q{'id', 'v'}, $protocol ],
-	[ 'AFTER INSERT', 'ROW', q{'ID'}, '42703: column "ID" of relation "wrong" does not exist' ],
-	[ 'AFTER INSERT', 'ROW', q{'t'}, '42804: column "t" of relation "wrong" is not of type uuid' ],
-	[ 'AFTER INSERT', 'ROW', q{'ctid'}, '42703: column "ctid" of relation "wrong" does not exist' ],
-	[ 'AFTER INSERT', 'ROW', q{'........pg.dropped.4........'}, '42703: column "\.{8}pg\.dropped\.4\.{8}" of relation "wrong" does not exist' ],
-	[ 'AFTER INSERT', 'ROW', q{'d'}, '42804: column "d" of relation "wrong" is not of type uuid' ],
-	[ 'AFTER INSERT', 'ROW', q{'g'}, '428C9: function "uuidv7_guard_trigger" cannot be used with generated column "g"' ])
+	[ 'AFTER INSERT OR UPDATE', 'ROW', q{'id', 'v'}, $protocol ],
+	[ 'AFTER INSERT OR UPDATE', 'ROW', q{'ID'}, '42703: column "ID" of relation "wrong" does not exist' ],
+	[ 'AFTER INSERT OR UPDATE', 'ROW', q{'t'}, '42804: column "t" of relation "wrong" is not of type uuid' ],
+	[ 'AFTER INSERT OR UPDATE', 'ROW', q{'ctid'}, '42703: column "ctid" of relation "wrong" does not exist' ],
+	[ 'AFTER INSERT OR UPDATE', 'ROW', q{'........pg.dropped.4........'}, '42703: column "\.{8}pg\.dropped\.4\.{8}" of relation "wrong" does not exist' ],
+	[ 'AFTER INSERT OR UPDATE', 'ROW', q{'d'}, '42804: column "d" of relation "wrong" is not of type uuid' ],
+	[ 'AFTER INSERT OR UPDATE', 'ROW', q{'g'}, '428C9: function "uuidv7_guard_trigger" cannot be used with generated column "g"' ])
 {
 	my ($events, $level, $arguments, $error) = @$case;
 	my $err = error_of('BEGIN', 'CREATE DOMAIN own AS uuid', 'CREATE TABLE wrong (id uuid, t text, d own, gone int, g uuid GENERATED ALWAYS AS (id) STORED)',
 		'ALTER TABLE wrong DROP gone', 'INSERT INTO wrong VALUES (public.uuidv4())',
 		"CREATE TRIGGER t $events ON wrong FOR EACH $level EXECUTE FUNCTION public.uuidv7_guard_trigger($arguments)",
-		$events =~ /INSERT/ ? 'INSERT INTO wrong SELECT public.uuidv7_ordered()' : $events =~ /DELETE/ ? 'DELETE FROM wrong' : 'TRUNCATE wrong');
+		$events =~ /INSERT/ ? 'INSERT INTO wrong SELECT public.uuidv7_ordered()' : $events =~ /UPDATE/ ? 'UPDATE wrong SET id = id' : $events =~ /DELETE/ ? 'DELETE FROM wrong' : 'TRUNCATE wrong');
 
 	like($err, qr/^[^\n]*ERROR:  $error/, "$events, FOR EACH $level, ($arguments) is refused");
 	like($err, qr/HINT:  .*uuidv7_guard_trigger\(/, 'the hint shows the right trigger') if $error =~ /39P01/;
@@ -225,7 +230,7 @@ SKIP:
 {
 	skip 'PostgreSQL 18 added virtual generated columns', 1 if sql('SHOW server_version_num') < 180000;
 	like(error_of('CREATE TABLE virtual (id uuid, g uuid GENERATED ALWAYS AS (id) VIRTUAL)',
-		q{CREATE TRIGGER t AFTER INSERT ON virtual FOR EACH ROW EXECUTE FUNCTION public.uuidv7_guard_trigger('g')},
+		q{CREATE TRIGGER t AFTER INSERT OR UPDATE ON virtual FOR EACH ROW EXECUTE FUNCTION public.uuidv7_guard_trigger('g')},
 		'INSERT INTO virtual DEFAULT VALUES', 'DROP TABLE virtual'), qr/428C9: function "uuidv7_guard_trigger" cannot be used/, 'a virtual column is refused');
 }
 
