@@ -29,7 +29,7 @@ static const struct config_enum_entry v7_methods[] = {
  * Check a MAC address; empty means a random node.  Pass the node to the assign hook.
  *
  * Do not call macaddr_in(), because before PostgreSQL 16 that function can only raise an error.
- * With exit_on_error, an error is FATAL even inside PG_TRY, and would end the postmaster.
+ * With the setting exit_on_error, an error is FATAL even inside PG_TRY, and ends the postmaster.
  */
 static bool
 check_mac_address(char **newval, void **extra, GucSource source)

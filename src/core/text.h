@@ -220,14 +220,14 @@ uuid_text_form_write_number(const UuidTextForm *form, uint32_t base, const uint8
 	uint64_t	high = uuid_layout_load64(bytes);
 	uint64_t	low = uuid_layout_load64(bytes + 8);
 	uint64_t	words[] = {high >> 32, high & UINT32_MAX, low >> 32, low & UINT32_MAX};
-	uint32_t	five = 0;
+	uint32_t	group = 0;		/* the next digits, at most five */
 
 	UUID_ASSERT(base == form->base);
-	for (int i = 0; i < form->length; i++, five /= base)
+	for (int i = 0; i < form->length; i++, group /= base)
 	{
 		if (i % 5 == 0)
-			five = uuid_text_divide(words, UUID_FIVE_DIGITS(base));
-		string[form->length - 1 - i] = form->alphabet[five % base];
+			group = uuid_text_divide(words, UUID_FIVE_DIGITS(base));
+		string[form->length - 1 - i] = form->alphabet[group % base];
 	}
 }
 
@@ -258,11 +258,10 @@ uuid_text_form_read(const UuidTextForm *form, const char *string, size_t length,
 	uint64_t	group = 0;
 	uint64_t	power = 1;
 
+	/* the padding must be complete, or missing */
 	if (length == (size_t) form->length + form->padding)
-	{
 		while (length > form->length && string[length - 1] == '=')
 			length--;
-	}
 	if (length > form->length || length < (form->bits > 0 ? form->length : 1))
 		return false;
 	for (size_t i = 0; i < length; i++)
