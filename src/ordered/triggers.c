@@ -89,11 +89,13 @@ static void
 check_trigger(FunctionCallInfo fcinfo)
 {
 	const TriggerData *data = (const TriggerData *) fcinfo->context;
-	const int16 type = TRIGGER_TYPE_ROW | TRIGGER_TYPE_AFTER | TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE;
+	const int16 type = TRIGGER_TYPE_ROW | TRIGGER_TYPE_AFTER |
+		TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE;
 
 	/* with a list of columns, the trigger would miss an ID that a BEFORE trigger has changed */
 	if (CALLED_AS_TRIGGER(fcinfo) && data->tg_trigger->tgtype == type &&
-		data->tg_trigger->tgnattr == 0 && data->tg_trigger->tgqual == NULL && data->tg_trigger->tgnargs == 1)
+		data->tg_trigger->tgnattr == 0 && data->tg_trigger->tgqual == NULL &&
+		data->tg_trigger->tgnargs == 1)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
