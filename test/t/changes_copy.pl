@@ -100,6 +100,8 @@ is(run_copy($_, '--once'), '', "table $_ is copied") foreach 'odd', '"n%s"';
 sql(q{UPDATE odd SET f4 = f4 WHERE stamp = 'a'}, q{UPDATE "n%s" SET nr = 1.00 WHERE n = 1}, q{UPDATE "n%s" SET nr = 3 WHERE n = 2}, q{INSERT INTO "n%s" VALUES (2.0, 4)});
 is(run_copy($_, '--once'), '', "changes of table $_ are copied") foreach 'odd', '"n%s"';
 equals($_, "values of table $_ do not depend on settings, and equal keys can have other digits") foreach 'odd', '"n%s"';
+copies('UPDATE "n%s" SET nr = 3.00 WHERE nr = 3');
+like(run_copy('"n%s"', '--check'), qr/compared, 1 rows corrected, 0 rows removed$/, 'a check corrects equal values with other digits');
 
 # --- pages ------------------------------------------------------------------------
 

@@ -468,6 +468,12 @@ sql(q{DROP TABLE shop.orders, changes.orders; DELETE FROM uuid9562_changes.chang
 my $waits = q{SELECT concat_ws(' ', reader, entries_waiting, oldest_waiting IS NOT NULL, waits_for) FROM changes_readers ORDER BY reader};
 create($structure, track => q{, reader_expiry => '1 day'});
 is(sql($waits), "inside 0 f\noutside 1 t confirmation", 'a reader waits for nothing, another one for a confirmation');
+is(sql(q{SELECT changes_track('item'); SELECT reader_expiry, estimated_entries FROM changes_tables; ANALYZE changes.item; SELECT estimated_entries FROM changes_tables}), "changes.item\n1 day|0\n1", 'tracking again keeps the settings, and entries are estimated after ANALYZE');
+foreach my $case ([ 59, 'f' ], [ 61, 't' ])
+{
+	sql(qq{UPDATE uuid9562_changes.changes_reader SET seen = now() - interval '$case->[0] min'});
+	is(page('item') . sql(q{SELECT seen = max(seen) OVER () AND seen > now() - interval '10 min' FROM uuid9562_changes.changes_reader WHERE reader = 'inside'}), $case->[1], "an empty page $case->[0] minutes after the last one");
+}
 sql(q{UPDATE item SET v = 'x'});
 is(sql($waits), "inside 3 t changes_read()\noutside 4 t confirmation", 'readers wait to be called');
 page('item');
@@ -481,7 +487,8 @@ in($holder, 'BEGIN', q{SELECT uuidv7_ordered()});
 sql(q{UPDATE item SET v = 'y' WHERE id = 1});
 like(sql($waits), qr/^inside 1 t transaction of process \d+$/m, 'a reader waits for a transaction in progress');
 leave($holder);
-is(sql(q{SELECT changes_purge('item', '0') > 0}), 't', 'confirmed entries are purged');
+sql(q{SELECT changes_done('ahead', change_position) FROM changes_read('ahead', NULL::item); UPDATE uuid9562_changes.changes_reader SET seen = now() - interval '1 hour' WHERE reader = 'ahead'});
+is(sql(q{SELECT changes_purge('item', '0') > 0}), 't', 'entries that all readers have confirmed are purged');
 is(page('item'), 'upsert (1,y)', 'others are not');
 sql(q{UPDATE uuid9562_changes.changes_reader SET seen = now() - interval '2 days'; SELECT changes_purge('item', '1 hour')});
 is(page('item', done => 1), 'upsert (1,y)', 'young entries are kept');
