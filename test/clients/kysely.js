@@ -1,4 +1,6 @@
 // Test of Kysely.
+import { execSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import pg from 'pg';
@@ -55,6 +57,15 @@ const first = await db.insertInto('outbox').values({ message: 'first' }).returni
 const sent = await db.insertInto('outbox').values(items.map((message) => ({ message }))).returning('id').execute();
 const read = await allPages(first.id, (last) => incrementalRead(last).execute());
 step(same(read, sent), 'incremental read finds the new rows', read);
+
+// generate the types
+await sql`SELECT changes_track('orders')`.execute(db);
+execSync(`
+	kysely-codegen --exclude-pattern '{changes.*,*.changes_*}'
+`, { env: { ...process.env, DATABASE_URL: `postgres:///${process.env.PGDATABASE}` } });
+const types = readFileSync('node_modules/kysely-codegen/dist/db.d.ts', 'utf8');
+step(/interface Orders {\s+id: Generated<string>;/.test(types), 'kysely-codegen finds the default of the ID', types);
+step(/interface DB {\s+orders: Orders;\s+outbox: Outbox;\s+}/.test(types), 'the setting excludes the tables and views of the extension', types);
 
 await db.destroy();
 done();
