@@ -73,12 +73,13 @@ my %failing = (
 # PostgreSQL's own name for a file that is missing; the name of this extension is installed here.
 my %renamed = ('CREATE EXTENSION uuid9563' => 'shop', q{CREATE FUNCTION f() RETURNS int LANGUAGE c AS '$libdir/uuid9563', 'f'} => 'shop', q{LOAD 'uuid9563'} => 'shop');
 
-# Read the first list: messages with "...", and variants, before the colon of each item.
+# Read the first list: messages with "...", and variants.  In each item, <br> ends each message, and what
+# to do comes last.
 my ($list) = $page{errors} =~ /^## Common errors\n(.*?)^## /ms;
 my (@messages, @variants);
-foreach my $quoted ($list =~ /^- ((?:`[^`]*`|[^`:])*):\s/mg)
+foreach my $item (split /^- /m, $list)
 {
-	foreach my $part (split /;\s+/, $quoted =~ s/\s+/ /gr)
+	foreach my $part ($item =~ s/\s+/ /gr =~ /(.*?)<br> /g)
 	{
 		my ($message, @also) = $part =~ /`([^`]+)`/g;
 
