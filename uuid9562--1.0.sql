@@ -162,7 +162,7 @@ COMMENT ON FUNCTION uuidv7_support(internal) IS 'planner support for uuid_is_v7,
 CREATE FUNCTION uuid_is_v7(uuid) RETURNS boolean
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_is_v7'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 2 SUPPORT uuidv7_support;
-COMMENT ON FUNCTION uuid_is_v7(uuid) IS 'is UUID version 7?';
+COMMENT ON FUNCTION uuid_is_v7(uuid) IS 'is the UUID of version 7?';
 
 -- ------------------------------------------------------------------------
 -- Conversion and constants
@@ -331,12 +331,12 @@ COMMENT ON FUNCTION uuidv7_timestamp_from_text(text) IS 'timestamp of the first 
 CREATE FUNCTION uuidv7_lower_bound(period tstzrange) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_lower_bound_tstzrange'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv7_lower_bound(tstzrange) IS 'smallest UUID version 7 in the period, or the greatest one if the period has none';
+COMMENT ON FUNCTION uuidv7_lower_bound(tstzrange) IS 'smallest UUID version 7 in the period, or the greatest of all if the period has none';
 
 CREATE FUNCTION uuidv7_upper_bound(period tstzrange) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_upper_bound_tstzrange'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv7_upper_bound(tstzrange) IS 'greatest UUID version 7 in the period, or the smallest one if the period has none';
+COMMENT ON FUNCTION uuidv7_upper_bound(tstzrange) IS 'greatest UUID version 7 in the period, or the smallest of all if the period has none';
 
 CREATE FUNCTION uuidv7_lower_bound(bound timestamptz, inclusive boolean) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_lower_bound_timestamptz'
@@ -415,7 +415,7 @@ COMMENT ON FUNCTION uuidv7_horizon() IS 'ID below which no further uuidv7_ordere
 CREATE FUNCTION uuidv7_position(id uuid, reader_position text) RETURNS text
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_position'
 LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
-COMMENT ON FUNCTION uuidv7_position(uuid, text) IS 'position of a reader that has continued after a position and read up to an ID';
+COMMENT ON FUNCTION uuidv7_position(uuid, text) IS 'new position of a reader that has continued after its position and read all rows up to an ID';
 
 CREATE FUNCTION uuidv7_after(reader_position text) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_after'
@@ -425,7 +425,7 @@ COMMENT ON FUNCTION uuidv7_after(text) IS 'ID after which a reader with a positi
 CREATE FUNCTION uuid_replay_target(OUT target text, OUT lsn pg_lsn) RETURNS record
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_replay_target'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION uuid_replay_target() IS 'target: a standby that has replayed it shows all rows below the horizon';
+COMMENT ON FUNCTION uuid_replay_target() IS 'replay target; a standby that has replayed it shows all rows below the horizon';
 
 CREATE FUNCTION uuid_has_replayed(target text) RETURNS boolean
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_has_replayed'
@@ -453,7 +453,7 @@ REVOKE EXECUTE ON FUNCTION uuid_generator_advance(uuid, boolean) FROM PUBLIC;
 CREATE FUNCTION uuid_generator_reset() RETURNS void
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_reset'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION uuid_generator_reset() IS 'restart the ordered generator at the current time, losing order with earlier values; before, let all incremental readers read all rows';
+COMMENT ON FUNCTION uuid_generator_reset() IS 'restart the ordered generator at the current time; new values can be smaller than earlier ones, so let all incremental readers read all rows before';
 REVOKE EXECUTE ON FUNCTION uuid_generator_reset() FROM PUBLIC;
 
 -- ------------------------------------------------------------------------
@@ -474,7 +474,7 @@ REVOKE EXECUTE ON FUNCTION uuid_generator_reset() FROM PUBLIC;
 -- tables are in a schema of their own.
 CREATE SCHEMA uuid9562_changes;
 GRANT USAGE ON SCHEMA uuid9562_changes TO PUBLIC;
-COMMENT ON SCHEMA uuid9562_changes IS 'tables of uuid9562 for the changes of tables';
+COMMENT ON SCHEMA uuid9562_changes IS 'state of tracked tables and their readers';
 
 -- The tracked tables.  Only changes_register() and changes_notice() write it.
 CREATE TABLE uuid9562_changes.changes_catalog (
@@ -552,12 +552,12 @@ REVOKE EXECUTE ON FUNCTION changes_log_rows(regclass) FROM PUBLIC;
 CREATE FUNCTION changes_is_log(relation regclass) RETURNS boolean
 AS 'MODULE_PATHNAME', 'uuid9562_changes_is_log'
 LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION changes_is_log(regclass) IS 'can the table be used as log of changes?';
+COMMENT ON FUNCTION changes_is_log(regclass) IS 'can the table be used as a log of changes?';
 
 CREATE FUNCTION changes_verified(source regclass, invalidations bigint) RETURNS bigint
 AS 'MODULE_PATHNAME', 'uuid9562_changes_verified'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION changes_verified(regclass, bigint) IS 'has the session compared a table with changes_catalog since it was altered?';
+COMMENT ON FUNCTION changes_verified(regclass, bigint) IS 'has this session compared a table with changes_catalog since the table was altered?';
 
 CREATE FUNCTION changes_register(entry uuid9562_changes.changes_catalog) RETURNS void
 AS 'MODULE_PATHNAME', 'uuid9562_changes_register'
@@ -640,7 +640,7 @@ BEGIN
 		FROM uuid9562_changes.changes_catalog AS c JOIN pg_class AS l ON l.oid = c.log WHERE c.source = changes_state.source;
 	END IF;
 END$body$;
-COMMENT ON FUNCTION changes_state(regclass) IS 'state of a tracked table that changes_catalog remembers';
+COMMENT ON FUNCTION changes_state(regclass) IS 'state of a tracked table, for comparison with changes_catalog';
 
 -- The columns of a table's primary key, with the base types of domains, which may forbid NULL, and
 -- without limits of length.  The operator compares a column as the key's index does.
@@ -1253,7 +1253,7 @@ BEGIN
 	END IF;
 	RAISE undefined_object USING MESSAGE = format('reader "%s" of table %s does not exist', reader, source);
 END$body$;
-COMMENT ON FUNCTION changes_forget(text, regclass) IS 'remove a reader, which then does not keep log entries';
+COMMENT ON FUNCTION changes_forget(text, regclass) IS 'remove a reader, which then no longer prevents the deletion of log entries';
 
 -- Entries that are not older than "keep" stay, because a process that was overtaken by another one of
 -- the same name, or whose target has lost its last transactions, continues at an earlier position.

@@ -32,7 +32,7 @@ SET LOCAL search_path = uuid9562, pg_catalog, pg_temp;
 CREATE FUNCTION uuid_is_v7(uuid) RETURNS boolean
 IMMUTABLE PARALLEL SAFE
 RETURN get_byte(uuid_send($1), 6) >> 4 = 7 AND get_byte(uuid_send($1), 8) >> 6 = 2;
-COMMENT ON FUNCTION uuid_is_v7(uuid) IS 'is UUID version 7?';
+COMMENT ON FUNCTION uuid_is_v7(uuid) IS 'is the UUID of version 7?';
 
 CREATE FUNCTION uuid9562_uuid_extract_version(uuid) RETURNS smallint
 IMMUTABLE PARALLEL SAFE
@@ -219,9 +219,9 @@ DECLARE
 BEGIN
 	FOR name, which, rest, none, comment IN VALUES
 		('lower_bound', 'first', '70008000000000000000', 'ffffffffffff7fffbfffffffffffffff',
-		 'smallest UUID version 7 in the period, or the greatest one if the period has none'),
+		 'smallest UUID version 7 in the period, or the greatest of all if the period has none'),
 		('upper_bound', 'last', '7fffbfffffffffffffff', '00000000000070008000000000000000',
-		 'greatest UUID version 7 in the period, or the smallest one if the period has none')
+		 'greatest UUID version 7 in the period, or the smallest of all if the period has none')
 	LOOP
 		EXECUTE pg_catalog.format($format$
 CREATE FUNCTION uuidv7_%1$s(period tstzrange) RETURNS uuid
@@ -626,7 +626,7 @@ BEGIN
 			AND (SELECT bool_and((attnum > 1 OR atttypid = 'uuid'::regtype) AND attnotnull = (attnum = 1) AND attgenerated = '' AND NOT attisdropped) AND count(*) > 1
 				 FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0));
 END$body$;
-COMMENT ON FUNCTION changes_is_log(regclass) IS 'can the table be used as log of changes?';
+COMMENT ON FUNCTION changes_is_log(regclass) IS 'can the table be used as a log of changes?';
 
 -- Only C can notice that a table has been altered, so changes_read() compares it each time.
 CREATE FUNCTION changes_verified(source regclass, invalidations bigint) RETURNS bigint
@@ -635,7 +635,7 @@ AS $body$
 BEGIN
 	RETURN 1;
 END$body$;
-COMMENT ON FUNCTION changes_verified(regclass, bigint) IS 'has the session compared a table with changes_catalog since it was altered?';
+COMMENT ON FUNCTION changes_verified(regclass, bigint) IS 'has this session compared a table with changes_catalog since the table was altered?';
 
 CREATE FUNCTION changes_register(entry uuid9562.changes_catalog) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp
@@ -805,7 +805,7 @@ BEGIN
 		FROM uuid9562.changes_catalog AS c JOIN pg_class AS l ON l.oid = c.log WHERE c.source = changes_state.source;
 	END IF;
 END$body$;
-COMMENT ON FUNCTION changes_state(regclass) IS 'state of a tracked table that changes_catalog remembers';
+COMMENT ON FUNCTION changes_state(regclass) IS 'state of a tracked table, for comparison with changes_catalog';
 
 -- The columns of a table's primary key, with the base types of domains, which may forbid NULL, and
 -- without limits of length.  The operator compares a column as the key's index does.
@@ -1418,7 +1418,7 @@ BEGIN
 	END IF;
 	RAISE undefined_object USING MESSAGE = format('reader "%s" of table %s does not exist', reader, source);
 END$body$;
-COMMENT ON FUNCTION changes_forget(text, regclass) IS 'remove a reader, which then does not keep log entries';
+COMMENT ON FUNCTION changes_forget(text, regclass) IS 'remove a reader, which then no longer prevents the deletion of log entries';
 
 -- Entries that are not older than "keep" stay, because a process that was overtaken by another one of
 -- the same name, or whose target has lost its last transactions, continues at an earlier position.

@@ -1,6 +1,7 @@
 # The reference doc/uuid9562.md has an entry for each function, aggregate, operator and view of the
 # install script, and for nothing else.  The section of an entry has the words of the object's comment in
-# the catalog, except for functions that only others call.  A test names each function.
+# the catalog.  For functions that only other functions call, one section lists the names.  A test names
+# each function.
 use strict;
 use warnings;
 
@@ -25,9 +26,11 @@ sub signature
 
 # Read the entries, each with its section.  An entry is an indented line, with lines below that are
 # indented more, or one of the signatures that begin an item of a list and end with a colon.  The entry of a view is "view NAME".
-my %entries;
+my (%entries, %internal);
 foreach my $section (split /^(?=#)/m, $reference)
 {
+	%internal = map { $_ => 1 } $section =~ /`(changes_\w+)`/g if $section =~ /^### Implementation of the logs/;
+
 	my @signatures = map { /`([^`]*\))[^`]*`/g } $section =~ /^- ((?:`[^`]*`,\s+)*`[^`]*`):/mg;
 
 	foreach my $line (map({ s/\s+/ /gr } $section =~ /^ {4}(\S.*(?:\n {8}\S.*)*)$/mg), @signatures)
@@ -55,11 +58,9 @@ while ($script =~ /^CREATE (FUNCTION|AGGREGATE) (?:uuid9562_)?(\w+)$parentheses/
 	my ($kind, $name, $arguments) = ($1, $2, $+{in});
 	my $object = signature($name, $arguments);
 
-	push @objects, $object;
 	$names{$name} = 1 if $kind eq 'FUNCTION';
-
-	# \df+ shows the comments of functions that only others call
-	next if ($entries{$object} // '') =~ /^### Implementation of the logs/;
+	next if delete $internal{$name};
+	push @objects, $object;
 
 	# words that the manual can write in another form or omit
 	my %other = map { $_ => 1 } qw(convert decrypt does extract for from generate generated with);
@@ -76,6 +77,7 @@ while ($script =~ /^CREATE OPERATOR (\S+) \((.*?)^\);/msg)
 	# the domain over tstzrange is a detail of the operators
 	push @objects, join ' ', map { s/^uuidv7_period$/tstzrange/r } $left, $name, $right;
 }
+is_deeply([ sort keys %internal ], [], 'the section of functions that only others call lists no other name');
 push @objects, map { "view $_" } $script =~ /^CREATE VIEW (\w+)/mg;
 
 cmp_ok(scalar(@objects), '>', 50, 'the install script creates objects');
