@@ -27,7 +27,7 @@
 #include "utils/syscache.h"
 
 static HTAB *tables;			/* of TableLogs */
-static uint64 invalidations;	/* grows if tables must be verified anew */
+static uint64 invalidations;	/* grows if a table can need verifying again */
 
 /* Relation cache callback: forget what is cached for a table, or for all tables. */
 static void
@@ -49,7 +49,7 @@ forget_logs_of_table(Datum arg, Oid relid)
 		logs->valid = false;
 }
 
-/* Syscache callback: values of enums can have been renamed. */
+/* Syscache callback: a value of an enum that a table uses can have been renamed. */
 static void
 forget_enums(Datum arg, SysCacheIdentifier cacheid, uint32 hashvalue)
 {
@@ -75,6 +75,7 @@ uuid9562_changes_catalog(void)
 Oid
 uuid9562_primary_key(Relation rel)
 {
+	/* RelationGetPrimaryKeyIndex() has other arguments in some versions */
 	list_free(RelationGetIndexList(rel));	/* this sets rd_pkindex */
 	return rel->rd_pkindex;
 }
@@ -109,9 +110,9 @@ set_columns(LogKey *key, Oid relid, Oid tracked, ArrayType *numbers)
 	key->count = count;
 }
 
-/* If "tracked" has a log, append it to the logs of a table. */
+/* If "tracked" has a row in changes_catalog, append its log to the logs of a table. */
 static void
-add_log(TableLogs *logs, Relation catalog, Oid tracked)
+append_tracked_log(TableLogs *logs, Relation catalog, Oid tracked)
 {
 	TupleDesc	desc = RelationGetDescr(catalog);
 	ScanKeyData scan_key;
@@ -125,7 +126,7 @@ add_log(TableLogs *logs, Relation catalog, Oid tracked)
 	if (HeapTupleIsValid(row))
 	{
 		LogKey		key = {.catalog = RelationGetRelid(catalog)};
-		bool		isnull;
+		bool		isnull;		/* not checked: the columns are NOT NULL */
 
 		key.log = DatumGetObjectId(heap_getattr(row, CATALOG_LOG, desc, &isnull));
 		set_columns(&key, logs->relid, tracked,
@@ -161,7 +162,7 @@ cached_logs(Oid relid)
 		logs->verified = 0;
 		logs->keys = NULL;
 	}
-	if (logs->keys == NULL)		/* also if the memory was not available before */
+	if (logs->keys == NULL)		/* also if an earlier allocation failed */
 		logs->keys = MemoryContextAlloc(CacheMemoryContext, sizeof(LogKey));
 	return logs;
 }
@@ -171,7 +172,7 @@ TableLogs *
 uuid9562_logs_of_table(Oid relid)
 {
 	TableLogs  *logs = cached_logs(relid);
-	uint64		before = invalidations;
+	const uint64 before = invalidations;
 	Relation	catalog;
 	List	   *tracked;
 	ListCell   *cell;
@@ -183,18 +184,15 @@ uuid9562_logs_of_table(Oid relid)
 	tracked = lcons_oid(relid, tracked);
 	catalog = table_open(uuid9562_changes_catalog(), AccessShareLock);
 	foreach(cell, tracked)
-		add_log(logs, catalog, lfirst_oid(cell));
+		append_tracked_log(logs, catalog, lfirst_oid(cell));
 	table_close(catalog, AccessShareLock);
 
-	/* the rows are current, but the next statement can need others */
+	/* the rows are valid now, but maybe not after an invalidation meanwhile */
 	logs->valid = invalidations == before;
 	return logs;
 }
 
-/*
- * Let the session verify all tables again, because it has rolled back or prepared what it compared
- * them with.
- */
+/* Let the session verify all tables again: a rollback or PREPARE took away what it compared. */
 void
 uuid9562_forget_verified(void)
 {

@@ -24,7 +24,6 @@
 #include "compat.h"
 
 #include "access/htup.h"
-#include "utils/array.h"
 #include "utils/rel.h"
 
 /* Columns of changes_catalog that C reads */
@@ -46,10 +45,10 @@ typedef struct LogKey
 typedef struct TableLogs
 {
 	Oid			relid;			/* must be first */
-	bool		valid;
+	bool		valid;			/* if false, read the logs again */
 	int			count;
 	LogKey	   *keys;
-	int64		verified;		/* see changes_verified() */
+	int64		verified;		/* count of invalidations when verified, or 0 */
 } TableLogs;
 
 /* catalog.c */

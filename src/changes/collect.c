@@ -34,7 +34,7 @@ typedef struct Entry
 {
 	uint32		length;			/* of the tuple, or 0 */
 	uint32		log:31;			/* number of the log */
-	uint32		repeated:1;		/* does the key follow again? */
+	uint32		repeated:1;		/* does the key follow again in its run? */
 } Entry;
 
 StaticAssertDecl(sizeof(Entry) == MAXALIGN(sizeof(Entry)), "tuples must be aligned");
@@ -60,7 +60,7 @@ static struct
 	Run		   *runs;
 	Size		run_count;
 	Size		run_size;
-	bool		committing;		/* have the entries been written? */
+	bool		written;		/* has COMMIT or PREPARE written the entries? */
 }			stack;
 
 /* --- keys --------------------------------------------------------------------------- */
@@ -102,6 +102,7 @@ hash_entry(const Entry *entry)
 		(uint32) hash_bytes_extended(tuple + KEY_START, (int) (entry->length - KEY_START), seed);
 }
 
+/* The last entry of a key, while a run is searched for repeated keys */
 typedef struct LastEntry
 {
 	Entry	   *entry;
@@ -125,19 +126,19 @@ typedef struct LastEntry
 /* --- stack -------------------------------------------------------------------------- */
 
 /*
- * Return an array that has room for a number of elements.  If memory cannot be allocated, nothing
- * has changed, because the transaction can go on after the error.
+ * Return an array that has room for "needed" elements instead of *size.  If memory cannot be
+ * allocated, nothing has changed, because the transaction can go on after the error.
  */
 static void *
-enlarge(void *array, Size *size, Size needed, Size element)
+enlarge(void *array, Size *size, Size needed, Size element_size)
 {
-	Size		enlarged = Max(needed, Min(2 * *size, MaxAllocHugeSize / element));
+	Size		enlarged = Max(needed, Min(2 * *size, MaxAllocHugeSize / element_size));
 
 	if (needed <= *size)
 		return array;
 	array = array == NULL ?
-		MemoryContextAllocHuge(TopTransactionContext, enlarged * element) :
-		repalloc_huge(array, enlarged * element);
+		MemoryContextAllocHuge(TopTransactionContext, enlarged * element_size) :
+		repalloc_huge(array, enlarged * element_size);
 	*size = enlarged;
 	return array;
 }
@@ -192,6 +193,7 @@ remove_repeated(void)
 {
 	Size		used = 0;
 
+	/* this can raise an error, so nothing may have moved yet */
 	for (Size run = 0; run < stack.run_count; run++)
 		mark_repeated(run);
 	for (Size run = 0; run < stack.run_count; run++)
@@ -199,6 +201,7 @@ remove_repeated(void)
 		Size		offset = run_offset(run);
 		Size		end = run_offset(run + 1);
 
+		/* a run that begins in the file keeps its start */
 		if (stack.runs[run].start > stack.file_used)
 			stack.runs[run].start = stack.file_used + used;
 		while (offset < end)
@@ -219,7 +222,7 @@ remove_repeated(void)
 
 /* Create the file, which must not end with the subtransaction in progress. */
 static BufFile *
-create_file(void)
+create_temporary_file(void)
 {
 	MemoryContext caller = MemoryContextSwitchTo(TopTransactionContext);
 	ResourceOwner owner = CurrentResourceOwner;
@@ -246,7 +249,6 @@ check_file(void)
 				 errmsg("could not write all changed keys to a temporary file earlier in this transaction")));
 }
 
-/* Set where the file is read or written next. */
 static void
 seek(uint64 offset)
 {
@@ -262,8 +264,8 @@ write_file(void)
 {
 	check_file();
 	if (stack.file == NULL)
-		stack.file = create_file();
-	stack.file_failed = true;
+		stack.file = create_temporary_file();
+	stack.file_failed = true;	/* until all is written */
 	seek(stack.file_used);
 	BufFileWrite(stack.file, stack.entries, stack.used);
 	stack.file_failed = false;
@@ -311,7 +313,6 @@ append(int log, HeapTuple tuple)
 	stack.used += ENTRY_SIZE(length);
 }
 
-/* Remove the last run. */
 static void
 remove_run(void)
 {
@@ -365,7 +366,6 @@ write_entries_of_file(void)
 	stack.file_used = 0;
 }
 
-/* Write all entries to the logs. */
 static void
 write_stack(void)
 {
@@ -376,9 +376,9 @@ write_stack(void)
 	check_file();
 	if (stack.run_count == 0 && stack.file == NULL)
 		return;
-	Assert(stack.run_count <= 1);
+	Assert(stack.run_count <= 1);	/* no subtransaction is in progress */
 	if (stack.file != NULL)
-		write_file();
+		write_file();			/* after the entries that came before */
 
 	context = AllocSetContextCreate(TopTransactionContext, "uuid9562 writing logs",
 									ALLOCSET_DEFAULT_SIZES);
@@ -407,13 +407,13 @@ at_transaction_event(XactEvent event, void *arg)
 		case XACT_EVENT_PRE_COMMIT:
 		case XACT_EVENT_PRE_PREPARE:
 			write_stack();
-			stack.committing = true;
+			stack.written = true;
 			break;
 		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PREPARE:
+			uuid9562_forget_verified();
+			/* FALLTHROUGH */
 		case XACT_EVENT_COMMIT:
-			if (event != XACT_EVENT_COMMIT)
-				uuid9562_forget_verified();
 			memset(&stack, 0, sizeof(stack));
 			uuid9562_forget_logs();
 			break;
@@ -424,10 +424,10 @@ at_transaction_event(XactEvent event, void *arg)
 
 /*
  * Subtransaction callback: remove the run of a subtransaction that rolls back, and give the run of
- * one that commits to its parent.
+ * a subtransaction that commits to its parent.
  *
- * This run is the last one, because the others belong to the parent and its ancestors, which
- * collect no keys meanwhile.
+ * The subtransaction's run is the last one, because all others belong to the parent and its
+ * ancestors, which collect no keys meanwhile.
  */
 static void
 at_subtransaction_event(SubXactEvent event, SubTransactionId ended, SubTransactionId parent,
@@ -436,29 +436,26 @@ at_subtransaction_event(SubXactEvent event, SubTransactionId ended, SubTransacti
 	Run		   *last = stack.run_count > 0 ? &stack.runs[stack.run_count - 1] : NULL;
 	bool		has_run = last != NULL && last->subtransaction == ended;
 
-	switch (event)
+	if (event == SUBXACT_EVENT_COMMIT_SUB && has_run)
 	{
-		case SUBXACT_EVENT_COMMIT_SUB:
-			if (has_run && stack.run_count > 1 && last[-1].subtransaction == parent)
-				stack.run_count--;
-			else if (has_run)
-				last->subtransaction = parent;
-			break;
-		case SUBXACT_EVENT_ABORT_SUB:
-			if (has_run)
-				remove_run();
-			uuid9562_forget_verified();
-			break;
-		default:
-			break;
+		if (stack.run_count > 1 && last[-1].subtransaction == parent)
+			stack.run_count--;	/* join the parent's own run */
+		else
+			last->subtransaction = parent;
+	}
+	else if (event == SUBXACT_EVENT_ABORT_SUB)
+	{
+		if (has_run)
+			remove_run();
+		uuid9562_forget_verified();
 	}
 }
 
 /* --- for the trigger ---------------------------------------------------------------- */
 
 /*
- * Collect the key of a row for all logs of its table, and then the key of its new version, unless
- * new_row is NULL.  If row is NULL, collect that any row can have changed.
+ * Collect the key of a row for all logs of its table, and the key of its new version if new_row is
+ * not NULL and has another key.  If row is NULL, collect that any row can have changed.
  */
 void
 uuid9562_collect(const TableLogs *logs, HeapTuple row, HeapTuple new_row, TupleDesc desc)
@@ -478,16 +475,11 @@ uuid9562_collect(const TableLogs *logs, HeapTuple row, HeapTuple new_row, TupleD
 			!same_key(tuple->t_data, tuple->t_len, new_tuple->t_data, new_tuple->t_len))
 			append(log, new_tuple);
 	}
-
-	/*
-	 * after our callback, only a callback of another extension can change
-	 * rows
-	 */
-	if (stack.committing)
+	/* a later callback, of another extension, has changed the row */
+	if (stack.written)
 		write_stack();
 }
 
-/* Register the callbacks when the library is loaded. */
 void
 uuid9562_changes_init(void)
 {

@@ -34,7 +34,6 @@
 #include "utils/memutils.h"
 #include "utils/pg_lsn.h"
 #include "utils/snapmgr.h"
-#include "utils/uuid.h"
 
 #include "ordered/ordered.h"
 #include "value/value.h"
@@ -116,7 +115,7 @@ uuid9562_changes_log_rows(PG_FUNCTION_ARGS)
 	caller = MemoryContextSwitchTo(context);
 	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
 	{
-		bool		should_free;
+		bool		should_free;	/* not needed: the context is reset */
 
 		uuid9562_collect(logs, ExecFetchSlotHeapTuple(slot, false, &should_free), NULL,
 						 RelationGetDescr(rel));
@@ -151,8 +150,8 @@ uuid9562_changes_is_log(PG_FUNCTION_ARGS)
  * changes_verified(source regclass, invalidations bigint) returns bigint
  *
  * With 0, return 0 if this session has verified a table since the last invalidation of the relation
- * cache, and otherwise the number of invalidations.  With the number that an earlier call returned,
- * note that the session has verified the table after that call.
+ * cache, and otherwise the number of invalidations.  If this number is passed to a later call, that
+ * call notes that the session has verified the table in between.
  */
 Datum
 uuid9562_changes_verified(PG_FUNCTION_ARGS)
@@ -215,7 +214,7 @@ uuid9562_changes_register(PG_FUNCTION_ARGS)
 								  catalog->rd_rel->reltype, PG_GETARG_DATUM(0));
 	table_close(catalog, NoLock);
 
-	/* see catalog.c */
+	/* let all sessions forget the logs that they have cached; see catalog.c */
 	foreach(cell, find_all_inheritors(DatumGetObjectId(source), AccessShareLock, NULL))
 		CacheInvalidateRelcacheByRelid(lfirst_oid(cell));
 	PG_RETURN_VOID();
@@ -224,15 +223,15 @@ uuid9562_changes_register(PG_FUNCTION_ARGS)
 /*
  * Delete the entries of a log with IDs greater than "after" and up to *last, but not more than
  * max_entries of them.  Set *last to the ID up to which they have been deleted, and return their
- * number.  If the log cannot be scanned by its primary key, delete all of them, because the scan
- * then returns them in no order.
+ * number.  If the log cannot be scanned by its primary key, delete all these entries, because the
+ * scan then returns them in no order.
  */
 static int64
 delete_entries(Relation log, const pg_uuid_t *after, pg_uuid_t *last, int32 max_entries)
 {
 	Oid			index = uuid9562_primary_key(log);
 
-	/* as systable_beginscan() decides */
+	/* systable_beginscan() ignores the index if it ignores system indexes */
 	bool		ordered = OidIsValid(index) && !IgnoreSystemIndexes;
 	int64		deleted = 0;
 	ScanKeyData keys[2];
@@ -247,7 +246,7 @@ delete_entries(Relation log, const pg_uuid_t *after, pg_uuid_t *last, int32 max_
 		TM_FailureData failure;
 		bool		isnull;
 
-		/* the owner of the log can delete the entry too */
+		/* not TM_Ok if the owner of the log has deleted the entry meanwhile */
 		if (delete_tuple(log, &entry->t_self, GetCurrentCommandId(true), &failure) == TM_Ok)
 			deleted++;
 		if (ordered && deleted == max_entries)

@@ -30,21 +30,21 @@
 #include "ordered/ordered.h"
 #include "value/value.h"
 
-/* Number of entries that are written together */
-#define PENDING_MAX		100
+#define PENDING_MAX		100		/* number of entries that are written together */
 
 /* A log that the transaction in progress has locked */
 typedef struct Log
 {
 	Oid			relid;
 	Oid			catalog;		/* the changes_catalog that contains it */
-	TupleDesc	desc;			/* of the first entry; NULL if there is none */
+	TupleDesc	desc;			/* when first usable; NULL before */
 
 	/* while entries are written: */
 	Relation	rel;			/* NULL if the log cannot be written */
-	bool		was_dropped;	/* or recorded by uuid9562_record_missing() */
+	bool		ignores_entries;	/* was the log dropped, or is it recorded
+									 * as lacking entries? */
 	bool		is_altered;		/* does "desc" not fit any more? */
-	bool		has_all_rows;	/* if so: has an entry been written? */
+	bool		has_entry;		/* has an entry been written? */
 	CatalogIndexState indexes;
 	MemoryContext context;		/* for the pending entries */
 	int			pending;
@@ -107,7 +107,7 @@ uuid9562_is_log(Relation log)
 
 /* Lock a log until the transaction ends, even if the subtransaction in progress rolls back. */
 static Log *
-add_log(const LogKey *key)
+lock_log(const LogKey *key)
 {
 	ResourceOwner owner = CurrentResourceOwner;
 	MemoryContext caller;
@@ -126,7 +126,7 @@ add_log(const LogKey *key)
 	return log;
 }
 
-/* Lock a log at its first use in a transaction, and return its number. */
+/* Return the number of a log in this transaction, and lock the log at its first use. */
 int
 uuid9562_use_log(const LogKey *key)
 {
@@ -142,8 +142,8 @@ uuid9562_use_log(const LogKey *key)
 			break;
 	}
 	if (number == list_length(logs))
-		log = add_log(key);
-	/* the transaction can alter the log itself, and roll back to a savepoint */
+		log = lock_log(key);
+	/* try again while unusable: the transaction can alter or restore the log */
 	if (log->desc == NULL && (rel = try_relation_open(log->relid, NoLock)) != NULL)
 	{
 		if (uuid9562_is_log(rel))
@@ -172,7 +172,6 @@ has_key(const Log *log, const LogKey *key)
 	return true;
 }
 
-/* Check whether two descriptors have columns of the same types. */
 static bool
 same_types(TupleDesc a, TupleDesc b)
 {
@@ -187,8 +186,8 @@ same_types(TupleDesc a, TupleDesc b)
 }
 
 /*
- * Form the entry for the key of a row, whose ID is all zeros.  Return NULL, which stands for all
- * rows, if the row is NULL or does not have the key of the log.
+ * Form the entry for the key of a row.  The ID of the entry is all zeros.  If the row is NULL or
+ * does not have the key of the log, return NULL, which stands for all rows.
  */
 HeapTuple
 uuid9562_form_entry(int number, const LogKey *key, HeapTuple row, TupleDesc desc)
@@ -203,6 +202,7 @@ uuid9562_form_entry(int number, const LogKey *key, HeapTuple row, TupleDesc desc
 	for (int i = 1; i <= key->count; i++)
 	{
 		values[i] = heap_getattr(row, key->columns[i - 1], desc, &nulls[i]);
+		/* so that equal keys have equal bytes, whether compressed or not */
 		if (!nulls[i] && TupleDescAttr(log->desc, i)->attlen == -1)
 			values[i] = PointerGetDatum(PG_DETOAST_DATUM_PACKED(values[i]));
 	}
@@ -214,7 +214,7 @@ static void
 open_log(Log *log)
 {
 	log->rel = try_relation_open(log->relid, NoLock);
-	log->was_dropped = log->rel == NULL;
+	log->ignores_entries = log->rel == NULL;
 	if (log->rel != NULL && !uuid9562_is_log(log->rel))
 	{
 		relation_close(log->rel, NoLock);
@@ -223,7 +223,7 @@ open_log(Log *log)
 	if (log->rel == NULL)
 		return;
 	log->is_altered = !same_types(log->desc, RelationGetDescr(log->rel));
-	log->has_all_rows = false;
+	log->has_entry = false;
 	log->indexes = CatalogOpenIndexes(log->rel);
 	log->context = AllocSetContextCreate(CurrentMemoryContext, "uuid9562 entries of a log",
 										 ALLOCSET_DEFAULT_SIZES);
@@ -259,7 +259,8 @@ insert_into_index(Relation index, IndexInfo *info, Relation rel, TupleTableSlot 
 
 /*
  * Write the pending entries of a log.  CatalogTuplesMultiInsertWithInfo() would be slower, because
- * it creates a slot for each entry, and wrong for entries that are compressed.
+ * it creates a slot for each entry.  It would also be wrong: if heap_multi_insert() inserts a
+ * compressed copy of a tuple, it sets the TID of the slot, but CatalogIndexInsert() uses t_self.
  */
 static void
 write_pending(Log *log)
@@ -293,8 +294,8 @@ form_entry_for_all_rows(TupleDesc desc)
 }
 
 /*
- * Write an entry to the log with a number, with the next ordered ID.  If its length is 0, it stands
- * for all rows.
+ * Write an entry, with the next ordered ID, to the log with the given number.  If the length is 0,
+ * the entry stands for all rows.
  */
 void
 uuid9562_write_entry(int number, HeapTupleHeader entry, uint32 length)
@@ -305,14 +306,17 @@ uuid9562_write_entry(int number, HeapTupleHeader entry, uint32 length)
 	HeapTuple	tuple;
 	TupleDesc	desc;
 
-	if (log->rel == NULL && !log->was_dropped)
+	if (log->rel == NULL)
 	{
-		uuid9562_record_missing(log->catalog, log->relid);
-		log->was_dropped = true;
-	}
-	if (log->rel == NULL || (log->is_altered && log->has_all_rows))
+		if (!log->ignores_entries)
+			uuid9562_record_missing(log->catalog, log->relid);
+		log->ignores_entries = true;
 		return;
-	log->has_all_rows = log->is_altered;
+	}
+	/* each entry of an altered log stands for all rows, so one is enough */
+	if (log->is_altered && log->has_entry)
+		return;
+	log->has_entry = true;
 
 	desc = RelationGetDescr(log->rel);
 	if (log->slots[log->pending] == NULL)
@@ -320,6 +324,7 @@ uuid9562_write_entry(int number, HeapTupleHeader entry, uint32 length)
 	caller = MemoryContextSwitchTo(log->context);
 	ItemPointerSetInvalid(&data.t_self);
 	tuple = length == 0 || log->is_altered ? form_entry_for_all_rows(desc) : heap_copytuple(&data);
+	/* the ID is the first column, and never NULL */
 	uuid_layout_pack((uint8 *) tuple->t_data + tuple->t_data->t_hoff, UUID_V7->version,
 					 uuid9562_next_ordered());
 	ExecStoreHeapTuple(tuple, log->slots[log->pending++], true);

@@ -4,11 +4,8 @@
  */
 #include "ordered/shared_state.h"
 
-#include "access/htup_details.h"
 #include "catalog/pg_authid.h"
-#include "funcapi.h"
 #include "utils/acl.h"
-#include "utils/builtins.h"
 
 #include "runtime/runtime.h"
 #include "settings.h"
@@ -92,9 +89,8 @@ uuid9562_uuid_generator_reset(PG_FUNCTION_ARGS)
 /*
  * uuid_generator_advance(id uuid, force boolean) returns void
  *
- * Make the ordered generator continue after an ID of version 7, unless it is already ahead of this
- * ID.  Refuse an ID that is further ahead of the clock than uuid9562.max_ahead, unless force is
- * true.
+ * Make the ordered generator continue after an ID of version 7, unless the generator is already
+ * ahead of this ID.  Without force, refuse an ID more than uuid9562.max_ahead ahead of the clock.
  */
 Datum
 uuid9562_uuid_generator_advance(PG_FUNCTION_ARGS)

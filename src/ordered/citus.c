@@ -4,7 +4,6 @@
  */
 #include "ordered/shared_state.h"
 
-#include "miscadmin.h"
 #include "utils/guc.h"
 
 /* Check whether an application_name is one that Citus gives to its connections. */

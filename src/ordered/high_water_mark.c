@@ -56,8 +56,9 @@ typedef struct MarkRecord
 StaticAssertDecl(MAXALIGN(SizeOfPageHeaderData) + MAXALIGN(sizeof(MarkRecord)) <= BLCKSZ,
 				 "the high-water mark fits in a page");
 
+/* Return the length of a mark without its unused branches. */
 static uint32
-length_of(const HighWaterMark *mark)
+mark_length(const HighWaterMark *mark)
 {
 	return offsetof(HighWaterMark, branches.branches) + mark->branches.count * sizeof(UuidBranch);
 }
@@ -73,13 +74,14 @@ checksum(const MarkRecord *record)
 	return crc;
 }
 
+/* Check a record that was read.  The length comes first, since checksum() relies on it. */
 static bool
 is_valid(const MarkRecord *record)
 {
-	return record->magic == MARK_MAGIC && record->format == MARK_FORMAT &&
-		record->length <= sizeof(HighWaterMark) && EQ_CRC32C(record->crc, checksum(record)) &&
+	return record->length <= sizeof(HighWaterMark) && EQ_CRC32C(record->crc, checksum(record)) &&
+		record->magic == MARK_MAGIC && record->format == MARK_FORMAT &&
 		record->mark.branches.count <= UUID_BRANCH_MAX &&
-		record->length == length_of(&record->mark);
+		record->length == mark_length(&record->mark);
 }
 
 void
@@ -94,7 +96,7 @@ uuid9562_report_corruption(void)
 }
 
 /*
- * Copy the page, or leave it zeroed if the file is empty.
+ * Copy the page of the file, or leave "page" zeroed if the file is empty.
  *
  * Rely on the mark's own checksum instead of PostgreSQL's checksum of the page.  A program that
  * enables data checksums can skip this file, since it has no entry in the system catalogs.
@@ -111,7 +113,7 @@ read_page(SMgrRelation storage, Page page)
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	memcpy(page, BufferGetPage(buffer), BLCKSZ);
 	UnlockReleaseBuffer(buffer);
-	/* if the page checksum was wrong, the buffer is zeroed: read the file */
+	/* if PostgreSQL's checksum was wrong, the buffer is zeroed: read the file */
 	if (PageIsNew(page))
 		smgrread(storage, MAIN_FORKNUM, 0, page);
 }
@@ -147,7 +149,7 @@ fill_page(Page page, const HighWaterMark *mark)
 	PageInit(page, BLCKSZ, 0);
 	record->magic = MARK_MAGIC;
 	record->format = MARK_FORMAT;
-	record->length = length_of(mark);
+	record->length = mark_length(mark);
 	memcpy(&record->mark, mark, record->length);
 	record->crc = checksum(record);
 	/* the image in WAL omits the rest of the page */
@@ -156,7 +158,7 @@ fill_page(Page page, const HighWaterMark *mark)
 
 /* Create the file, with a mark that reserves nothing.  An error leaves no invalid file. */
 static void
-create_file(void)
+create_mark_file(void)
 {
 	static const HighWaterMark none;
 	PGIOAlignedBlock page;
@@ -197,7 +199,7 @@ uuid9562_write_mark(const HighWaterMark *mark)
 	Assert(LWLockHeldByMeInMode(&uuid9562_shared->mark_lock, LW_EXCLUSIVE));
 	Assert(mark->branches.count <= UUID_BRANCH_MAX);
 	if (!smgrexists(storage, MAIN_FORKNUM))
-		create_file();
+		create_mark_file();
 	else if (smgrnblocks(storage, MAIN_FORKNUM) == 0)
 	{
 		/* repair a truncated file in place: other processes can have it open */

@@ -100,7 +100,7 @@ uuid9562_snapshot_state(const char *function)
 		uuid9562_refuse_citus(function, false);
 		uuid9562_ensure_branch();
 		cached->branch = pg_atomic_read_u64(&uuid9562_shared->branch);
-		/* pairs with publish_branch() */
+		/* compute horizons later; pairs with publish_branch()'s first barrier */
 		pg_read_barrier();
 	}
 	return cached;
@@ -133,7 +133,7 @@ full_snapshot(Snapshot snapshot)
  * XidInMVCCSnapshot() does.
  */
 static bool
-snapshot_sees(const FullSnapshot *full, uint64 xid)
+is_finished_for(const FullSnapshot *full, uint64 xid)
 {
 	if (xid < full->xmin)
 		return true;
@@ -194,10 +194,11 @@ check_known(const FullSnapshot *full)
 }
 
 /*
- * Return the smallest value of a history's entries that are of this database and that the snapshot
- * sees as in progress.  Begin at the newest entry, and stop at the first entry that it sees as
- * finished (4).  If another process changes the history at the same time, the caller ignores the
- * result.  Even then the counts do not exceed the size of the array.
+ * Return the time of the smallest value of those entries of a history that are of this database and
+ * that the snapshot sees as in progress.  Begin at the newest entry, and stop at the first entry
+ * that it sees as finished (4).  If another process changes the history at the same time, the
+ * caller ignores the result.  Even then the counts do not exceed the size of the array, so no other
+ * memory is read.
  */
 static uint64
 smallest_in_history(const volatile UuidHistory *history, const FullSnapshot *full)
@@ -210,7 +211,7 @@ smallest_in_history(const volatile UuidHistory *history, const FullSnapshot *ful
 
 		for (int j = history->count[i] - 1; j >= 0; j--)
 		{
-			if (snapshot_sees(full, level[j].xid))
+			if (is_finished_for(full, level[j].xid))
 				return smallest;
 			if (level[j].database == MyDatabaseId || level[j].database == UUID_ANY_DATABASE)
 				smallest = Min(smallest, level[j].first);
@@ -220,9 +221,10 @@ smallest_in_history(const volatile UuidHistory *history, const FullSnapshot *ful
 }
 
 /*
- * Return the smallest value of the finished transactions in a slot's history that the snapshot
- * still sees as in progress.  If the changecount is odd or changes, another process is changing
- * the history at the same time, so read the history again (5).  If it is 0, there is no history.
+ * Return the time of the smallest value of the finished transactions in a slot's history that the
+ * snapshot still sees as in progress.  If the changecount is odd or changes, another process is
+ * changing the history at the same time, so read the history again (5).  If the changecount is 0,
+ * the history is empty.  See add_to_history() for the pairs of barriers.
  */
 static uint64
 smallest_finished(TransactionSlot *slot, const FullSnapshot *full)
@@ -243,8 +245,8 @@ smallest_finished(TransactionSlot *slot, const FullSnapshot *full)
 }
 
 /*
- * Return the smallest value of the transaction in progress in a slot.  Return UUID_NO_TIME if there
- * is none, or if the process of the slot is in another database (7).
+ * Return the time of the smallest value of the transaction in progress in a slot, or UUID_NO_TIME
+ * if there is no value or the process of the slot is in another database (7).
  */
 static uint64
 smallest_in_progress(int number)
@@ -363,6 +365,7 @@ uuid9562_uuidv7_horizon(PG_FUNCTION_ARGS)
 static int
 find_unknown_prepared(const FullSnapshot *full)
 {
+	/* before the first use, the ID that a first use now would set */
 	const uint64 first_known_xid = uuid9562_shared->loaded ? uuid9562_shared->first_known_xid :
 		uuid9562_find_first_known_xid();
 	int			found = -1;
@@ -373,10 +376,10 @@ find_unknown_prepared(const FullSnapshot *full)
 		const volatile PGPROC *proc = GetPGProcByNumber(i);
 		const TransactionId xid = proc->xid;
 
-		/* PostgreSQL keeps the ID of a transaction that has finished */
+		/* the ID can also be that of a transaction that has finished */
 		if (TransactionIdIsValid(xid) && proc->databaseId == MyDatabaseId &&
 			full_xid(xid, full->next) < first_known_xid &&
-			!snapshot_sees(full, full_xid(xid, full->next)))
+			!is_finished_for(full, full_xid(xid, full->next)))
 			found = i;
 	}
 	LWLockRelease(TwoPhaseStateLock);

@@ -27,8 +27,7 @@ typedef struct CacheEntry
 	TransactionId xip[FLEXIBLE_ARRAY_MEMBER];
 } CacheEntry;
 
-/* The memory of the entries: a child of TopTransactionContext. */
-static MemoryContext cache_context;
+static MemoryContext cache_context; /* child of TopTransactionContext */
 static dlist_head entries;		/* most recently used first */
 static int	entry_count = -1;	/* -1 if the transaction has no cache */
 static uint64 removed_xmax;		/* greatest xmax of removed entries, or 0 */
@@ -65,7 +64,7 @@ is_for_snapshot(const CacheEntry *entry, Snapshot snapshot)
 		 memcmp(entry->xip, snapshot->xip, entry->xcnt * sizeof(TransactionId)) == 0);
 }
 
-/* Remove the least recently used entry. */
+/* Remove the least recently used entry.  "next" is the next transaction ID to be assigned. */
 static void
 remove_oldest(FullTransactionId next)
 {
@@ -79,10 +78,7 @@ remove_oldest(FullTransactionId next)
 	entry_count--;
 }
 
-/*
- * Return the cache entry of a snapshot.  A new entry has no horizon yet.  The
- * snapshot must be an MVCC snapshot that was not taken during recovery.
- */
+/* Return the cache entry of a snapshot.  A new entry has neither branch nor horizon yet. */
 CachedHorizon *
 uuid9562_cached_horizon(Snapshot snapshot)
 {
@@ -90,6 +86,7 @@ uuid9562_cached_horizon(Snapshot snapshot)
 	CacheEntry *entry;
 	dlist_iter	iter;
 
+	Assert(snapshot->snapshot_type == SNAPSHOT_MVCC && !snapshot->takenDuringRecovery);
 	if (entry_count < 0)
 		create_cache();
 	dlist_foreach(iter, &entries)

@@ -32,8 +32,9 @@ record_value(uint64 time)
 }
 
 /*
- * Generate the next value.  Return false if it is not reserved.  With "late", if the reservation is
- * over but an extension is being flushed, generate a value with an earlier time than the clock.
+ * Generate the next value.  Return false if the caller must first call
+ * uuid9562_extend_reservation(): if no value is reserved or, without "late", if the value would be
+ * late (see LATE_TICKS).  In any case, set *extend_at to the extend_at of the generator.
  */
 static inline bool
 generate_reserved(uint64 now, bool late, UuidRandom random, UuidPayload *payload, uint64 *extend_at)
@@ -41,19 +42,20 @@ generate_reserved(uint64 now, bool late, UuidRandom random, UuidPayload *payload
 	OrderedGenerator *generator = ordered_generator();
 	GeneratorState *state = &generator->state;
 	UuidNext	next;
-	bool		reserved = true;
+	bool		usable = true;
 
 	SpinLockAcquire(&generator->lock);
 	*payload = state->previous;
 	*extend_at = state->extend_at;
-	if (unlikely(now < state->late_until && now >= state->reserved_until - LATE_TICKS))
+	if (unlikely(now < state->late_until && now >= late_from(state)))
 	{
-		reserved = late;
-		now = state->reserved_until - LATE_TICKS;
+		/* before a value is late, let the caller try once to flush */
+		usable = late;
+		now = late_from(state);
 	}
 	next = uuid_generator_next(payload, now, random, UUID_METHOD_FRACTION);
-	reserved = reserved && next != UUID_NEXT_EXHAUSTED && payload->time < state->reserved_until;
-	if (likely(reserved))
+	usable = usable && next != UUID_NEXT_EXHAUSTED && payload->time < state->reserved_until;
+	if (likely(usable))
 	{
 		/* step (1) of horizon.c: record the value before the lock is released */
 		record_value(payload->time);
@@ -64,10 +66,10 @@ generate_reserved(uint64 now, bool late, UuidRandom random, UuidPayload *payload
 	if (unlikely(next == UUID_NEXT_EXHAUSTED))
 		uuid9562_time_exhausted(UUID_V7,
 								"Check the system clock of the server, then call uuid_generator_reset() as a superuser.");
-	return reserved;
+	return usable;
 }
 
-/* Report why this transaction or process cannot generate ordered values. */
+/* Raise the error of a read-only transaction or a parallel worker. */
 pg_noreturn static pg_noinline void
 refuse_transaction(void)
 {
@@ -107,11 +109,9 @@ uuid9562_next_ordered(void)
 	uuid9562_prepare_ordered();
 	now = clock_ticks(UUID_V7);
 	random = random_for(UUID_METHOD_FRACTION);
-
-	/* pass now: if a reset came since, the payload's time is too great */
 	while (unlikely(!generate_reserved(now, late, random, &payload, &extend_at)))
 	{
-		if (late)
+		if (late)				/* not at the first try */
 			CHECK_FOR_INTERRUPTS();
 		uuid9562_extend_reservation(now, true);
 		late = true;
@@ -121,6 +121,7 @@ uuid9562_next_ordered(void)
 	uuid_payload_advance(&uuid9562_own_values.last, payload);
 	if (unlikely(uuid_clock_v7_is_behind(now, payload.time)))
 		uuid9562_warn_about_clock(payload.time);
+	/* pass the clock: if a reset came since, the payload's time is too great */
 	if (unlikely(payload.time >= extend_at))
 		uuid9562_extend_reservation(now, false);
 	return payload;

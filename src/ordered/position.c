@@ -16,10 +16,8 @@
  */
 #include "ordered/shared_state.h"
 
-#include "access/htup_details.h"
 #include "access/xact.h"
 #include "commands/dbcommands.h"
-#include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -33,22 +31,22 @@ PG_FUNCTION_INFO_V1(uuid9562_uuidv7_after);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_replay_target);
 PG_FUNCTION_INFO_V1(uuid9562_uuid_has_replayed);
 
-/* The name in the text of a replay target */
 #define TARGET_NAME		"target"
+#define TARGET_WORDS	2		/* the name of a branch, and a number */
 
 /*
  * Read a position or a replay target.  Raise an error for other texts, and for those of another
  * database.
  */
 static void
-read_text(UuidSealed *sealed, bool is_target, text *given)
+read_sealed(UuidSealed *sealed, bool is_target, text *given)
 {
 	const char *string = VARDATA_ANY(given);
 	const int	length = VARSIZE_ANY_EXHDR(given);
 	char	   *database;
 
 	if (is_target ?
-		!uuid_sealed_read(TARGET_NAME, string, length, sealed) || sealed->count != 2 :
+		!uuid_sealed_read(TARGET_NAME, string, length, sealed) || sealed->count != TARGET_WORDS :
 		!uuid_position_read(sealed, string, length))
 	{
 		const int	shown = pg_mbcliplen(string, length, 100);
@@ -76,24 +74,24 @@ read_text(UuidSealed *sealed, bool is_target, text *given)
 
 /* If the high-water mark has no entry for the branch of a snapshot, add one.  Return the branch. */
 static uint64
-record_branch(CachedHorizon *cached)
+record_snapshot_branch(CachedHorizon *cached)
 {
 	if (!cached->recorded)
 	{
 		uuid9562_record_branch(cached->branch, NULL);
-		/* known_branches() can have read the entries before */
+		cached->recorded = true;
+		/* let known_branches() read the new entry */
 		if (cached->branches != NULL)
 			pfree(cached->branches);
 		cached->branches = NULL;
 	}
-	cached->recorded = true;
 	return cached->branch;
 }
 
 /*
- * Return the branches in the high-water mark.  Read it once for each snapshot, because a query can
- * call uuidv7_after() for each row.  The snapshot sees no row of a branch that begins later, so the
- * branches that it needs stay the same until record_branch() adds its own.
+ * Return the branches in the high-water mark.  Read the mark once for each snapshot, because a
+ * query can call uuidv7_after() for each row.  The snapshot sees no row of a branch that begins
+ * later, so the branches that it needs stay the same until record_snapshot_branch() adds its own.
  */
 static UuidBranches *
 known_branches(CachedHorizon *cached)
@@ -124,12 +122,13 @@ uuid9562_uuidv7_position(PG_FUNCTION_ARGS)
 	UuidSealed	position = {.database = MyDatabaseId};
 	UuidPayload horizon;
 	const uint8 *id;
-	uint8		limit[UUID_LEN];
+	uint8		limit[UUID_LEN];	/* the horizon */
+	uint8		last[UUID_LEN]; /* the last ID before the horizon */
 	char		string[UUID_SEALED_TEXT_MAX + 1];
 	size_t		length;
 
 	if (!PG_ARGISNULL(1))
-		read_text(&position, false, PG_GETARG_TEXT_PP(1));
+		read_sealed(&position, false, PG_GETARG_TEXT_PP(1));
 	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 	if (PG_ARGISNULL(0))
@@ -144,9 +143,9 @@ uuid9562_uuidv7_position(PG_FUNCTION_ARGS)
 				 errmsg("UUID %s is greater than uuidv7_horizon()", uuid_string(PG_GETARG_UUID_P(0))),
 				 errhint("Compute the position in the query that returns the rows, and read only rows below uuidv7_horizon().")));
 	/* the ID can be the horizon itself, which a later value can equal */
-	uuid_layout_pack(limit, UUID_V7->version, uuid_payload_before(horizon.time));
-	uuid_position_advance(&position, record_branch(cached),
-						  memcmp(id, limit, UUID_LEN) > 0 ? limit : id);
+	uuid_layout_pack(last, UUID_V7->version, uuid_payload_before(horizon.time));
+	uuid_position_advance(&position, record_snapshot_branch(cached),
+						  memcmp(id, last, UUID_LEN) > 0 ? last : id);
 	length = uuid_sealed_write(UUID_POSITION_NAME, &position, string);
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(string, length));
 }
@@ -154,22 +153,21 @@ uuid9562_uuidv7_position(PG_FUNCTION_ARGS)
 /*
  * uuidv7_after(reader_position text) returns uuid
  *
- * Return the ID after which a reader with a position continues on this server.  If the
- * position is NULL, return the nil UUID.
+ * Return the ID after which a reader with a position continues on this server.  If the position is
+ * NULL, return the nil UUID, but raise the errors of uuid9562_snapshot_state() nevertheless.
  */
 Datum
 uuid9562_uuidv7_after(PG_FUNCTION_ARGS)
 {
+	/* first, since a first use lowers the floors that known_branches() reads */
+	CachedHorizon *cached = uuid9562_snapshot_state("uuidv7_after");
 	UuidSealed	position;
 	pg_uuid_t  *after = new_uuid();
-
-	/* at the first use after startup, this lowers floors in the mark */
-	CachedHorizon *cached = uuid9562_snapshot_state("uuidv7_after");
 
 	memset(after->data, 0, UUID_LEN);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_UUID_P(after);
-	read_text(&position, false, PG_GETARG_TEXT_PP(0));
+	read_sealed(&position, false, PG_GETARG_TEXT_PP(0));
 	if (!uuid_position_after(&position, known_branches(cached), after->data))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -188,7 +186,7 @@ uuid9562_snapshot_branch(bool record)
 {
 	CachedHorizon *cached = uuid9562_snapshot_state("changes_place");
 
-	return record ? record_branch(cached) : cached->branch;
+	return record ? record_snapshot_branch(cached) : cached->branch;
 }
 
 /*
@@ -210,8 +208,10 @@ uuid9562_branch_ended_before(uint64 name, const uint8 *id)
 		return false;
 	uuid9562_read_mark(&mark, false);
 	branch = uuid_branches_find(&mark.branches, name);
-	if (branch == NULL || branch->floor == UUID_NO_TIME)
-		return branch == NULL;
+	if (branch == NULL)
+		return true;
+	if (branch->floor == UUID_NO_TIME)
+		return false;
 	uuid_layout_pack(last, UUID_V7->version, uuid_payload_before(branch->floor));
 	return memcmp(id, last, UUID_LEN) > 0;
 }
@@ -228,7 +228,7 @@ Datum
 uuid9562_uuid_replay_target(PG_FUNCTION_ARGS)
 {
 	CachedHorizon *cached = uuid9562_snapshot_state("uuid_replay_target");
-	UuidSealed	sealed = {MyDatabaseId, 2, {cached->branch, 0}};
+	UuidSealed	sealed = {MyDatabaseId, TARGET_WORDS, {cached->branch, 0}};
 	char		string[UUID_SEALED_TEXT_MAX + 1];
 	Datum		values[2];
 	bool		nulls[2] = {false, false};
@@ -253,7 +253,7 @@ uuid9562_uuid_has_replayed(PG_FUNCTION_ARGS)
 	HighWaterMark mark;
 	UuidSealed	sealed;
 
-	read_text(&sealed, true, PG_GETARG_TEXT_PP(0));
+	read_sealed(&sealed, true, PG_GETARG_TEXT_PP(0));
 	if (IsolationUsesXactSnapshot())
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),

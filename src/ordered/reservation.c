@@ -30,13 +30,10 @@
 
 /* How late a value can be.  A reservation is at most twice as long. */
 #define MAX_LATE_SECONDS	30
-
 /* After this time, a session looks again whether an extension has been flushed. */
 #define LOOK_TICKS			(TICKS_PER_SECOND / 100)
-
 /* How long a session waits for the flush of another process if no value is reserved */
 #define WAL_LOCK_WAIT_MS	50
-
 /* How often a session that waits for mark_lock tries again, if nobody wakes it */
 #define RETRY_MS			1000
 
@@ -65,7 +62,7 @@ lock_mark(void)
 static void
 unlock_mark(void)
 {
-	/* an error sets the count to 0, but LWLockRelease() decrements it */
+	/* an error sets this count to 0, but LWLockRelease() decrements it */
 	if (InterruptHoldoffCount == 0)
 		HOLD_INTERRUPTS();
 	LWLockRelease(&uuid9562_shared->mark_lock);
@@ -95,8 +92,8 @@ raise_previous(UuidPayload payload)
 }
 
 /*
- * Let sessions generate values with times before reserved_until.  From extend_at on, a session that
- * generates a value also extends the reservation.  Until late_until, values can be late.
+ * Let sessions generate values with times before reserved_until.  From extend_at on, they also
+ * extend the reservation.  Until the clock reaches late_until, values can be late.
  */
 static void
 set_reserved(uint64 reserved_until, uint64 extend_at, uint64 late_until)
@@ -122,33 +119,41 @@ uuid9562_generator_state(void)
 	return state;
 }
 
-/*
- * Publish the name of a new branch.  The generator is already at the start of the branch.  The
- * barriers pair with those of uuid9562_snapshot_state() and uuid9562_ensure_branch().
- */
+/* Return a random name for a branch, which is not 0. */
+static uint64
+new_branch_name(void)
+{
+	return random_bits() | 1;
+}
+
+/* Publish the name of a new branch.  The generator is already at the start of the branch. */
 static void
 publish_branch(uint64 name)
 {
 	Assert(LWLockHeldByMeInMode(&uuid9562_shared->mark_lock, LW_EXCLUSIVE));
+	Assert(name != 0);
+	/* a reset keeps it, since the slots have all values since the first use */
 	if (!uuid9562_shared->loaded)
 		uuid9562_shared->first_known_xid = uuid9562_find_first_known_xid();
+	/* after the generator's state; pairs with uuid9562_snapshot_state() */
 	pg_write_barrier();
 	pg_atomic_write_u64(&uuid9562_shared->branch, name);
+	/* before "loaded"; pairs with uuid9562_ensure_branch() */
 	pg_write_barrier();
 	uuid9562_shared->loaded = true;
 }
 
 /*
- * Read the mark, and make the generator continue at its end, unless a reservation or an extension
- * already covers it.  It does not cover the mark at the first use after startup, or after a reset
- * that failed.  At the first use, a branch begins at the end of the mark, so lower the floors of
- * the older branches in *mark.  Return whether a floor changed.
+ * Read the mark, and make the generator continue at the end of the mark, unless the generator's
+ * reservation or extension reaches this end.  They do not reach it at the first use after startup,
+ * or after a reset that failed.  At the first use, a branch begins at the end of the mark, so lower
+ * the floors of the older branches in *mark.  Return true if a floor has changed.
  */
 static bool
 load_mark(HighWaterMark *mark)
 {
-	uint64		covered = Max(uuid9562_generator_state().reserved_until,
-							  uuid9562_shared->extension.reserved_until);
+	const uint64 covered = Max(uuid9562_generator_state().reserved_until,
+							   uuid9562_shared->extension.reserved_until);
 
 	Assert(LWLockHeldByMeInMode(&uuid9562_shared->mark_lock, LW_EXCLUSIVE));
 	uuid9562_read_mark(mark, false);
@@ -158,7 +163,7 @@ load_mark(HighWaterMark *mark)
 		uuid_branches_lower(&mark->branches, mark->reserved_until);
 }
 
-/* Measure how long the extension has been waiting for its flush, and return the time. */
+/* Measure how long the extension has been waiting for its flush, and return the clock's time. */
 static uint64
 measure_flush(void)
 {
@@ -170,10 +175,10 @@ measure_flush(void)
 }
 
 /*
- * Write an extension to the mark and to WAL.  It begins at the generator's previous value or the
- * given time, whichever is later.  Each half is one second and the whole seconds of the last
- * flush, but at most MAX_LATE_SECONDS, so that the next extension can be flushed in the second
- * half.  Until it is flushed, values can be late if "allow_late" is true.
+ * Write an extension to the mark and to WAL.  The extension begins at the generator's previous
+ * value or the given time, whichever is later.  Each half of it takes one second and the whole
+ * seconds of the last flush, but at most MAX_LATE_SECONDS, so that the next extension can be
+ * flushed in the second half.  With "allow_late", values can be late until this one is flushed.
  *
  * The caller has mark_lock.  At the first use after startup, also begin a branch, as
  * uuid9562_ensure_branch() does.
@@ -183,37 +188,37 @@ write_extension(uint64 time, bool allow_late)
 {
 	Extension  *extension = &uuid9562_shared->extension;
 	const uint64 flush_seconds = extension->flush_ticks / TICKS_PER_SECOND;
-	const uint32 half = Min(1 + flush_seconds, MAX_LATE_SECONDS);
+	const uint32 half_seconds = Min(1 + flush_seconds, MAX_LATE_SECONDS);
 	GeneratorState state;
 	HighWaterMark mark;
 	XLogRecPtr	lsn;
 
 	extension->written_at = clock_ticks(UUID_V7);
-	(void) load_mark(&mark);	/* write the mark even if no floor has changed */
-	/* after load_mark(), which can have raised it */
+	(void) load_mark(&mark);
+	/* after load_mark(), which can have raised the previous value */
 	state = uuid9562_generator_state();
 	time = Max(time, state.previous.time);
 	/* never lower the mark, since other sessions can be using the range */
-	mark.reserved_until = Max(mark.reserved_until, uuid_clock_v7_later(time, 2 * half));
+	mark.reserved_until = Max(mark.reserved_until, uuid_clock_v7_later(time, 2 * half_seconds));
 	lsn = uuid9562_write_mark(&mark);
 	pg_atomic_fetch_add_u64(&uuid9562_shared->mark_writes, 1);
 	extension->flush_ticks = 0;
 	if (!uuid9562_shared->loaded)
 	{
-		XLogFlush(lsn);
+		XLogFlush(lsn);			/* the floors, before the branch is published */
 		measure_flush();
-		publish_branch(random_bits() | 1);	/* not 0 */
+		publish_branch(new_branch_name());
 	}
 	extension->lsn = lsn;
 	extension->reserved_until = mark.reserved_until;
-	extension->extend_at = uuid_clock_v7_later(time, half);
+	extension->extend_at = uuid_clock_v7_later(time, half_seconds);
 	/* let the next session that generates a value call use_extension() */
 	set_reserved(state.reserved_until, extension->written_at,
 				 allow_late ? uuid_clock_v7_later(state.reserved_until, MAX_LATE_SECONDS) :
 				 state.late_until);
 }
 
-/* Wait until no other process is flushing WAL.  Return false if that takes too long. */
+/* Wait until no other process is flushing WAL.  Return false if that takes more than max_ms. */
 static bool
 wait_for_wal(int max_ms)
 {
@@ -228,15 +233,15 @@ wait_for_wal(int max_ms)
 }
 
 /*
- * If the extension has been flushed, use it.  Otherwise flush it first, unless another process is
- * flushing WAL.  Then values can be late.  With "needed", no value is reserved, so first wait a
- * moment for that process.
+ * Flush the extension if necessary, and use it.  But if another process is flushing WAL, leave the
+ * extension to that process or to a later call, and let values be late meanwhile.  With "needed",
+ * no value is reserved, so first wait up to WAL_LOCK_WAIT_MS for that process.
  */
 static void
 use_extension(bool needed)
 {
 	Extension  *extension = &uuid9562_shared->extension;
-	const uint64 reserved_until = uuid9562_generator_state().reserved_until;
+	const GeneratorState state = uuid9562_generator_state();
 	uint64		now = clock_ticks(UUID_V7);
 
 	Assert(LWLockHeldByMeInMode(&uuid9562_shared->mark_lock, LW_EXCLUSIVE));
@@ -244,9 +249,10 @@ use_extension(bool needed)
 	{
 		if (!wait_for_wal(needed ? WAL_LOCK_WAIT_MS : 0))
 		{
-			/* look again soon, and at the end of the reservation */
-			set_reserved(reserved_until, Min(now + LOOK_TICKS, reserved_until - LATE_TICKS),
-						 uuid_clock_v7_later(reserved_until, MAX_LATE_SECONDS));
+			/* look again soon, and at each late value */
+			set_reserved(state.reserved_until, Min(now + LOOK_TICKS, late_from(&state)),
+						 uuid_clock_v7_later(state.reserved_until, MAX_LATE_SECONDS));
+			/* let the WAL writer flush the extension if nobody else does */
 			XLogSetAsyncXactLSN(extension->lsn);
 			measure_flush();
 			return;
@@ -259,6 +265,18 @@ use_extension(bool needed)
 	/* if the flush was slow, the new reservation can already be nearly over */
 	if (now >= extension->extend_at)
 		write_extension(now, true);
+}
+
+/*
+ * Check whether the generator can return a late value while the clock has the given time.  A late
+ * value is at most one tick after the previous one, and the reservation must contain this tick.
+ */
+static bool
+can_be_late(uint64 time)
+{
+	GeneratorState state = uuid9562_generator_state();
+
+	return time < state.late_until && state.previous.time + 1 < state.reserved_until;
 }
 
 /*
@@ -300,7 +318,7 @@ uuid9562_ensure_branch(void)
 	uuid9562_attach_shared();
 	if (uuid9562_shared->loaded)
 	{
-		/* pairs with publish_branch() */
+		/* pairs with publish_branch()'s second barrier */
 		pg_read_barrier();
 		return;
 	}
@@ -309,18 +327,9 @@ uuid9562_ensure_branch(void)
 		if (load_mark(&mark))
 			XLogFlush(uuid9562_write_mark(&mark));
 		if (!uuid9562_shared->loaded)
-			publish_branch(random_bits() | 1);	/* not 0 */
+			publish_branch(new_branch_name());
 	}
 	END_CHANGE_OF_MARK();
-}
-
-/* Check whether there are values whose time is earlier than the given time of the clock. */
-static bool
-can_be_late(uint64 time)
-{
-	GeneratorState state = uuid9562_generator_state();
-
-	return time < state.late_until && state.previous.time + 1 < state.reserved_until;
 }
 
 /*
@@ -366,7 +375,7 @@ uuid9562_advance_generator(UuidPayload payload)
 		 */
 		write_extension(payload.time, false);
 		XLogFlush(uuid9562_shared->extension.lsn);
-		use_extension(false);	/* at once, since it has been flushed */
+		use_extension(false);
 		raise_previous(payload);
 	}
 	END_CHANGE_OF_MARK();
@@ -380,27 +389,25 @@ void
 uuid9562_reset_generator(void)
 {
 	HighWaterMark mark;
-	uint64		name;
-	uint64		old;
 
 	BEGIN_CHANGE_OF_MARK();
 	{
 		OrderedGenerator *generator = ordered_generator();
+		const uint64 name = new_branch_name();	/* can fail: do it first */
+		const uint64 old = pg_atomic_read_u64(&uuid9562_shared->branch);
 
-		name = random_bits() | 1;	/* not 0 */
 		uuid9562_read_mark(&mark, true);
 		/* keep 0, with which uuidv7_horizon() reports that there is no value */
 		if (mark.reserved_until != 0)
 			mark.reserved_until = clock_ticks(UUID_V7);
 
 		/* keep the old branch: a snapshot may have captured it */
-		old = pg_atomic_read_u64(&uuid9562_shared->branch);
 		if (old != pg_atomic_read_u64(&uuid9562_shared->recorded_branch))
 			(void) find_or_add_entry(&mark, old);
 		/* the older branches end where the new one begins */
 		uuid_branches_lower(&mark.branches, mark.reserved_until);
 
-		/* the new mark does not cover the old range: stop using it first */
+		/* stop using the old range before the mark no longer covers it */
 		memset(&uuid9562_shared->extension, 0, sizeof(Extension));
 		set_reserved(0, 0, 0);
 		XLogFlush(uuid9562_write_mark(&mark));
@@ -421,13 +428,13 @@ uuid9562_reset_generator(void)
  * return the end of its WAL record.
  */
 XLogRecPtr
-uuid9562_record_branch(uint64 name, uint64 *target)
+uuid9562_record_branch(uint64 name, uint64_t *target)
 {
 	HighWaterMark mark;
 	UuidBranch *entry;
 	volatile XLogRecPtr lsn = InvalidXLogRecPtr;
 
-	/* usually the mark has the entry: do not lock it */
+	/* usually the mark on disk has the entry, so that no lock is necessary */
 	uuid9562_read_mark(&mark, false);
 	if (target == NULL && pg_atomic_read_u64(&uuid9562_shared->recorded_branch) == name &&
 		uuid_branches_find(&mark.branches, name) != NULL)

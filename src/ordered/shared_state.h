@@ -24,7 +24,7 @@
 
 typedef struct HighWaterMark
 {
-	uint64		reserved_until; /* values have earlier times; 0 at first */
+	uint64		reserved_until; /* all values have earlier times; 0 at first */
 	UuidBranches branches;
 } HighWaterMark;
 
@@ -44,19 +44,20 @@ typedef struct GeneratorState
 	uint64		reserved_until; /* values must be earlier; 0 means no range */
 	uint64		extend_at;		/* from this time on, call
 								 * uuid9562_extend_reservation() */
-	uint64		late_until;		/* until this time, values can be late; 0 if
-								 * no extension is being flushed */
+	uint64		late_until;		/* if the clock is earlier, values can be
+								 * late; 0 if no extension is being flushed */
 	uint64		generated;		/* number of values since startup */
 	uint64		ahead_of_clock; /* of these, values later than the clock */
 	uint64		reported;		/* time of the last value that raised a
 								 * warning */
 } GeneratorState;
 
-/*
- * The end of a reservation, a quarter of a second.  While an extension is being flushed, values
- * have these times even after the clock has passed them.  See reservation.c.
- */
 #define TICKS_PER_SECOND	(uuid_clock_units[UUID_CLOCK_V7].per_sec)
+
+/*
+ * The end of a reservation, a quarter of a second.  While an extension is being flushed, values get
+ * these times even after the clock has passed them: they are late.  See reservation.c.
+ */
 #define LATE_TICKS			(TICKS_PER_SECOND / 4)
 
 typedef struct OrderedGenerator
@@ -69,7 +70,7 @@ typedef struct OrderedGenerator
 typedef struct Extension
 {
 	XLogRecPtr	lsn;			/* InvalidXLogRecPtr if there is no extension */
-	uint64		written_at;		/* time of the clock */
+	uint64		written_at;		/* time of the clock when it was written */
 	uint64		reserved_until;
 	uint64		extend_at;
 	uint64		flush_ticks;	/* how long its flush has taken until now */
@@ -158,7 +159,7 @@ extern void uuid9562_extend_reservation(uint64 time, bool needed);
 extern void uuid9562_ensure_branch(void);
 extern void uuid9562_advance_generator(UuidPayload payload);
 extern void uuid9562_reset_generator(void);
-extern XLogRecPtr uuid9562_record_branch(uint64 name, uint64 *target);
+extern XLogRecPtr uuid9562_record_branch(uint64 name, uint64_t *target);
 extern GeneratorState uuid9562_generator_state(void);
 
 /* horizon.c and horizon_cache.c */
@@ -170,7 +171,6 @@ extern CachedHorizon *uuid9562_cached_horizon(Snapshot snapshot);
 /* transaction_slot.c: the slot of this process; NULL before its first ordered value */
 extern TransactionSlot *uuid9562_own_slot;
 extern ValueRange uuid9562_own_values;
-
 extern bool uuid9562_is_own(const uint8 *uuid);
 extern void uuid9562_take_slot(void);
 extern uint64 uuid9562_find_first_known_xid(void);
@@ -202,6 +202,13 @@ static inline OrderedGenerator *
 ordered_generator(void)
 {
 	return &uuid9562_shared->padded_generator.generator;
+}
+
+/* Return the time from which on values are late, or UUID_NO_TIME if no value is reserved. */
+static inline uint64
+late_from(const GeneratorState *state)
+{
+	return state->reserved_until > LATE_TICKS ? state->reserved_until - LATE_TICKS : UUID_NO_TIME;
 }
 
 #endif							/* UUID9562_SHARED_STATE_H */

@@ -6,12 +6,11 @@
  * Each process and each prepared transaction has a slot in shared memory.  A reader computes
  * a horizon from all slots.  horizon.c proves that this is correct, in steps (1) to (7).
  *
- * The slots cover all values generated since the first use of an ordered function after
- * startup or promotion.  A transaction with an earlier value has finished or is prepared,
- * and its ID is less than first_known_xid.  A transaction that can still generate a value has
- * no ID yet, or an ID of at least first_known_xid.  So if a snapshot sees a transaction with an ID
- * below first_known_xid as in progress, its values can be missing in the slots, and the horizon is
- * unknown.
+ * The slots cover all values generated since the first use of an ordered function after startup or
+ * promotion.  A transaction with an earlier value has finished or is prepared, and its ID is less
+ * than first_known_xid.  A transaction that can still generate a value has no ID yet, or an ID of
+ * at least first_known_xid.  So if a snapshot sees a transaction with an ID below first_known_xid
+ * as in progress, its values can be missing in the slots, and the horizon is unknown.
  */
 #include "ordered/shared_state.h"
 
@@ -19,13 +18,12 @@
 #include "utils/resowner.h"
 
 TransactionSlot *uuid9562_own_slot;
-
-/* the smallest and the greatest value of the transaction in progress */
-ValueRange	uuid9562_own_values = NO_VALUES;
+ValueRange	uuid9562_own_values = NO_VALUES;	/* of this transaction */
 
 /*
  * Add a finished or prepared transaction to the history of a slot.  Concurrent readers retry if the
- * changecount is odd or has changed, as readers of PgBackendStatus do (step (5) of horizon.c).
+ * changecount is odd or has changed, as readers of PgBackendStatus do (step (5) of horizon.c).  The
+ * first barrier pairs with the second one of smallest_finished(), and the second with the first.
  *
  * Only this process writes the slot meanwhile, because the slot is its own, or that of the
  * transaction that it prepares.  The changecount cannot stay odd, because nothing in between raises
@@ -62,6 +60,7 @@ finish_transaction(TransactionSlot *history_slot)
 	entry.database = MyDatabaseId;
 	if (entry.first == UUID_NO_TIME)
 		return;
+	Assert(history_slot == NULL || entry.xid != 0);
 	if (history_slot != NULL)
 		add_to_history(history_slot, entry);
 
@@ -138,11 +137,11 @@ uuid9562_take_slot(void)
 }
 
 /*
- * Return first_known_xid: the smallest ID of the transactions in progress that are not
- * prepared.  If there is no such transaction, return the next ID to be assigned.
+ * Return first_known_xid: the smallest ID of the transactions in progress that are not prepared.
+ * If there is no such transaction, return the next ID to be assigned.
  *
- * The next ID is read first, under XidGenLock.  PostgreSQL stores an ID in the PGPROC
- * of its transaction before it releases that lock, so no transaction is missed.
+ * Read the next ID first.  ReadNextFullTransactionId() acquires XidGenLock, and PostgreSQL stores
+ * an ID in the PGPROC of its transaction before it releases this lock, so no transaction is missed.
  */
 uint64
 uuid9562_find_first_known_xid(void)

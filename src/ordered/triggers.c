@@ -81,10 +81,6 @@ refuse_inheritance(Relation relation)
 				 errhint("Use a partitioned table instead, because its partitions inherit the trigger.")));
 }
 
-/*
- * Raise an error unless the guard is called for an inserted or updated row, and with the name of a
- * column.
- */
 static void
 check_trigger(FunctionCallInfo fcinfo)
 {
@@ -92,7 +88,7 @@ check_trigger(FunctionCallInfo fcinfo)
 	const int16 type = TRIGGER_TYPE_ROW | TRIGGER_TYPE_AFTER |
 		TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE;
 
-	/* with a list of columns, the trigger would miss an ID that a BEFORE trigger has changed */
+	/* a list of columns would miss an ID that a BEFORE trigger has changed */
 	if (CALLED_AS_TRIGGER(fcinfo) && data->tg_trigger->tgtype == type &&
 		data->tg_trigger->tgnattr == 0 && data->tg_trigger->tgqual == NULL &&
 		data->tg_trigger->tgnargs == 1)
@@ -151,7 +147,7 @@ uuid9562_uuidv7_guard_trigger(PG_FUNCTION_ARGS)
 	{
 		value = heap_getattr(data->tg_newtuple, attnum, relation->rd_att, &isnull);
 		old = heap_getattr(data->tg_trigtuple, attnum, relation->rd_att, &was_null);
-		if (isnull ? was_null : !was_null && datumIsEqual(old, value, false, UUID_LEN))
+		if (isnull == was_null && (isnull || datumIsEqual(old, value, false, UUID_LEN)))
 			return PointerGetDatum(NULL);
 	}
 	else

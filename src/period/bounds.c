@@ -129,7 +129,7 @@ get_bound_flags(const FuncExpr *constructor)
 	return strlen(flags) == 2 && strchr("[(", flags[0]) && strchr("])", flags[1]) ? flags : NULL;
 }
 
-/* Add "id >= bound" or "id <= bound".  Return false if bound is NULL, as it could not be made. */
+/* Add "id >= bound" or "id <= bound".  Return false if uuid9562_make_call() returned no bound. */
 static bool
 add_comparison(WithinCall *call, bool is_lower, Expr *bound)
 {
@@ -185,7 +185,7 @@ add_side_comparison(WithinCall *call, bool is_lower, Node *time, bool inclusive)
 								   list_make2(time, makeBoolConst(inclusive, false)));
 	if (constant->constisnull)
 		return true;
-	/* if no UUID of version 7 meets this side, none is in the period */
+	/* if no UUID of version 7 meets this side, the period contains none */
 	if (!uuid9562_side_bound(is_lower, DatumGetTimestampTz(constant->constvalue), inclusive,
 							 &bound))
 		return add_period_comparisons(call, NULL);
@@ -202,8 +202,8 @@ exceeds_size(Node *node, void *nodes_left)
 }
 
 /*
- * Check whether an expression is small enough to be copied into several conditions.
- * Without this limit, the plan of nested calls would grow exponentially.
+ * Check whether an expression is small enough to be copied into several conditions.  Without this
+ * limit, the plan of nested calls would grow exponentially.
  */
 bool
 uuid9562_is_small(Node *expression)
@@ -238,8 +238,8 @@ have_common_table(Node *id, Node *period)
 }
 
 /*
- * Set call->comparisons to the comparisons of the ID with the bounds of the period.  Return
- * false if they should not replace the call.
+ * Set call->comparisons to the comparisons of the ID with the bounds of the period.  Return false
+ * if they cannot or should not replace the call.
  *
  * Exclude every period that is volatile or returns a set.  A period that is neither a constant nor
  * a tstzrange() call is copied into both bounds.  Exclude it if it has a subquery, because the two

@@ -145,7 +145,7 @@ uuid9562_side_bound(bool is_lower, TimestampTz time, bool inclusive, Datum *boun
 	bool		found = uuid_clock_span(UUID_CLOCK_V7, first, last, &lowest.time, &highest.time);
 
 	*bound = uuid_datum(7, is_lower ? lowest : highest);
-	/* if not found, overwrite the variant and the tail */
+	/* if not found, overwrite the last 8 bytes, which begin with the variant */
 	if (!found)
 		memset(DatumGetUUIDP(*bound)->data + UUID_LEN / 2, is_lower ? 0xff : 0, UUID_LEN / 2);
 	return found;

@@ -18,8 +18,8 @@ typedef struct UuidBounds
 {
 	Datum		lower;
 	Datum		upper;
-	bool		has_lower;		/* does lower exclude any UUID of version 7? */
-	bool		has_upper;
+	bool		has_lower;		/* is there a v7 UUID below lower? */
+	bool		has_upper;		/* is there a v7 UUID above upper? */
 } UuidBounds;
 
 /* A call of uuidv7_within() or of an operator */
@@ -48,7 +48,6 @@ extern bool uuid9562_make_comparisons(WithinCall *call);
 struct SupportRequestSelectivity;
 extern void uuid9562_estimate_is_v7(struct SupportRequestSelectivity *request);
 
-/* Return the btree operator family of uuid. */
 static inline Oid
 uuid9562_btree_family(void)
 {

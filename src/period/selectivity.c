@@ -56,9 +56,9 @@ typedef struct Share
 } Share;
 
 /*
- * A UUID, and the rows of the histogram below it, which split_histogram() first measures in bins.
- * The boundaries are the nil UUID, the v7 UUIDs of the histogram, the smallest v7 UUID of the
- * current time, and the max UUID.
+ * A UUID, and the rows of the histogram below it.  split_histogram() counts these rows in bins, and
+ * load_statistics() converts them to a share of all rows.  The boundaries are the nil UUID, the v7
+ * UUIDs of the histogram, the smallest v7 UUID of the current time, and the max UUID.
  */
 typedef struct Boundary
 {
@@ -74,8 +74,8 @@ typedef struct Statistics
 	AttStatsSlot histogram;
 	AttStatsSlot common;		/* most common values */
 	Boundary   *boundaries;
-	int			count;
-	int			last;			/* last boundary of v7; 0 if none */
+	int			count;			/* of boundaries */
+	int			last;			/* last one of the histogram; 0 if none */
 	double		bin;			/* share of rows in a bin; 0: no histogram */
 	double		nulls;			/* share of NULLs in all rows */
 	double		newer;			/* bins of v7 added since ANALYZE */
@@ -89,7 +89,7 @@ typedef struct Side
 	List	   *comparisons;
 } Side;
 
-/* Return to - from as 128-bit numbers, if from <= to.  It is 0 only if they are equal. */
+/* Return the difference of two UUIDs as 128-bit numbers.  It is 0 only if they are equal. */
 static double
 uuid_distance(const uint8 *from, const uint8 *to)
 {
@@ -109,15 +109,15 @@ uuid_distance(const uint8 *from, const uint8 *to)
 static double
 bins_between(const Statistics *statistics, bool at_end, const uint8 *low, const uint8 *high)
 {
-	/* n boundaries have n - 1 bins between them */
+	/* boundaries 1 to n of v7 have n - 1 bins between them */
 	int			bins = Min(DENSITY_BINS, statistics->last - 1);
-	const Boundary *from = &statistics->boundaries[at_end ? statistics->last - bins : 1];
+	const Boundary *first = &statistics->boundaries[at_end ? statistics->last - bins : 1];
 
 	if (memcmp(low, high, UUID_LEN) >= 0)
 		return 0;
 	if (bins <= 0)
 		return 0.5;
-	return bins * uuid_distance(low, high) / uuid_distance(from[0].uuid, from[bins].uuid);
+	return bins * uuid_distance(low, high) / uuid_distance(first[0].uuid, first[bins].uuid);
 }
 
 /* Return the growth of a table since VACUUM or ANALYZE: new pages per old page. */
@@ -161,7 +161,7 @@ add_recent_rows(Statistics *statistics, double all, double of_v7)
 {
 	Boundary   *last = &statistics->boundaries[statistics->last];
 	Datum		now;
-	double		after_last = 0;
+	double		after_last = 0; /* bins of v7 rows after the last boundary */
 	double		added = 0;		/* bins of rows added since ANALYZE */
 
 	/* if the clock is out of range, only the estimate is poor */
@@ -189,6 +189,7 @@ split_histogram(Statistics *statistics)
 	double		of_v7 = 0;
 	double		others = 0;
 
+	/* three more: the nil UUID, that of now, and the max UUID */
 	statistics->boundaries = palloc((statistics->histogram.nvalues + 3) * sizeof(Boundary));
 	add_boundary(statistics, nil_uuid, 0, 0);
 	for (int i = 0; i < statistics->histogram.nvalues; i++)
@@ -208,12 +209,13 @@ split_histogram(Statistics *statistics)
 	add_recent_rows(statistics, of_v7 + others, of_v7);
 }
 
-/* Return the rows of the histogram below a UUID. */
+/* Return the rows of the histogram below a UUID: interpolate between two boundaries. */
 static Share
 histogram_below(const Statistics *statistics, const uint8 *uuid)
 {
 	const Boundary *low = statistics->boundaries;
 	const Boundary *high = low + statistics->count - 1;
+	Share		below;
 	double		part;
 
 	Assert(statistics->count >= 2);
@@ -227,14 +229,12 @@ histogram_below(const Statistics *statistics, const uint8 *uuid)
 			high = middle;
 	}
 	part = uuid_distance(low->uuid, uuid) / uuid_distance(low->uuid, high->uuid);
-	return (Share)
-	{
-		low->below.all + part * (high->below.all - low->below.all),
-			low->below.of_v7 + part * (high->below.of_v7 - low->below.of_v7)
-	};
+	below.all = low->below.all + part * (high->below.all - low->below.all);
+	below.of_v7 = low->below.of_v7 + part * (high->below.of_v7 - low->below.of_v7);
+	return below;
 }
 
-/* Return the rows below a UUID. */
+/* Return the rows below a UUID: those of the histogram, and the most common values. */
 static Share
 share_below(const Statistics *statistics, const uint8 *uuid)
 {
@@ -361,7 +361,7 @@ add_to_side(const Statistics *statistics, RestrictInfo *condition, Side *lower, 
 		return;
 	side = strategy > BTEqualStrategyNumber ? lower : upper;
 	side->comparisons = lappend(side->comparisons, condition);
-	/* of several bounds, the greatest lower and the smallest upper one count */
+	/* keep the greatest lower bound and the smallest upper bound */
 	if ((memcmp(DatumGetUUIDP(bound->constvalue), side->bound, UUID_LEN) > 0) == (side == lower))
 		side->bound = DatumGetUUIDP(bound->constvalue)->data;
 }
@@ -375,7 +375,7 @@ rows_between(const Statistics *statistics, const Side *lower, const Side *upper)
 
 	rows.all = Max(rows.all - low.all, 0);
 	rows.of_v7 = Max(rows.of_v7 - low.of_v7, 0);
-	/* without a bound, add the rows that are not in the statistics */
+	/* without a bound, add the NULLs and the rows missing in the statistics */
 	if (lower->bound == nil_uuid && upper->bound == max_uuid)
 	{
 		rows.of_v7 += (1 - statistics->nulls - rows.all) * UNKNOWN_SHARE;
@@ -393,12 +393,11 @@ v7_share(Share rows)
 {
 	double		share = rows.all > 0 ? rows.of_v7 / rows.all : 1;
 
-	/* rounding can lead out of the range */
-	CLAMP_PROBABILITY(share);
+	CLAMP_PROBABILITY(share);	/* after rounding */
 	return share;
 }
 
-/* Check whether a condition is a call that is equal to the one that PostgreSQL is estimating. */
+/* Check whether a condition is the same call of uuid_is_v7() as the one being estimated. */
 static bool
 is_v7_condition(const Statistics *statistics, const RestrictInfo *condition)
 {
@@ -460,7 +459,7 @@ estimate_conditions(const Statistics *statistics, List *conditions, Side lower, 
 		if (condition->norm_selec >= 0 || !is_v7_condition(statistics, condition))
 			continue;
 		condition->norm_selec = selectivity;
-		/* a list of equal arguments could be that of another call */
+		/* compare pointers, since a query can contain the same call twice */
 		if (((FuncExpr *) condition->clause)->args == statistics->request->args)
 			statistics->request->selectivity = selectivity;
 		selectivity = 1;
@@ -470,8 +469,8 @@ estimate_conditions(const Statistics *statistics, List *conditions, Side lower, 
 
 /*
  * Estimate a call of uuid_is_v7.  At the first call, also set the selectivity of all conditions of
- * the table on the same ID.  PostgreSQL then estimates only calls that are no conditions of their
- * own, such as the predicate of an index.  They get the selectivity of an equal condition.
+ * the table on the same ID.  PostgreSQL then requests estimates only for calls that are not among
+ * these conditions, such as the predicate of an index.  They get the selectivity of an equal one.
  */
 static void
 estimate_call(Statistics *statistics, HeapTuple tuple)
@@ -486,11 +485,14 @@ estimate_call(Statistics *statistics, HeapTuple tuple)
 	{
 		const RestrictInfo *condition = lfirst_node(RestrictInfo, cell);
 
-		statistics->request->selectivity = condition->norm_selec;
 		if (condition->norm_selec >= 0 && is_v7_condition(statistics, condition))
+		{
+			statistics->request->selectivity = condition->norm_selec;
 			return;
+		}
 	}
 	load_statistics(statistics, tuple);
+	/* estimate_conditions() sets this if the call is among the conditions */
 	statistics->request->selectivity = -1;
 	rows = estimate_conditions(statistics, conditions, lower, upper);
 	if (statistics->request->selectivity < 0)

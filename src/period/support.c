@@ -234,8 +234,7 @@ repeated_call_as_index_condition(SupportRequestIndexCondition *request)
 	{
 		const Expr *condition = lfirst_node(RestrictInfo, cell)->clause;
 
-		/* this call comes first */
-		if (condition == (const Expr *) call)
+		if (condition == (const Expr *) call)	/* no equal call is earlier */
 			return NIL;
 		if (equal(condition, call))
 			break;

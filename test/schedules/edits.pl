@@ -20,7 +20,7 @@ my @horizon = (
 		'the value is recorded after the lock is released (1)', 'two writers',
 		"\t\trecord_value(payload->time);\n" => '',
 		"\tSpinLockRelease(&generator->lock);\n\tif (unlikely(next" =>
-		"\tSpinLockRelease(&generator->lock);\n\tif (reserved)\n\t\trecord_value(payload->time);\n\tif (unlikely(next"
+		"\tSpinLockRelease(&generator->lock);\n\tif (usable)\n\t\trecord_value(payload->time);\n\tif (unlikely(next"
 	],
 	[
 		'the last value is read after the slots (1)', 'two writers',
@@ -304,7 +304,7 @@ my @reservation = (
 	[
 		'late values have the time of the clock', 'other processes flush WAL slowly',
 		'payload->time < state->reserved_until' => 'payload->time < Max(state->reserved_until, state->late_until)',
-		"\t\tnow = state->reserved_until - LATE_TICKS;\n" => ''
+		"\t\tnow = late_from(state);\n" => ''
 	],
 	[
 		'waiting sessions are not woken', 'a waiting call',
