@@ -146,7 +146,11 @@ uuid_clock_v7_shift(uint64_t ticks, int64_t micros, bool whole_ms, uint64_t *shi
 		ms--;
 		rest += UUID_CLOCK_US_PER_MS;
 	}
-	/* exclude results that cannot fit, so that the sum below does not overflow */
+
+	/*
+	 * exclude results that cannot fit, so that the sum below does not
+	 * overflow
+	 */
 	if (ms > (int64_t) (UUID_TIME_MAX / UUID_CLOCK_V7_PER_MS) ||
 		ms < -(int64_t) (UUID_TIME_MAX / UUID_CLOCK_V7_PER_MS) - 1)
 		return false;
@@ -179,7 +183,11 @@ uuid_clock_span(UuidClock clock, int64_t first, int64_t last,
 	UUID_ASSERT(clock != UUID_CLOCK_V8);	/* its field wraps around */
 	if (last < epoch_micros)
 		return false;
-	/* subtract as uint64_t, since the difference can exceed INT64_MAX; round first up */
+
+	/*
+	 * subtract as uint64_t, since the difference can exceed INT64_MAX; round
+	 * first up
+	 */
 	if (first > epoch_micros)
 		first_reading = ((uint64_t) first - (uint64_t) epoch_micros - 1) / reading_micros + 1;
 	last_reading = ((uint64_t) last - (uint64_t) epoch_micros) / reading_micros;

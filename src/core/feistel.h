@@ -30,6 +30,7 @@ uuid_feistel(UuidBlockCipher cipher, void *key, bool encrypt, uint8_t *bytes, co
 {
 	/* version 7 has the same layout as version 4 */
 	UuidPayload payload = uuid_layout_unpack(given, 4);
+
 	/* the time with the top bit of the tail, and the other bits of the tail */
 	uint64_t	halves[] = {payload.time << 1 | payload.tail >> UUID_FEISTEL_HALF_BITS,
 	payload.tail & UUID_FEISTEL_HALF_MAX};

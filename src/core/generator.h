@@ -38,8 +38,9 @@
 typedef enum UuidMethod
 {
 	/*
-	 * Method 3 of RFC 9562, 6.2, with a counter of 4 bits after the fraction.  The counter starts
-	 * at a random number from 0 to 7.  The other 58 bits of the tail are random in every value.
+	 * Method 3 of RFC 9562, 6.2, with a counter of 4 bits after the fraction.
+	 * The counter starts at a random number from 0 to 7.  The other 58 bits
+	 * of the tail are random in every value.
 	 */
 	UUID_METHOD_FRACTION,
 
@@ -133,7 +134,8 @@ uuid_generator_next_counter(UuidPayload *previous, uint64_t now, UuidRandom rand
 	else if (ordinal == UINT64_MAX)
 		return UUID_NEXT_EXHAUSTED;
 	else if ((++ordinal & UUID_LONG_COUNTER_MAX) == 0)
-		outcome = UUID_NEXT_AHEAD;	/* the counter was full, and carried into the milliseconds */
+		outcome = UUID_NEXT_AHEAD;	/* the counter was full, and carried into
+									 * the milliseconds */
 	/* in a new millisecond the counter is zero so far */
 	if (outcome != UUID_NEXT_STEPPED)
 		ordinal |= random.seed & UUID_LONG_SEED_MAX;

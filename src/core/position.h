@@ -212,7 +212,8 @@ uuid_sealed_read(const char *name, const char *string, size_t length, UuidSealed
 static inline void
 uuid_position_advance(UuidSealed *position, uint64_t branch, const uint8_t *id)
 {
-	int			entry = 0;		/* word at which the entry of the branch begins */
+	int			entry = 0;		/* word at which the entry of the branch
+								 * begins */
 
 	while (entry < position->count && position->words[entry] != branch)
 		entry += UUID_POSITION_WORDS;

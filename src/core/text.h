@@ -119,7 +119,11 @@ static const UuidTextForm uuid_text_forms[] = {
 		.expected = "A UUID in base64url consists of 22 digits, ASCII letters, \"-\", or \"_\", "
 		"the last of which is \"A\", \"Q\", \"g\", or \"w\"."
 	},
-	/* the suffix of a TypeID; must stay last, because uuid_typeid_suffix is the last form */
+
+	/*
+	 * the suffix of a TypeID; must stay last, because uuid_typeid_suffix is
+	 * the last form
+	 */
 	{
 		.name = "typeid",.alphabet = "0123456789abcdefghjkmnpqrstvwxyz",
 		.values = uuid_values_typeid,
@@ -162,7 +166,8 @@ uuid_text_form_write_bits(const UuidTextForm *form, const uint8_t *bytes, char *
 {
 	uint64_t	high = uuid_layout_load64(bytes);
 	uint64_t	low = uuid_layout_load64(bytes + 8);
-	int			bits = form->bits - form->zeros_before; /* of the first digit, without the zeros */
+	int			bits = form->bits - form->zeros_before; /* of the first digit,
+														 * without the zeros */
 
 	for (int i = 0; i < form->length; i++)
 	{
@@ -200,7 +205,8 @@ uuid_text_divide(uint64_t *words, uint32_t divisor)
 static inline uint64_t
 uuid_text_multiply_add(uint64_t *words, uint64_t factor, uint64_t carry)
 {
-	UUID_ASSERT(factor <= UINT32_MAX && carry <= UINT32_MAX);	/* so the sum fits into 64 bits */
+	UUID_ASSERT(factor <= UINT32_MAX && carry <= UINT32_MAX);	/* so the sum fits into
+																 * 64 bits */
 	for (int i = 3; i >= 0; i--, carry >>= 32)
 	{
 		carry += words[i] * factor;
@@ -266,10 +272,14 @@ uuid_text_form_read(const UuidTextForm *form, const char *string, size_t length,
 		return false;
 	for (size_t i = 0; i < length; i++)
 	{
-		/* the last digit ends with the zeros after the UUID, and so has a smaller base */
+		/*
+		 * the last digit ends with the zeros after the UUID, and so has a
+		 * smaller base
+		 */
 		int			zeros = i == length - 1 ? form->zeros_after : 0;
 		uint32_t	base = (uint32_t) form->base >> zeros;
-		uint32_t	digit = form->values[(uint8_t) string[i]] - 1U; /* UINT32_MAX if no digit */
+		uint32_t	digit = form->values[(uint8_t) string[i]] - 1U; /* UINT32_MAX if no
+																	 * digit */
 
 		if (form->frame != NULL && form->frame[i] != 'x')
 		{
@@ -281,10 +291,18 @@ uuid_text_form_read(const UuidTextForm *form, const char *string, size_t length,
 			return false;
 		group = group * base + (digit >> zeros);
 		power *= base;
-		/* wait for the next digit if power then still fits into 32 bits: 64 is the greatest base */
+
+		/*
+		 * wait for the next digit if power then still fits into 32 bits: 64
+		 * is the greatest base
+		 */
 		if (power <= UINT32_MAX / 64 && i < length - 1)
 			continue;
-		/* the number exceeds 128 bits, for example if the zeros before the UUID are not zero */
+
+		/*
+		 * the number exceeds 128 bits, for example if the zeros before the
+		 * UUID are not zero
+		 */
 		if (uuid_text_multiply_add(words, power, group) != 0)
 			return false;
 		group = 0;

@@ -72,7 +72,10 @@ generated_uuid(FunctionCallInfo fcinfo, const UuidKind *kind, UuidNodeBits node)
 	const UuidMethod method =
 		kind->number == UUID_KIND_V7 ? (UuidMethod) uuid9562_v7_method : UUID_METHOD_FRACTION;
 
-	/* a node must not replace bits above UUID_RANDOM_MAX, because these determine the order */
+	/*
+	 * a node must not replace bits above UUID_RANDOM_MAX, because these
+	 * determine the order
+	 */
 	Assert((node.mask & ~UUID_RANDOM_MAX) == 0);
 	return uuid_datum(kind->version, uuid_layout_with_node(next_payload(kind, method), node));
 }
@@ -110,7 +113,8 @@ Datum
 uuid9562_uuidv7_shift(PG_FUNCTION_ARGS)
 {
 	const UuidMethod method = uuid9562_v7_method;
-	const bool	whole_ms = method == UUID_METHOD_COUNTER;	/* the next 12 bits are a counter */
+	const bool	whole_ms = method == UUID_METHOD_COUNTER;	/* the next 12 bits are
+															 * a counter */
 	UuidPayload payload = next_payload(UUID_V7, method);
 	TimestampTz unshifted = unix_micros_to_timestamptz(uuid_clock_v7_unix_micros(payload.time));
 	TimestampTz shifted = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval,

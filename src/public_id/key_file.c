@@ -210,7 +210,11 @@ parse_file(Contents *contents, HTAB *table)
 		Key		   *key;
 
 		CHECK_FOR_INTERRUPTS();
-		/* if a newline is missing, the name of the database contains the line before */
+
+		/*
+		 * if a newline is missing, the name of the database contains the line
+		 * before
+		 */
 		if (found == UUID_KEY_LINE_INVALID || strlen(lines.database) >= NAMEDATALEN)
 			return psprintf("Line %d has a syntax error.", lines.number);
 		if (database == NULL || strcmp(lines.database, database) != 0)
@@ -306,7 +310,11 @@ load_keys(void)
 	}
 	else
 		report_failure(keys != NULL && hash_get_num_entries(keys) > 0, reason);
-	/* also after a failure: a session that keeps its keys waits for the next reload */
+
+	/*
+	 * also after a failure: a session that keeps its keys waits for the next
+	 * reload
+	 */
 	keys_reload_time = PgReloadTime;
 }
 

@@ -29,7 +29,8 @@ uuid9562_timestamp_ticks(const UuidKind *kind, TimestampTz timestamp)
 {
 	uint64_t	ticks;
 
-	Assert(kind->clock != UUID_CLOCK_V8);	/* its field would accept 'infinity' */
+	Assert(kind->clock != UUID_CLOCK_V8);	/* its field would accept
+											 * 'infinity' */
 	if (!uuid_clock_micros_ticks(kind->clock, timestamptz_to_unix_micros(timestamp), &ticks))
 		uuid9562_timestamp_out_of_range(kind, timestamp);
 	return ticks;
@@ -51,7 +52,10 @@ floor_or_ceil(FunctionCallInfo fcinfo, const UuidKind *kind, bool floor)
 	UuidPayload greatest = {0, UUID_TAIL_MAX};
 	bool		found PG_USED_FOR_ASSERTS_ONLY;
 
-	/* find all ticks of the microsecond or millisecond that begins at this reading */
+	/*
+	 * find all ticks of the microsecond or millisecond that begins at this
+	 * reading
+	 */
 	found = uuid_clock_span(kind->clock, reading, reading, &smallest.time, &greatest.time);
 	Assert(found);
 	return uuid_datum(kind->version, floor ? smallest : greatest);
