@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Deliver each row of an outbox, and store the position in a file, outside the database.
 
-    CREATE TABLE outbox (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, message text NOT NULL);
+    CREATE TABLE outbox (id uuid PRIMARY KEY DEFAULT uuidv7_next(), message text NOT NULL);
     SELECT changes_track('outbox', operations => '{insert}');
     GRANT SELECT ON outbox, changes.outbox TO reader;
 
@@ -10,8 +10,9 @@
 The program prints each row as a line of JSON; change deliver() to send rows elsewhere.  It delivers
 each row at least once, and misses none, also after a failover that lost rows, and behind a
 connection pooler.  After a crash it delivers the last page again, and after a failover that may have
-lost rows it delivers all rows that the table has, so the receiver must ignore an ID that it has
-already got.  You can delete delivered rows.  To deliver all rows again, remove the file.
+lost rows it delivers all rows that the table has, so the receiver must ignore IDs that it already
+has.  The IDs are UUIDs, because a sequence could generate the numbers of lost rows again.  You can
+delete delivered rows.  To deliver all rows again, remove the file.
 
 This requires the extension uuid9562, and the package psycopg (Debian: python3-psycopg).  The page
 doc/changes.md explains the functions.

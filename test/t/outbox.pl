@@ -23,6 +23,7 @@ note("SEED=$seed");
 my $page = slurp_file("$FindBin::Bin/doc/outbox.md");
 my ($program) = $page =~ /^<!-- program: .*? -->\n```python\n(.*?)^```/ms or die 'the page has no program';
 my ($trigger) = $page =~ /^(CREATE FUNCTION publish.*?)^```/ms or die 'the page has no trigger';
+my ($table) = $page =~ /^(CREATE TABLE outbox \(.*?\n\));/ms or die 'the page has no table';
 my ($delete) = $page =~ /^(DELETE FROM outbox AS o.*?);\n```/ms or die 'the page has no statement that deletes messages';
 $page =~ /reader IN \('billing', 'search'\)/ or die 'the page names other readers';
 my $folder = PostgreSQL::Test::Utils::tempdir();
@@ -36,7 +37,7 @@ use_server($node);
 $node->safe_psql('postgres', 'CREATE DATABASE shop');
 sub shop { return $node->safe_psql('shop', join ';', @_) }
 shop('CREATE EXTENSION uuid9562', 'CREATE TABLE account (id text PRIMARY KEY, balance numeric NOT NULL)',
-	'CREATE TABLE outbox (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, aggregate text NOT NULL, message text NOT NULL)',
+	$table,
 	q{INSERT INTO account SELECT n, 0 FROM generate_series(1, 20) AS n},
 	q{INSERT INTO outbox (aggregate, message) VALUES ('old', 1), ('old', 2)},
 	q{SELECT changes_track('outbox', operations => '{insert}')});
@@ -92,7 +93,7 @@ sub judge
 	{
 		foreach (split /\n/, slurp_file($file))
 		{
-			my ($id, $aggregate, $change) = /^(\d+) (\S+) (\d+)$/ or next;	# the last line of a killed process
+			my ($id, $aggregate, $change) = /^(\S{36}) (\S+) (\d+)$/ or next;	# the last line of a killed process
 			$early += grep { !$delivered{$aggregate}{$_} } 1 .. $change - 1;
 			$delivered{$aggregate}{$change} = 1;
 		}
@@ -190,7 +191,7 @@ shop('DROP TRIGGER publish ON account');
 
 # --- deletion -----------------------------------------------------------------------
 
-sub remaining { shop($delete); return shop(q{SELECT string_agg(message, ' ' ORDER BY id) FROM outbox}) }
+sub remaining { shop($delete); return shop(q{SELECT string_agg(message, ' ' ORDER BY message) FROM outbox}) }
 
 # Read and confirm a page.  Let nothing keep its entries.
 sub confirm
