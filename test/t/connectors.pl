@@ -40,13 +40,13 @@ diag($err =~ s/\n//r);
 my @lines = split /\n/, $out;
 my @through_views = grep { /outbox_/ } @lines;
 note($out);
-is(scalar(@lines), 16, 'each tool reads the table and a view');
+is(scalar(@lines), 15, 'each tool reads the table, and all but one a view');
 foreach my $line (@through_views)
 {
 	my ($name, $missed) = $line =~ /^(.*?): (\d+) of [1-9]/;
 	is($missed, 0, "$name: no row is missed");
 }
-cmp_ok(scalar(grep { !/outbox_/ && /: [1-9]\d* of / } @lines), '>', 0, 'without the views, tools miss rows');
+cmp_ok(scalar(grep { !/outbox_|^Singer/ && /: [1-9]\d* of / } @lines), '>', 0, 'without the views, tools without a limit miss rows');
 # Airbyte counts the rows that have the cursor's value.  The horizon of a later statement can be lower
 # within the same tick, and hides them again; then Airbyte asks for rows with the same value too.
 is(scalar(grep { !/^Airbyte/ && / [1-9]\d* twice/ } @through_views), 0, 'no tool but Airbyte gets a row of a view twice');

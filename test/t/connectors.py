@@ -15,7 +15,7 @@ import time
 import psycopg
 
 WRITERS = 6
-PAGE = 50  # page size of Logstash; the others read without a limit
+PAGE = 50  # page size of Logstash, and limit of Singer; the others read without a limit
 
 
 class Tool:
@@ -138,13 +138,13 @@ class Dbt(Tool):
 
 
 class Singer(Tool):
-    """tap-postgres of PipelineWise, replication method INCREMENTAL: with a named cursor, rows at the boundary again"""
+    """tap-postgres of PipelineWise, replication method INCREMENTAL with a limit: with a named cursor, rows at the boundary again"""
 
     def poll(self):
         query = f"""SELECT * FROM (
                 SELECT * FROM "public"."{self.relation}"
-                WHERE "{self.cursor}" >= '{self.last}'::timestamp with time zone
-                ORDER BY "{self.cursor}" ASC) pg_speedup_trick"""
+                WHERE "{self.cursor}" >= '{self.last}'::{self.type}
+                ORDER BY "{self.cursor}" ASC LIMIT {PAGE}) pg_speedup_trick"""
         ids = []
         with self.connection.transaction(), self.connection.cursor("pipelinewise", row_factory=psycopg.rows.dict_row) as cursor:
             for row in cursor.execute(query):
@@ -154,6 +154,10 @@ class Singer(Tool):
         self.known.update(ids)
 
     known = set()
+
+    @property
+    def type(self):
+        return "bigint" if isinstance(self.last, int) else "timestamp with time zone"
 
 
 def write(conninfo, stop, seed):
@@ -185,16 +189,18 @@ def main(conninfo, seconds):
         Dbt(conninfo, "outbox", "number", -1),
         Singer(conninfo, "outbox", "created_at", early),
         KafkaIncrementing(conninfo, "outbox_numbered", "ordinal", -1),
-        KafkaTimestamp(conninfo, "outbox_timed", "generated_at", early),
         KafkaBoth(conninfo, "outbox_timed", "generated_at,ordinal", (early, -1)),
         Logstash(conninfo, "outbox_numbered", "ordinal", -1),
         Airbyte(conninfo, "outbox_numbered", "ordinal", -1),
         Dlt(conninfo, "outbox_settled", "id", "00000000-0000-0000-0000-000000000000"),
         Dbt(conninfo, "outbox_numbered", "ordinal", -1),
-        Singer(conninfo, "outbox_timed", "generated_at", early),
+        Singer(conninfo, "outbox_numbered", "ordinal", -1),
     ]
     for tool in tools:
         tool.known = set()
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        # many rows in each millisecond
+        connection.execute("INSERT INTO outbox (message) SELECT 'row' FROM generate_series(1, 1000)")
     stop = threading.Event()
     seed = random.randrange(1 << 30)
     print("seed", seed, file=sys.stderr)
