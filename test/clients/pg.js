@@ -38,18 +38,33 @@ const { rows: sent } = await client.query('INSERT INTO outbox (message) SELECT u
 const read = await allPages(first.id, async (last) => (await client.query(incrementalRead, [last])).rows);
 step(same(read, sent), 'incremental read finds the new rows', read);
 
-// read changes
+// read changes: a page that says reset, and one with other changes
 await client.query(`SELECT changes_track('outbox')`);
-await client.query(`SELECT changes_done('billing') FROM changes_read('billing', NULL::outbox)`);
+await client.query('CREATE TABLE outbox_copy (id uuid PRIMARY KEY, message text)');
+async function copyPage() {
+	await client.query('BEGIN');
+	const { rows: page } = await client.query(`SELECT change_type, (data).* FROM changes_read('copy', NULL::outbox)`);
+	for (const { change_type, id, message } of page)
+		if (change_type === 'reset')
+			await client.query('DELETE FROM outbox_copy; INSERT INTO outbox_copy SELECT id, message FROM outbox');
+		else if (change_type === 'delete')
+			await client.query('DELETE FROM outbox_copy WHERE id = $1', [id]);
+		else
+			await client.query('INSERT INTO outbox_copy VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET message = $2', [id, message]);
+	if (page.length > 0)
+		await client.query(`SELECT changes_done('copy')`);
+	await client.query('COMMIT');
+}
+const rowsOf = async (table) => (await client.query(`SELECT id, message FROM ${table} ORDER BY id`)).rows;
+const isCopied = async () => JSON.stringify(await rowsOf('outbox')) === JSON.stringify(await rowsOf('outbox_copy'));
+await copyPage();
+step(await isCopied(), 'a page that says reset copies the whole table', await rowsOf('outbox_copy'));
 await client.query('DELETE FROM outbox WHERE id = $1', [first.id]);
+await client.query('UPDATE outbox SET message = $2 WHERE id = $1', [sent[0].id, 'changed']);
 await client.query(`INSERT INTO outbox (message) VALUES ('second')`);
-const { rows: page } = await client.query(`SELECT change_type, change_position, (data).* FROM changes_read('billing', NULL::outbox)`);
-for (const { change_type, change_position, ...row } of page)
-	console.log(`# ${change_type}`, row);
-if (page.length > 0)
-	await client.query(`SELECT changes_done('billing', $1)`, [page.at(-1).change_position]);
-step(page.length === 2 && page[0].change_type === 'delete' && page[0].id === first.id && page[1].message === 'second', 'changes are rows with the columns of the table', page);
-const { rows: later } = await client.query(`SELECT FROM changes_read('billing', NULL::outbox)`);
+await copyPage();
+step(await isCopied(), 'a page copies a delete, an update and an insert', await rowsOf('outbox_copy'));
+const { rows: later } = await client.query(`SELECT FROM changes_read('copy', NULL::outbox)`);
 step(later.length === 0, 'a confirmed page does not come again', later);
 
 // pass parameters without and with a cast
