@@ -2,7 +2,8 @@
 #
 # The functions of the page convert 100,000 IDs of each kind to the UUIDs that this test computes,
 # twice, with the extension, and 2,000 with managed/uuid9562.sql.  Each function that the page names as a
-# replacement returns what the replaced function returns, and its condition uses the index.
+# replacement returns what the replaced function returns, and its condition uses the index.  The
+# transaction that makes a table a partition fails if another object still depends on this table.
 use strict;
 use warnings;
 
@@ -174,7 +175,7 @@ foreach my $call ('uuid_timestamptz_to_v7(time, true)', 'uuidv7_boundary(time)')
 	my ($new, $old) = map { s/\btime\b/$time/r } replacement($call), $call;
 	is($node->safe_psql('extension', "SELECT $old = $new"), 't', "$new returns the same as $call");
 }
-my ($in_time_zone) = $sentences =~ /`uuid_timestamp_to_v7\(time\)`, also with `true`, in the same way, with `([^`]+)`/;
+my ($in_time_zone) = $sentences =~ /`uuid_timestamp_to_v7` by the same functions, with `([^`]+)`/;
 my $from_local = $in_time_zone =~ s/\btime\b/$local/r;
 is($node->safe_psql('extension', "SELECT uuid_timestamp_to_v7($local, true) = uuidv7_floor($from_local)"), 't', 'a timestamp without time zone is read as UTC');
 
@@ -199,6 +200,40 @@ like(plan_of("WHERE $between"), qr/Index Cond: \(\(id >= .*\) AND \(id <= /, 'a 
 is($node->safe_psql('extension', "SELECT count(*) FROM event WHERE $between"), '60', 'and finds the rows of the period');
 like($sentences, qr/replace `ORDER BY created_at` by `ORDER BY id`/, 'the page replaces ORDER BY');
 unlike(plan_of('ORDER BY id LIMIT 10'), qr/Sort/, 'ORDER BY id uses the index');
+
+# --- partition an existing table --------------------------------------------------------
+
+my ($tables) = $page =~ /^(CREATE TABLE hit .*?)^```$/ms;
+my ($constraint) = $page =~ /^(ALTER TABLE hit ADD CONSTRAINT .*?)^```$/ms;
+my ($transaction) = $page =~ /^(BEGIN;\nSET LOCAL lock_timeout.*?^COMMIT;)$/ms;
+$node->safe_psql('extension', $tables . $constraint);
+
+# Run the transaction with an object that uses the table, and with a statement that moves it to the new
+# table.  Return the error.
+sub error_of_partitioning
+{
+	my ($create, $move) = @_;
+	my ($status, $out, $err) = $node->psql('extension', $transaction =~ s/^BEGIN;/BEGIN; $create;/r =~ s/^DO /$move;\nDO /mr =~ s/COMMIT;$/ROLLBACK;/r);
+
+	return $err =~ /ERROR:  (.*)/ ? $1 : '';
+}
+sub count_hits { return "CREATE $_[0]FUNCTION hits() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT count(*) FROM hit; END" }
+my %trigger = map { ($_, "TRIGGER unchanged $_ ON") } '', 'BEFORE UPDATE';
+foreach my $case (
+	[ 'rule _RETURN on view hit_id', 'CREATE VIEW hit_id AS SELECT id FROM hit', 'CREATE OR REPLACE VIEW hit_id AS SELECT id FROM hit' ],
+	[ 'function hits()', count_hits(''), count_hits('OR REPLACE ') ],
+	[ 'trigger unchanged on table hit_until_2026_11', "CREATE $trigger{'BEFORE UPDATE'} hit FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()",
+		"DROP $trigger{''} hit_until_2026_11; CREATE $trigger{'BEFORE UPDATE'} hit FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()" ],
+	[ 'policy mine on table hit_until_2026_11', 'CREATE POLICY mine ON hit', 'DROP POLICY mine ON hit_until_2026_11; CREATE POLICY mine ON hit' ],
+	[ 'publication of table hit_until_2026_11 in publication hits', 'SET LOCAL client_min_messages = error; CREATE PUBLICATION hits FOR TABLE hit',
+		'ALTER PUBLICATION hits DROP TABLE hit_until_2026_11; ALTER PUBLICATION hits ADD TABLE hit' ])
+{
+	my ($object, $create, $move) = @$case;
+
+	is(error_of_partitioning($create, ''), "this still depends on the old table: $object", "a table does not become a partition while this depends on it: $object");
+	is(error_of_partitioning($create, $move), '', 'if the new table has it, the table becomes a partition');
+}
+is($node->safe_psql('extension', q{SELECT relkind FROM pg_class WHERE relname = 'hit'}), 'r', 'after an error, the table is as it was');
 
 # The functions of uuid-ossp
 SKIP:
