@@ -112,6 +112,17 @@ sql('again', 'CREATE TABLE kept (id uuid PRIMARY KEY DEFAULT public.uuidv7(), n 
 is(sql('again', 'SELECT count(id), (SELECT column_default IS NULL FROM information_schema.columns WHERE table_name = $$kept$$ AND column_name = $$id$$) FROM kept'),
 	'1|t', 'DROP EXTENSION CASCADE removes the default and keeps the IDs');
 
+# doc/upgrading.md: without CASCADE nothing is lost, but CASCADE drops these
+sql('again', 'CREATE EXTENSION uuid9562', q{CREATE TABLE generated (url text, id uuid GENERATED ALWAYS AS (public.uuidv5(public.uuid_namespace('url'), url)) STORED)},
+	q{INSERT INTO generated VALUES ('a')}, 'CREATE TABLE by_time (id uuid) PARTITION BY RANGE (public.uuidv7_timestamp(id))', 'CREATE TABLE rest PARTITION OF by_time DEFAULT',
+	'INSERT INTO by_time SELECT public.uuidv7()');
+my $error = ($node->psql('again', 'DROP EXTENSION uuid9562'))[2];
+like($error, qr/^(?=.*column id of table generated depends on function)(?=.*table by_time depends on function)/s, 'DROP EXTENSION lists a generated column and a table that is partitioned by a function');
+is(sql('again', 'SELECT (SELECT count(id) FROM generated) + (SELECT count(*) FROM by_time)'), '2', 'and drops nothing');
+sql('again', 'DROP EXTENSION uuid9562 CASCADE');
+is(sql('again', q{SELECT to_regclass('by_time') IS NULL, (SELECT string_agg(attname, ' ') FROM pg_attribute WHERE attrelid = 'generated'::regclass AND attnum > 0 AND NOT attisdropped)}),
+	't|url', 'DROP EXTENSION CASCADE drops them with their values');
+
 # --- a hostile search path ----------------------------------------------------
 
 # In the search path $path, functions and operators of schema "trap" come before those of
