@@ -79,6 +79,23 @@ foreach my $statement ('SELECT id FROM orders', "SELECT public.uuidv7_decrypt(pu
 	like($err, qr/ERROR:  42501: permission denied for (?:table|function)/, "the web role may not: $statement");
 }
 
+# A function that inserts a row, as doc/public-ids.md describes it
+($out, $err) = as('owner', q{
+	CREATE TABLE parcel (order_id uuid REFERENCES orders DEFERRABLE INITIALLY DEFERRED);
+	CREATE FUNCTION send(wanted uuid) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+	BEGIN
+		INSERT INTO parcel VALUES (public.uuidv7_decrypt(wanted, 'orders'));
+		SET CONSTRAINTS ALL IMMEDIATE;
+	EXCEPTION WHEN integrity_constraint_violation THEN
+		RAISE 'there is no such order';
+	END$$});
+is($err, '', 'the owner creates a function that inserts a row');
+($out, $err) = as('web', "SELECT send('c5e39d79-7ddd-4f5a-a2b8-1d2f3b4c5d6e')");
+like($err, qr/there is no such order/, 'the function raises its own error for a deferred constraint');
+unlike($err, qr/-7\w{3}-/, 'and the error does not show the decrypted ID');
+($out, $err) = as('web', "SELECT send('$secret')");
+is($err, '', 'the function accepts a public ID that exists');
+
 like(as('web', "SELECT public.uuidv7_encrypt('01a2027b-d9c0-771c-9de0-6b9bb85af70d', 'parts')"), qr/^\w{8}-/, 'EXECUTE covers every key of the database');
 
 # the plans of the look-up and of the view
