@@ -27,7 +27,8 @@
 #ifndef UUID_HISTORY_LEVELS
 #define UUID_HISTORY_LEVELS	18
 #endif
-#define UUID_HISTORY_ON_LEVEL	2
+#define UUID_HISTORY_ON_LEVEL	2	/* fixed, because a full level is merged
+									 * as a pair */
 
 /* Means more than one database */
 #define UUID_ANY_DATABASE	0

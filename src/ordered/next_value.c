@@ -33,11 +33,12 @@ record_value(uint64 time)
 
 /*
  * Generate the next value.  Return false if the caller must first call
- * uuid9562_extend_reservation(): if no value is reserved or, without "late", if the value would be
- * late (see LATE_TICKS).  In any case, set *extend_at to the extend_at of the generator.
+ * uuid9562_extend_reservation(): if no value is reserved or, without allow_late, if the value would
+ * be late (see LATE_TICKS).  In any case, set *extend_at to the extend_at of the generator.
  */
 static inline bool
-generate_reserved(uint64 now, bool late, UuidRandom random, UuidPayload *payload, uint64 *extend_at)
+generate_reserved(uint64 now, bool allow_late, UuidRandom random, UuidPayload *payload,
+				  uint64 *extend_at)
 {
 	OrderedGenerator *generator = ordered_generator();
 	GeneratorState *state = &generator->state;
@@ -49,8 +50,11 @@ generate_reserved(uint64 now, bool late, UuidRandom random, UuidPayload *payload
 	*extend_at = state->extend_at;
 	if (unlikely(now < state->late_until && now >= late_from(state)))
 	{
-		/* before a value is late, let the caller try once to flush */
-		usable = late;
+		/*
+		 * before the first late value, the caller tries to flush; late values
+		 * stay behind the clock
+		 */
+		usable = allow_late;
 		now = late_from(state);
 	}
 	next = uuid_generator_next(payload, now, random, UUID_METHOD_FRACTION);
@@ -102,19 +106,19 @@ uuid9562_next_ordered(void)
 	UuidRandom	random;
 	UuidPayload payload;
 	uint64		extend_at;
-	bool		late = false;
+	bool		allow_late = false;
 
 	if (unlikely(XactReadOnly || IsParallelWorker()))
 		refuse_transaction();
 	uuid9562_prepare_ordered();
 	now = clock_ticks(UUID_V7);
 	random = random_for(UUID_METHOD_FRACTION);
-	while (unlikely(!generate_reserved(now, late, random, &payload, &extend_at)))
+	while (unlikely(!generate_reserved(now, allow_late, random, &payload, &extend_at)))
 	{
-		if (late)				/* not at the first try */
+		if (allow_late)			/* not at the first try */
 			CHECK_FOR_INTERRUPTS();
 		uuid9562_extend_reservation(now, true);
-		late = true;
+		allow_late = true;
 	}
 	if (uuid_payload_less(payload, uuid9562_own_values.first))
 		uuid9562_own_values.first = payload;

@@ -94,16 +94,17 @@ grouped_expressions(Query *query)
 }
 
 /*
- * Check whether the rewrite could remove or create expressions of the same type as this one.  The
- * rewrite removes periods (tstzrange), and creates conditions (boolean) and bounds (uuid).  It
- * neither removes nor creates a Var.  New expressions do harm only with grouping sets.
+ * Check by its type whether the rewrite could remove or create an occurrence of a grouped expression;
+ * see could_change_grouping().  The rewrite removes periods (tstzrange), and creates conditions
+ * (boolean) and bounds (uuid).  It neither removes nor creates a Var.  Without grouping sets, a
+ * created occurrence has the grouped value anyway, so only a removed one does harm.
  */
 static bool
-is_affected_by_rewrite(const Query *query, const Node *expression)
+is_affected_by_rewrite(const Query *query, const Node *grouped)
 {
-	Oid			type = getBaseType(exprType(expression));
+	Oid			type = getBaseType(exprType(grouped));
 
-	return !IsA(expression, Var) &&
+	return !IsA(grouped, Var) &&
 		(type == TSTZRANGEOID ||
 		 (query->groupingSets != NIL && (type == BOOLOID || type == UUIDOID)));
 }

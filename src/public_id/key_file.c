@@ -309,7 +309,10 @@ load_keys(void)
 		keys = table;
 	}
 	else
+	{
 		report_failure(keys != NULL && hash_get_num_entries(keys) > 0, reason);
+		MemoryContextDelete(context);	/* erases the keys that were read */
+	}
 
 	/*
 	 * also after a failure: a session that keeps its keys waits for the next
