@@ -81,7 +81,7 @@ refuse_inheritance(Relation relation)
 				 errhint("Use a partitioned table instead, because its partitions inherit the trigger.")));
 }
 
-/* Raise an error unless the guard is called by a trigger that fires for each ID that could be set. */
+/* Raise an error unless a trigger calls the guard that fires for each ID that could be set. */
 static void
 check_trigger(FunctionCallInfo fcinfo)
 {

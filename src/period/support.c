@@ -94,10 +94,10 @@ grouped_expressions(Query *query)
 }
 
 /*
- * Check by its type whether the rewrite could remove or create an occurrence of a grouped expression;
- * see could_change_grouping().  The rewrite removes periods (tstzrange), and creates conditions
- * (boolean) and bounds (uuid).  It neither removes nor creates a Var.  Without grouping sets, a
- * created occurrence has the grouped value anyway, so only a removed one does harm.
+ * Check by its type whether the rewrite could remove or create an occurrence of a grouped
+ * expression; see could_change_grouping().  The rewrite removes periods (tstzrange), and creates
+ * conditions (boolean) and bounds (uuid).  It neither removes nor creates a Var.  Without grouping
+ * sets, a created occurrence has the grouped value anyway, so only a removed one does harm.
  */
 static bool
 is_affected_by_rewrite(const Query *query, const Node *grouped)
