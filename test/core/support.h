@@ -45,6 +45,22 @@ test_bits(void)
 	return bits ^ bits >> 31;
 }
 
+/* Return a random number below 2^bits.  Numbers of any length are equally frequent. */
+static inline uint64_t
+test_distance(int bits)
+{
+	return test_bits() >> (64 - bits) >> test_bits() % bits;
+}
+
+/* Return a random number below 2^bits, which is often near the smallest or the greatest number. */
+static inline uint64_t
+test_number(int bits)
+{
+	uint64_t	distance = test_distance(bits);
+
+	return test_bits() % 2 ? distance : (UINT64_MAX >> (64 - bits)) - distance;
+}
+
 /* Read two hexadecimal digits for each byte, and skip dashes. */
 static inline void
 bytes_from_text(const char *string, uint8_t *bytes, size_t count)
