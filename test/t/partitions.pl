@@ -1,0 +1,73 @@
+# The blocks of doc/partitions.md that drop a month of a tracked table, and that move rows out of the
+# DEFAULT partition.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use PostgreSQL::Test::Utils;
+use Sessions;
+use Test::More;
+use World;
+
+my $page = slurp_file("$FindBin::Bin/doc/partitions.md");
+my ($create) = $page =~ /^(CREATE TABLE visit \(.*?)^```/ms or die 'the page has no table';
+my ($drop) = $page =~ /^(DO \$\$\nBEGIN\n    SET LOCAL lock_timeout.*?^END \$\$;)/ms or die 'the page has no block that drops a month';
+my ($move) = $page =~ /^(BEGIN;\nALTER TABLE visit DETACH.*?^COMMIT;)/ms or die 'the page has no block that moves rows';
+my $unread = qr/ERROR:.*changes of visit_2026_10 have not been read/;
+
+my $world = World->new('partitions', "shared_preload_libraries = 'uuid9562'\nuuid9562.max_ahead = 1d\n") or plan skip_all => World::REASON;
+my $node = use_server($world->node);
+sql($create, q{SELECT changes_track('visit', dropped_partitions => 'ignore')},
+	q{CREATE TABLE visit_2026_11 PARTITION OF visit FOR VALUES FROM (uuidv7_floor('2026-11-01 00:00+00')) TO (uuidv7_floor('2026-12-01 00:00+00'))},
+	q{INSERT INTO visit VALUES (uuidv7_at('2026-10-15'), 'first')});
+
+sub changes { return sql(q{SELECT concat_ws(' ', change_type, (data).page) FROM changes_read('copy', NULL::visit)}) }
+sub confirm { return sql(q{SELECT changes_done('copy', page_position) FROM uuid9562_changes.changes_reader}) }
+sub visit { my ($day, $page) = @_; return "INSERT INTO visit VALUES (uuidv7_at('$day'), '$page')" }
+sub months { return sql(q{SELECT string_agg(inhrelid::regclass::text, ' ' ORDER BY inhrelid::regclass::text) FROM pg_inherits WHERE inhparent = 'visit'::regclass}) }
+
+# --- drop a month -------------------------------------------------------------------
+
+is(changes(), 'reset', 'the reader copies the table');
+confirm();
+sql(visit('2026-10-16', 'second'));
+$world->turn('by 1200');	# changes_purge() deletes confirmed entries after ten minutes
+like(refusal($drop), $unread, 'a month with an unread change is not dropped');
+is(changes(), 'upsert second', 'the reader gets the change');
+like(refusal($drop), $unread, 'a month with a change that is not confirmed is not dropped');
+confirm();
+
+# a writer that commits while the block waits
+{
+	my ($writer, $dropping) = (session(), session());
+
+	in($writer, 'BEGIN', visit('2026-10-17', 'third'));
+	$dropping->{stdin} .= ($drop =~ s/'1s'/'1min'/r) . "\n";
+	$dropping->{run}->pump_nb;
+	$node->poll_query_until('postgres', 'SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)') or die 'the block does not wait';
+	in($writer, 'COMMIT');
+	$dropping->query('SELECT 1');
+	like($dropping->{stderr}, $unread, 'a month with a change of a transaction that was in progress is not dropped');
+	$dropping->{stderr} = '';
+	leave($writer, $dropping);
+}
+is(changes(), 'upsert third', 'the reader gets this change');
+confirm();
+$world->turn('by 2400');
+sql(visit('2026-11-15', 'other'));
+is(refusal($drop), '', 'a month is dropped after its changes were confirmed, whatever waits of other months');
+is(months(), 'visit_2026_11', 'the other month stays');
+is(changes(), 'upsert other', 'the reader does not get the dropped rows as deleted');
+
+# --- move rows out of the DEFAULT partition -----------------------------------------
+
+sql('CREATE TABLE visit_rest PARTITION OF visit DEFAULT', visit('2028-01-01 00:00+00', 'begin'), visit('2028-01-31 23:59:59.999+00', 'end'), visit('2028-02-01 00:00+00', 'after'));
+like(refusal($move =~ /(CREATE TABLE.*?;)/s ? $1 : die), qr/updated partition constraint for default partition "visit_rest" would be violated/, 'the partition cannot be created beside its rows');
+sql($move);
+is(sql(q{SELECT string_agg(tableoid::regclass || ' ' || page, ', ' ORDER BY id) FROM visit WHERE id >= uuidv7_floor('2028-01-01 00:00+00')}),
+	'visit_2028_01 begin, visit_2028_01 end, visit_rest after', 'the rows of the month are in its partition');
+
+unlike(slurp_file($node->logfile), qr/TRAP|PANIC|terminated by signal [^9]/, 'the server has not crashed');
+$node->stop;
+done_testing();
