@@ -317,6 +317,32 @@ sub has_read
 	leave($admin, $reader);
 }
 
+# --- an existing table ------------------------------------------------------------
+
+# The block of the manual that starts readers
+{
+	my ($block) = slurp_file("$FindBin::Bin/doc/incremental-reads.md") =~ /^(DO \$\$.*?^END \$\$;)/ms or die 'the page has no block';
+	my $readers = q{SELECT string_agg(reader, ', ' ORDER BY reader) FROM place WHERE reader <> 'copy'};
+	my $writer = session();
+
+	sql(q{INSERT INTO outbox VALUES ('f81d4fae-7dec-4ad0-a765-00a0c91e6bf6', 'v4')});
+	like(refusal($block), qr/ERROR:.*outbox contains IDs that are greater than new ones/, 'readers do not start while a v4 ID is greater than new IDs');
+	sql(q{UPDATE outbox SET id = uuidv7_at(now() + interval '1 hour') WHERE message = 'v4'});
+	like(refusal($block), qr/ERROR:.*outbox contains IDs that are greater than new ones/, 'nor while a v7 ID of the future is');
+	is(sql($readers), '', 'and no position is stored');
+	sql(q{DELETE FROM outbox WHERE message = 'v4'});
+	in($writer, 'BEGIN', q{INSERT INTO outbox (message) VALUES ('slow')});
+	sql(q{INSERT INTO outbox (message) VALUES ('fast')});
+	is(refusal($block), '', 'readers start while a transaction holds the horizon');
+	in($writer, 'COMMIT');
+	is(sql($readers), 'all rows, new rows', 'and their positions are stored');
+	my %read = map { my $reader = { table => 'outbox', position => sql("SELECT position FROM place WHERE reader = '$_'") || undef }; read_on($reader); ($_ => $reader) } 'all rows', 'new rows';
+	is(missed_and_twice($read{'all rows'}), '0 missed, 0 twice', 'the reader of all rows gets each row');
+	is(sql(q{SELECT string_agg(message, ', ' ORDER BY id) FROM outbox WHERE id IN ('} . join(q{', '}, @{ $read{'new rows'}{ids} }) . q{')}), 'slow, fast',
+		'the reader of new rows gets the rows of the transaction that held the horizon, and later ones');
+	leave($writer);
+}
+
 # --- no snapshot ----------------------------------------------------------------
 
 # After COMMIT, PL/pgSQL has no snapshot when it checks the NULL with which a variable begins.
