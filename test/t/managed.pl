@@ -212,5 +212,65 @@ is(app(q{
 	INSERT INTO orders (item) VALUES ('tea');
 	SELECT item FROM recent}), 'tea', 'a default, a constraint, an index and a view use the functions');
 like(app(q{INSERT INTO orders VALUES (gen_random_uuid())}), qr/violates check constraint/, 'the constraint rejects a v4');
+
+# --- recipes of the page ----------------------------------------------------------
+
+my $page = slurp_file("$FindBin::Bin/doc/hosted.md");
+
+# The query of the page tells when a reader by transaction ID can be replaced: a row was committed before the new reader
+# begins, but an older transaction still hides it from the old one.
+{
+	my ($create, $begin) = $page =~ /^(CREATE TABLE outbox .*?;\n)\n(.*?)^SELECT pg_current_xact_id/ms or die 'the page has no reader by transaction ID';
+	my ($query) = $page =~ /^\\set last 0\n(.*?;)$/ms or die 'the page has no query';
+	my $older = $node->background_psql('shop');
+	my $reads = q{SELECT coalesce(max(xid::text::bigint), 0) FROM outbox WHERE xid < pg_snapshot_xmin(pg_current_snapshot())};
+
+	$older->query_safe('BEGIN; SELECT pg_current_xact_id()');
+	app($create);
+	app(q{INSERT INTO outbox (id, message) VALUES (1, 'hidden')});
+	like(app($begin), qr/reset/, 'the new reader begins');
+	my $xid = app('SELECT pg_current_xact_id()');
+	my $finished = sub { my ($last) = @_; return app("\\set last $last\n\\set xid $xid\n$query") };
+	my $last = app($reads);
+	is($last, 0, 'an older transaction hides the row from the old reader');
+	is($finished->($last), 'f', 'the old reader is not finished while the transaction is in progress');
+	$older->query_safe(q{INSERT INTO outbox (id, message) VALUES (3, 'late'); COMMIT});
+	is($finished->($last), 'f', 'nor before it has read the row');
+	like(app(q{SELECT (data).message FROM changes_read('mail', NULL::outbox); SELECT changes_done('mail')}), qr/^late\s*$/, 'which the new reader does not get, unlike a row that was inserted later');
+	is($finished->(app($reads)), 't', 'then it is finished');
+	app(q{INSERT INTO outbox (id, message) VALUES (2, 'later')});
+	is($finished->(app("SELECT $xid - 1")), 't', 'rows that come later are for the new reader');
+	is(app(q{SELECT (data).message FROM changes_read('mail', NULL::outbox)}), 'later', 'which gets them');
+	app(q{SELECT changes_untrack('outbox')});
+	$older->quit;
+}
+
+# The block of the page drops the schema of the file if nothing uses it.
+{
+	my ($drop) = $page =~ /^(DO \$\$\nDECLARE\n    users .*?^END \$\$;)/ms or die 'the page has no block that drops the schema';
+	my $exists = q{SELECT to_regnamespace('uuid9562_file') IS NOT NULL};
+
+	app(q{
+		CREATE TABLE generated (id uuid, t timestamptz GENERATED ALWAYS AS (uuidv7_timestamp(id)) STORED);
+		CREATE TABLE parted (id uuid) PARTITION BY RANGE (uuidv7_timestamp(id));
+		CREATE TABLE customer (id int PRIMARY KEY);
+		SELECT changes_track('customer');
+		ALTER SCHEMA uuid9562 RENAME TO uuid9562_file});
+	foreach my $case ([ 'rule _RETURN on view recent', 'DROP VIEW recent' ], [ 'index by_time', 'DROP INDEX by_time' ],
+		[ 'default value for column id of table orders', 'ALTER TABLE orders ALTER id DROP DEFAULT' ],
+		[ 'constraint orders_id_check on table orders', 'ALTER TABLE orders DROP CONSTRAINT orders_id_check' ],
+		[ 'column t of table generated', 'ALTER TABLE generated DROP t' ], [ 'table parted', 'DROP TABLE parted' ],
+		[ 'trigger \S+ on table customer', q{SET search_path = public, uuid9562_file; DROP TABLE customer, changes.customer} ])
+	{
+		my ($object, $remove) = @$case;
+
+		like(app($drop), qr/ERROR:.*uuid9562_file is still used by .*\b$object\b/, "the schema is not dropped while it is used by $object");
+		is(app($exists), 't', 'and stays');
+		app($remove);
+	}
+	is(app("SET client_min_messages = warning;\n$drop"), '', 'the schema is dropped when nothing uses it');
+	is(app($exists), 'f', 'and is gone');
+	is(app('SELECT item FROM orders'), 'tea', 'the table keeps its rows');
+}
 $node->stop;
 done_testing();
