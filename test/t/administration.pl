@@ -227,6 +227,11 @@ $server->turn(($then - 7200) . ' 0');
 is($server->error('SELECT public.uuidv7_ordered()'), '', 'values that are uuid9562.max_ahead ahead of the clock do not warn');
 $server->turn(($then - 7201) . ' 0');
 like($server->error('SELECT public.uuidv7_ordered()'), warning('7201'), 'values that are a second further ahead warn');
+$server->sql('SELECT public.uuid_generator_reset()');
+$server->turn("$then 0");
+$server->value;
+$server->turn(($then - 7201) . ' 0');
+like($server->error('SELECT public.uuidv7_ordered()'), warning('7201'), 'after a reset, the same values warn again');
 $server->turn('normal');
 
 $node->stop;

@@ -309,6 +309,8 @@ keys_of('a floating-point key', 'id float8 PRIMARY KEY', q{INSERT INTO k VALUES 
 keys_of('a key that is compressed or stored out of line', 'id text PRIMARY KEY, v text', q{ALTER TABLE k ALTER v SET STORAGE external; INSERT INTO k VALUES (repeat('x', 8000), repeat('y', 9000)), (repeat('z', 2600), '');
 	BEGIN; UPDATE k SET v = ''; UPDATE k SET id = id || 'a'; DELETE FROM k; COMMIT}, '8000x 2600z 8000x 2600z 8001x 2601z', 'length(id) || left(id, 1)');
 sql(q{CREATE TABLE k2 (id text PRIMARY KEY, v text); ALTER TABLE k2 ALTER id SET STORAGE external});
+keys_of('a key that was in the TOAST file of a truncated table', 'id text PRIMARY KEY', q{ALTER TABLE k ALTER id SET STORAGE external; INSERT INTO k SELECT string_agg(md5(n::text), '') FROM generate_series(1, 80) AS n;
+	BEGIN; DELETE FROM k; TRUNCATE k; COMMIT}, '2560 2560 all', 'length(id)');
 keys_of('a domain that is NOT NULL', 'id strict_code PRIMARY KEY', q{INSERT INTO k VALUES ('a'); DELETE FROM k; TRUNCATE k}, 'a a all');
 keys_of('a composite type', 'id pair PRIMARY KEY', q{INSERT INTO k VALUES ((1, 'a')), ((1, NULL)); UPDATE k SET id.b = 'b' WHERE (id).b IS NULL; INSERT INTO k VALUES ((2, repeat('x', 5000)))}, '(1,a) (1,) (1,) (1,b) (2,xxx', q{left(id::text, 6)});
 keys_of('a domain over a composite type', 'id pair_domain PRIMARY KEY', q{INSERT INTO k VALUES ((1, 'a')); DELETE FROM k}, '(1,a) (1,a)');

@@ -515,6 +515,7 @@ leave($holder);
 sql(q{SELECT changes_done('ahead', change_position) FROM changes_read('ahead', NULL::item); UPDATE uuid9562_changes.changes_reader SET seen = now() - interval '1 hour' WHERE reader = 'ahead'});
 is(sql(q{SELECT changes_purge('item', '0') > 0}), 't', 'entries that all readers have confirmed are purged');
 is(page('item'), 'upsert (1,y)', 'others are not');
+like(sql($waits), qr/^inside 1 t confirmation$/m, 'a reader that stands at the last purged entry needs no copy');
 sql(q{UPDATE uuid9562_changes.changes_reader SET seen = now() - interval '2 days'; SELECT changes_purge('item', '1 hour')});
 is(page('item', done => 1), 'upsert (1,y)', 'young entries are kept');
 sql(q{UPDATE item SET v = 'z'; UPDATE uuid9562_changes.changes_reader SET seen = now() - interval '2 days'; SELECT changes_purge('item', '0')});

@@ -23,6 +23,7 @@ sub script
 {
 	my ($name, @options) = @_;
 	my $out = '';
+	local $ENV{PGTZ} = 'Asia/Kolkata';
 
 	IPC::Run::run([ 'psql', '-X', @options, '-d', $node->connstr('postgres') . ' user=app', '-f', "$FindBin::Bin/examples/event_log/$name.sql" ], '>', \$out, '2>&1');
 	return $out;
@@ -31,6 +32,8 @@ my $months = q{SELECT string_agg(inhrelid::regclass::text, ' ' ORDER BY inhrelid
 
 unlike(script('schema'), qr/ERROR/, 'the tables are created');
 is(app('SELECT count(*) FROM pg_inherits WHERE inhparent = \'event\'::regclass'), '4', 'partitions exist for four months');
+is(app(q{SELECT string_agg(DISTINCT to_char(uuidv7_timestamp(substring(pg_get_expr(relpartbound, oid) FROM 'TO \(''([^'']*)')::uuid) AT TIME ZONE 'UTC', 'DD HH24:MI:SS'), ', ') FROM pg_class
+	WHERE oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = 'event'::regclass)}), '01 00:00:00', 'each partition ends with a month in UTC');
 my $before = app($months);
 unlike(script('maintain'), qr/ERROR/, 'the maintenance can be repeated');
 is(app($months), $before, 'a second run creates no partition');

@@ -100,10 +100,12 @@ my $unknown = qr/ERROR:  55000: could not determine uuidv7_horizon\(\) because o
 # a single slot for prepared transactions is the first and the last one
 $node->append_conf('postgresql.conf', "max_prepared_transactions = 1\n");
 $node->restart;
-sql('BEGIN', q{INSERT INTO events (note) VALUES ('prepared before')}, q{PREPARE TRANSACTION 'before'});
+sql('CREATE DATABASE elsewhere', 'BEGIN', q{INSERT INTO events (note) VALUES ('prepared before')}, q{PREPARE TRANSACTION 'before'});
+$node->safe_psql('elsewhere', 'CREATE EXTENSION uuid9562');
 my $holder = 'SELECT transaction = held_by_prepared, held_since IS NULL, held_by_pid IS NULL FROM pg_prepared_xacts, public.uuid_generator_stats()';
 $node->restart;
 is(sql($holder), 't|t|t', 'before the first use, the statistics show a transaction from before startup that stops readers');
+is($node->safe_psql('elsewhere', 'SELECT held_by_prepared IS NULL FROM public.uuid_generator_stats()'), 't', 'it stops no readers of another database');
 like(refusal('SELECT public.uuidv7_horizon()'), $unknown, 'the horizon is an error while a transaction from before startup is prepared');
 like(refusal('EXPLAIN SELECT * FROM events WHERE id < public.uuidv7_horizon()'), $unknown, 'EXPLAIN of a query with the horizon is an error too');
 like(sql('SELECT public.uuidv7_ordered()'), qr/^[0-9a-f-]{36}$/, 'writers generate values while a transaction from before startup is prepared');

@@ -15,6 +15,11 @@ use World;
 
 my $world = World->new('key_file', "log_min_messages = debug2\nlog_statement = all\nlog_error_verbosity = verbose\n") or plan skip_all => World::REASON;
 my $node = $world->node;
+# the data directory is a symbolic link
+$node->stop;
+rename $node->data_dir, $node->data_dir . '.real' or die $!;
+symlink $node->data_dir . '.real', $node->data_dir or die $!;
+$world->start;
 $node->safe_psql('postgres', "CREATE ROLE web LOGIN;
 	GRANT EXECUTE ON FUNCTION public.uuidv7_encrypt(uuid, text), public.uuidv7_decrypt(uuid, text) TO web;
 	CREATE DATABASE other; CREATE DATABASE \"a \"\"b\"\" = c\"; CREATE DATABASE \"#1\"");
@@ -172,7 +177,7 @@ $world->turn('normal');
 
 # a key file inside the data directory: by its own path, by a link to the file, and by a
 # link to the directory
-my $inside = $node->data_dir . '/keys';
+my $inside = $node->data_dir . '.real/keys';
 unlink $file;
 write_keys("postgres orders = $keys[0]\n");
 rename $file, $inside or die $!;
@@ -188,7 +193,7 @@ foreach my $path ('keys', "$folder/data/keys", $inside, "$folder/../" . ($folder
 	is_refused(qr/ERROR:  F0000: could not load key file "\Q$path\E"\nDETAIL:  \Q$reason\E\n/, "$path, in the data directory");
 }
 unlink $inside;
-my $beside = $node->data_dir . '.keys';
+my $beside = $node->data_dir . '.real.keys';
 write_keys("postgres orders = $keys[0]\n");
 rename $file, $beside or die $!;
 $node->append_conf('postgresql.conf', "uuid9562.key_file = '$beside'");

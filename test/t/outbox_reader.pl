@@ -227,6 +227,7 @@ my ($greatest) = reverse sort map { $_->{id} } delivered();
 $primary->stop('immediate');
 $standby->promote;
 insert($standby, 'new', 100);
+$standby->safe_psql('postgres', q{BEGIN; INSERT INTO outbox (message) VALUES ('withdrawn'); DELETE FROM outbox WHERE message = 'withdrawn'; COMMIT});
 insert($standby, 'end', 1);
 cmp_ok($standby->safe_psql('postgres', q{SELECT max(id::text) FROM outbox WHERE message = 'new'}), 'lt', $greatest, 'the new primary generates smaller IDs');
 await_message('end');
@@ -235,6 +236,7 @@ $reader->finish;
 is(missed_and_twice({ table => 'outbox', node => $standby, ids => [ map { $_->{id} } delivered() ] }) =~ s/, .*//r, '0 missed',
 	'the reader misses no row of the new primary');
 my %lost = map { $_->{id} => 1 } grep { $_->{message} eq 'lost' } delivered();
+unlike(slurp_file("$dir/out"), qr/withdrawn|null/, 'the reader prints no row that was deleted before it read');
 is(scalar(keys %lost), 100, 'the reader has delivered the lost rows before');
 is(scalar(grep { $lost{$_} } split /\n/, $standby->safe_psql('postgres', 'SELECT id FROM outbox')), 0, 'no row has the ID of a lost one');
 $standby->stop;
