@@ -748,6 +748,7 @@ DECLARE
 	row_trigger text := 'uuid9562_changes_' || source::oid;
 	part regclass;
 	publication name;
+	grantee text;
 BEGIN
 	IF source IS NULL THEN
 		RAISE null_value_not_allowed USING MESSAGE = 'table must not be null';
@@ -757,6 +758,9 @@ BEGIN
 	ELSIF log_schema LIKE '{%' THEN
 		RAISE invalid_parameter_value USING MESSAGE = format('invalid name of schema: "%s"', log_schema),
 			HINT = 'To log only some operations, write changes_track(''...'', operations => ''...'').';
+	ELSIF reader_expiry <= '0' THEN
+		RAISE invalid_parameter_value USING MESSAGE = format('value %s is out of range for reader_expiry', reader_expiry),
+			DETAIL = 'It must be greater than 0.';
 	ELSIF dropped_partitions NOT IN ('reset', 'ignore') THEN
 		RAISE invalid_parameter_value USING MESSAGE = format('invalid value for dropped_partitions: "%s"', dropped_partitions),
 			HINT = 'Valid values are "reset" and "ignore".';
@@ -791,7 +795,7 @@ BEGIN
 	LOCK TABLE uuid9562_changes.changes_reader IN ROW EXCLUSIVE MODE;
 	EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', source);
 	PERFORM @extschema@.changes_notice(source);
-	SELECT c.*, s.problem, @extschema@.changes_is_log(c.log) AS is_log, l.relowner AS log_owner, l.relname AS log_name, l.relnamespace::regnamespace::text AS log_schema
+	SELECT c.*, s.problem, @extschema@.changes_is_log(c.log) AS is_log, l.relowner AS log_owner, l.relacl AS log_acl, l.relname AS log_name, l.relnamespace::regnamespace::text AS log_schema
 	INTO old FROM uuid9562_changes.changes_catalog AS c LEFT JOIN pg_class AS l ON l.oid = c.log, @extschema@.changes_state(c.source) AS s
 	WHERE c.source = changes_track.source;
 	IF old.log_owner <> tracked.log_owner THEN
@@ -841,6 +845,9 @@ BEGIN
 		log := log_table::regclass;
 		EXECUTE format('COMMENT ON TABLE %s IS %L', log_table, format('log of changes of %s', source));
 		EXECUTE format('ALTER TABLE %s OWNER TO %s', log_table, tracked.log_owner);
+		FOR grantee IN SELECT coalesce(nullif(a.grantee, 0)::regrole::text, 'PUBLIC') FROM aclexplode(old.log_acl) AS a WHERE privilege_type = 'SELECT' LOOP
+			EXECUTE format('GRANT SELECT ON %s TO %s', log_table, grantee);	-- the readers of an earlier log
+		END LOOP;
 		EXECUTE format('CREATE TRIGGER uuid9562_changes_deleted AFTER DELETE ON %s FOR EACH STATEMENT EXECUTE FUNCTION %s.changes_log_trigger()', log_table, '@extschema@');
 		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER uuid9562_changes_deleted', log_table);
 		EXECUTE format('CREATE TRIGGER %I AFTER %s ON %s FOR EACH ROW EXECUTE FUNCTION %s.changes_log_trigger()',
@@ -952,7 +959,7 @@ DECLARE
 	next uuid;			-- the first one after "start"
 	is_locked boolean := false;
 	invalidations bigint;	-- 0 if the session has compared the table since it was altered
-	columns text;		-- versions of the table's columns
+	columns text;		-- name of the table, and versions of its columns
 	is_stale boolean := false;	-- have they changed since the session's last call?
 	last uuid;			-- last entry before a reset
 	alive integer[];
@@ -989,6 +996,10 @@ BEGIN
 		-- the branch before the horizon; see uuid9562_snapshot_state()
 		SELECT * INTO place FROM @extschema@.changes_place(false);
 		horizon := @extschema@.uuidv7_horizon();
+		-- changes_state() locks the partitions, and others lock the table before them
+		IF @extschema@.changes_verified(relation, 0::bigint) <> 0 AND has_table_privilege(relation, 'SELECT') THEN
+			EXECUTE format('LOCK TABLE ONLY %s IN ACCESS SHARE MODE', relation);
+		END IF;
 		invalidations := @extschema@.changes_verified(relation, 0::bigint);
 		SELECT c.log, quote_ident(n.nspname) || '.' || quote_ident(l.relname) AS log_name, c.key, c.identity, c.purged, c.reader_expiry, s.problem,
 			   c.server = place.server AND c.log_file = l.relfilenode AND c.purged <= horizon
@@ -1031,11 +1042,11 @@ BEGIN
 			CONTINUE;
 		END IF;
 		PERFORM @extschema@.changes_verified(relation, invalidations);
-		-- Which columns has the table, as far as this session knows?  If a statement was planned before they
-		-- were altered, it would take the values of other columns from a page.  PostgreSQL does not notice that,
-		-- because the statement only names the table's row type.
+		-- Which name and columns has the table, as far as this session knows?  If a statement was planned before
+		-- they were altered, it would read a table that now has another name, or take the values of other columns
+		-- from a page.  PostgreSQL does not notice that, because the statement only names the table's row type.
 		IF invalidations <> 0 THEN
-			columns := state.columns;
+			columns := concat_ws(' ', relation, state.columns);
 			is_stale := is_stale OR columns <> nullif(current_setting('changes_read.columns_' || relation::oid, true), '') IS TRUE;
 			PERFORM set_config('changes_read.columns_' || relation::oid, columns, false);
 		END IF;
@@ -1185,7 +1196,9 @@ DECLARE
 	current record;
 	other regclass;
 BEGIN
-	IF "position" ~ '^changes1([.][^.]*){7}[.][0-9a-f]{8}$' IS FALSE OR left(md5(left("position", -9)), 8) <> right("position", 8) THEN
+	IF reader IS NULL OR reader = '' THEN
+		RAISE invalid_parameter_value USING MESSAGE = 'name of reader must not be null or empty';
+	ELSIF "position" ~ '^changes1([.][^.]*){7}[.][0-9a-f]{8}$' IS FALSE OR left(md5(left("position", -9)), 8) <> right("position", 8) THEN
 		RAISE invalid_text_representation USING MESSAGE = format('invalid input syntax for position of changes: "%s"', left("position", 200)),
 			HINT = 'Pass, without changes, the text that changes_read() has returned.';
 	END IF;
@@ -1269,6 +1282,8 @@ BEGIN
 		RAISE invalid_parameter_value USING MESSAGE = format('value %s is out of range for max_entries', max_entries);
 	ELSIF keep IS NULL THEN
 		RAISE null_value_not_allowed USING MESSAGE = 'keep must not be null';
+	ELSIF keep < interval '10 minutes' AND NOT (SELECT pg_has_role(session_user, relowner, 'MEMBER') FROM pg_class WHERE oid = source) THEN
+		RAISE insufficient_privilege USING MESSAGE = format('must be owner of table %s to delete entries of the last 10 minutes', source);
 	END IF;
 	-- one session at a time; others need not wait
 	IF NOT pg_try_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', changes_purge.source::oid::bigint)) THEN

@@ -7,11 +7,10 @@
     ./copy_table.py 'host=db1,db2 dbname=shop user=reader' shop.customer 'dbname=copies'
 
 With --once, the program ends when there are no more changes. With --check, it then also compares
-all rows, corrects the copy, and prints how many rows differed. You can kill it at any time. It
-creates the copy without constraints other than the key, because rows that exchange their values can
-be on different pages. The table copy_state stores the position of each copy, in the transaction
-that stores a page. If the columns of the source change, the program stops. Then drop the copy, and
-the program creates and fills it again.
+all rows, corrects the copy, and prints how many rows differed. You can kill it at any time. It stops
+if another process keeps the same copy, or if the columns of the source change. The copy has no
+constraints other than the key, because rows that exchange their values can be on different pages.
+The table copy_state has the position of each copy, stored in the transaction that stores a page.
 
 This requires the extension uuid9562 in a schema of the source's search path, the package psycopg
 (Debian: python3-psycopg), and psql.  The page doc/changes.md explains the functions.
@@ -91,8 +90,11 @@ class Copy:
             raise self.changed
         # a reader with a new name must copy the whole table
         self.reader, self.position = state[2:] if exists else (f"copy_table {uuid.uuid4()}", None)
-        if state and not exists:
-            run(source, "SELECT changes_forget(reader, source) FROM changes_readers WHERE reader = %s", [state[2]])
+        if not exists:
+            if state:
+                run(source, "SELECT changes_forget(reader, source) FROM changes_readers WHERE reader = %s", [state[2]])
+            run(target, "INSERT INTO copy_state VALUES (%s, %s, %s, %s) ON CONFLICT (copy) DO UPDATE SET source = excluded.source,"
+                " columns = excluded.columns, reader = excluded.reader, position = NULL", [self.state_key, self.title, self.state_columns, self.reader])
 
     def check_columns(self):
         if run(self.source, DESCRIBE, [self.argument]).fetchone() != self.description:
@@ -120,22 +122,18 @@ class Copy:
                 psql.stdin.close()
             while rows := psql.stdout.read(1_000_000):
                 copy.write(rows)
-        if psql.returncode == 2:
-            raise psycopg.OperationalError("psql has lost the connection to the source")
-        elif psql.returncode:
-            raise Stop("psql could not read the source")
+        if psql.returncode:
+            raise psycopg.OperationalError("psql has lost the connection to the source") if psql.returncode == 2 else Stop("psql could not read the source")
         self.check_columns()
 
     def same_key(self, other):
         return " AND ".join(f"c.{column} = {other}.{column}" for column in self.key)
 
-    def create(self, position):
-        """Create the copy, and fill it.  The position is from before the rows are read."""
+    def create(self):
+        """Create the copy, and fill it.  The stored position must be from before this call."""
         run(self.target, f"CREATE TABLE {self.name} ({', '.join(map(' '.join, zip(self.columns, self.types)))})")
         self.load(self.name)
         run(self.target, f"ALTER TABLE {self.name} ADD PRIMARY KEY ({', '.join(self.key)})")
-        run(self.target, "DELETE FROM copy_state WHERE copy = %s", [self.state_key])
-        run(self.target, "INSERT INTO copy_state VALUES (%s, %s, %s, %s, %s)", [self.state_key, self.title, self.state_columns, self.reader, position])
 
     def compare(self):
         """Make the copy equal to the table.  The stored position must be from before this call."""
@@ -154,8 +152,12 @@ class Copy:
         if count == 0:
             return 0
         with self.target.transaction():
+            stored = run(self.target, "UPDATE copy_state SET position = %s WHERE copy = %s AND reader = %s AND position IS NOT DISTINCT FROM %s",
+                         [position, self.state_key, self.reader, self.position])
+            if stored.rowcount == 0:
+                raise Stop(f"another process keeps the copy {self.state_key}")
             if self.position is None:
-                self.create(position)
+                self.create()
             elif is_reset:
                 self.compare()
             else:
@@ -163,7 +165,6 @@ class Copy:
                 run(self.target, f"DELETE FROM {self.name} AS c USING unnest(%s::{self.name}[]) AS d WHERE {self.same_key('d')}", [deleted])
                 run(self.target, f"INSERT INTO {self.name} SELECT * FROM unnest(%s::{self.name}[]) ON CONFLICT ({', '.join(self.key)}) DO UPDATE SET "
                     + ", ".join(f"{column} = excluded.{column}" for column in self.columns), [others])
-            run(self.target, "UPDATE copy_state SET position = %s WHERE copy = %s", [position, self.state_key])
         self.position = position
         return count
 
@@ -183,7 +184,9 @@ def main(source, table, target, option=None):
                         copy.compare()
                 return
         except psycopg.OperationalError as error:
-            print(error, file=sys.stderr)
+            if error.sqlstate == "55000" or " does not exist" in str(error):
+                raise Stop(str(error)) from error
+            print(error, file=sys.stderr)  # the server stops, starts or fails over
             time.sleep(1)
 
 

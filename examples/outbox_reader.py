@@ -97,7 +97,10 @@ def read(connection, file):
 
 def main(conninfo, file):
     lock = open(file + ".lock", "w")
-    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # one process for each position
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.exit(f"another process uses {file}")
     while True:
         try:
             # Conninfo can name several hosts; connect to the primary.

@@ -190,7 +190,7 @@ check_known(const FullSnapshot *full)
 				 errmsg("could not determine uuidv7_horizon() because of an old transaction"),
 				 errdetail("The transaction was prepared, or the snapshot was taken, before the first use of an ordered function since startup or promotion."),
 				 errhint("Finish the transactions listed in pg_prepared_xacts with COMMIT PREPARED or ROLLBACK PREPARED, "
-						 "and retry in a new transaction.")));
+						 "and retry in a new transaction. Finish those of a subscription, \"pg_gid_...\", on its publisher.")));
 }
 
 /*

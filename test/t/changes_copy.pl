@@ -169,10 +169,33 @@ like(run_python($order =~ s/OPTION/--check/r), qr/compared/, 'rows change during
 is(run_copy('meanwhile', '--once'), '', 'the program reads on');
 equals('meanwhile', 'changes during a check are not lost');
 
+# Another process applies a page and a later one while this process is between reading and applying the first.
+my $overtaken = q{
+import subprocess
+fetch, overtake = copy_table.Copy.fetch, True
+def slow(self):
+    global overtake
+    page = fetch(self)
+    if overtake:
+        overtake = False
+        with psycopg.connect(sys.argv[4], autocommit=True) as changes:
+            changes.execute("UPDATE meanwhile SET n = -1 WHERE id = 1")
+        subprocess.run([sys.executable, sys.argv[1] + "/copy_table.py", sys.argv[2], "meanwhile", sys.argv[3], "--once"], check=True)
+    return page
+copy_table.Copy.fetch = slow
+copy_table.main(sys.argv[2], "meanwhile", sys.argv[3], "--once")
+};
+sql('UPDATE meanwhile SET n = n + 1 WHERE id = 1');
+like(run_python($overtaken), qr/\bStop: another process keeps the copy meanwhile\z/, 'a process that has been overtaken stops');
+equals('meanwhile', 'an overtaken process does not replace newer rows');
+is(copies('SELECT n FROM meanwhile WHERE id = 1'), '-1', 'the copy has the newer row');
+
 # --- what is refused --------------------------------------------------------------
 
-sql('CREATE TABLE word (id int PRIMARY KEY, n int)', 'CREATE TABLE shop.odd (id int PRIMARY KEY)');
+sql('CREATE TABLE word (id int PRIMARY KEY, n int)', 'CREATE TABLE untracked (id int PRIMARY KEY)', 'GRANT SELECT ON untracked TO reader', 'CREATE TABLE shop.odd (id int PRIMARY KEY)');
 track('word');
+like(run_copy('shop.price', '--once'), qr/^table "shop.price" does not exist/, 'a domain is refused');
+is(run_copy('untracked', '--once') =~ s/\n.*//sr, 'changes of table public.untracked are not tracked', 'a table that is not tracked is refused');
 is(run_copy('nothing', '--once'), 'table "nothing" does not exist, or has no primary key', 'a missing table is refused');
 is(run_copy('shop.odd', '--once'), 'table odd is a copy of postgres.public.odd', 'a copy of another table is refused');
 copies('CREATE TABLE word (id int)');

@@ -152,6 +152,8 @@ like(refusal(q{SELECT * FROM changes_read('inside', 1)}), qr/42804: type integer
 like(refusal(q{SELECT * FROM changes_read('inside', NULL::pg_class)}), qr/55000: changes of table pg_class are not tracked/, 'the table must be tracked');
 like(refusal("BEGIN ISOLATION LEVEL $_; SELECT * FROM changes_read('inside', NULL::item)"), qr/25001: cannot execute changes_read\(\) at isolation level $_/, "$_ is refused") foreach 'REPEATABLE READ', 'SERIALIZABLE';
 like(refusal(q{SELECT changes_purge('item', NULL)}), qr/22004: keep must not be null/, 'a purge needs an age');
+like(refusal(q{SELECT changes_track('item', reader_expiry => '0')}), qr/22023: value 00:00:00 is out of range for reader_expiry/, 'a reader cannot expire at once');
+like(refusal(q{SELECT changes_done(NULL)}), qr/22023: name of reader must not be null or empty/, 'a confirmation needs a name');
 like(refusal(q{SELECT changes_done('nobody')}), qr/42704: reader "nobody" does not exist/, 'the reader must exist');
 like(refusal(q{SELECT changes_done('inside')}), qr/55000: another session has read the last page of reader "inside"/, 'the page of another session cannot be confirmed without a position');
 like(refusal("SELECT changes_done('inside', '" . $outside =~ s/1/2/r . "')"), qr/22P02: invalid input syntax for position of changes/, 'an edited position is refused');
@@ -464,9 +466,14 @@ like(error_as('clerk', q{INSERT INTO uuid9562_changes.changes_reader VALUES ('x'
 like(error_as('clerk', $_), qr/permission denied|must be owner/, "a role that may only read cannot execute: $_")
   foreach q{UPDATE uuid9562_changes.changes_catalog SET purged = gen_random_uuid()}, q{SELECT changes_register(c) FROM uuid9562_changes.changes_catalog AS c WHERE source = 'shop.orders'::regclass}, q{SELECT changes_delete('changes.orders', gen_random_uuid(), gen_random_uuid(), 1)},
   q{SELECT changes_reset('shop.orders')}, q{SELECT changes_untrack('shop.orders')}, q{SELECT changes_log_rows('shop.orders')};
-is(as('clerk', q{SELECT changes_purge('shop.orders', '-1 day'); SELECT changes_notice('shop.orders')}), "0\n", 'everybody can ask for a purge, which respects readers');
+is(as('clerk', q{SELECT changes_purge('shop.orders', '10 min'); SELECT changes_notice('shop.orders')}), "0\n", 'everybody can ask for a purge, which respects readers');
+like(error_as('clerk', q{SELECT changes_purge('shop.orders', '599 s')}), qr/must be owner of table shop\.orders to delete entries of the last 10 minutes/, 'only the owner deletes the entries that a late process needs');
 is(page('shop.orders', @owner, reader => 'her', done => 1), 'upsert (1,b)', 'the owner of the table reads and confirms with any reader');
 is(page('shop.orders', role => 'Lese Rolle', reader => 'her'), '', 'the reader goes on there');
+as('App Owner', 'ALTER TABLE shop.orders DISABLE TRIGGER USER', q{SELECT changes_track('shop.orders')});
+is(page('shop.orders', role => 'Lese Rolle', reader => 'her', done => 1), 'reset', 'a role that could read the former log can read the new one');
+page('shop.orders', @owner, done => 1);
+as('App Owner', q{UPDATE shop.orders SET v = 'b'});
 as('App Owner', 'ALTER TABLE shop.orders ENABLE ROW LEVEL SECURITY');
 like(page('shop.orders', role => 'Lese Rolle', reader => 'her'), qr/row-level security hides rows of table shop.orders or its log from role Lese Rolle/, 'row-level security prevents reading');
 is(page('shop.orders', @owner), 'upsert (1,b)', 'the owner sees all rows');
@@ -575,7 +582,11 @@ page('item', done => 1);
 sql(q{UPDATE item SET v = 'y' WHERE id = 2});
 is(in($planned, 'EXECUTE page'), '', 'another session gets "reset" first: the planned statement gets nothing');
 is(in($planned, 'EXECUTE page'), 'upsert 2 y', 'but the next call gets values of the new column');
+sql('ALTER TABLE item RENAME TO former', "CREATE TABLE item $structure");
+is(in($planned, 'EXECUTE page'), '', 'another table has got the name of the table: the planned statement gets nothing');
+like(refused_in($planned, 'EXECUTE page'), qr/changes of table public\.item are not tracked/, 'then it finds the other table');
 leave($planned);
+sql(q{DROP TABLE item; SELECT changes_untrack('former'); DROP TABLE former});
 
 # --- settings of sessions ---------------------------------------------------------------------
 
@@ -599,6 +610,19 @@ pass('writers do not wait while changes_track() waits for a reader that copies t
 in($copying, 'COMMIT');
 in($tracking, 'SELECT 1');
 leave($copying, $tracking);
+
+# others lock a partitioned table before its partitions
+create("$structure PARTITION BY RANGE (id)", more => 'CREATE TABLE item_1 PARTITION OF item DEFAULT');
+sql('TRUNCATE item');
+my ($locking, $reading) = (session(), session());
+my $pid = in($reading, 'SELECT pg_backend_pid()');
+in($locking, 'BEGIN', 'LOCK TABLE ONLY item IN ACCESS EXCLUSIVE MODE');
+$reading->query_until(qr/reading/, "\\echo reading\nSELECT change_type FROM changes_read('inside', NULL::item);\n");
+$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_locks WHERE pid = $pid AND NOT granted") or die 'the reader does not wait';
+is(sql("SELECT count(*) FROM pg_locks WHERE pid = $pid AND granted AND relation = 'item_1'::regclass"), '0', 'a reader that waits for a partitioned table has not locked its partitions');
+in($locking, 'COMMIT');
+in($reading, 'SELECT 1');
+leave($locking, $reading);
 
 create($structure);
 sql('DROP TABLE IF EXISTS renamed', 'ALTER TABLE item RENAME TO renamed', 'CREATE TABLE item (id int PRIMARY KEY)');
