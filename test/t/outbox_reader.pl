@@ -176,7 +176,7 @@ SKIP:
 	{
 		await_text("$dir/out.$table", qr/"last"/);
 		my %rows = map { $_ => 1 } split /\n/, sql("SELECT id FROM $table");
-		my %got = map { decode_json($_)->{id} => 1 } grep { /}$/ } split /\n/, slurp_file("$dir/out.$table");
+		my %got = map { decode_json($_)->{id} => 1 } slurp_file("$dir/out.$table") =~ /\{"id": "[^"{]*", "message": "[^"{]*"\}/g;	# a killed reader can leave a part of a line
 		my ($missed, $other) = (scalar(grep { !$got{$_} } keys %rows), scalar(grep { !$rows{$_} } keys %got));
 		is("$missed of $table missed, $other of another table", "0 of $table missed, 0 of another table",
 			"behind a pooler, a reader that is killed gets the " . keys(%rows) . " rows of its table")
