@@ -326,8 +326,20 @@ sub has_read
 	my $writer = session();
 
 	sql(q{INSERT INTO outbox VALUES ('f81d4fae-7dec-4ad0-a765-00a0c91e6bf6', 'v4')});
+	my $guarded = qr/ERROR:.*outbox lacks the default or the guard trigger/;
+	like(refusal($block), $guarded, 'readers do not start without the guard trigger');
+	sql(q{CREATE TRIGGER guard AFTER INSERT OR UPDATE ON outbox FOR EACH ROW EXECUTE FUNCTION public.uuidv7_guard_trigger('id')});
+	foreach my $case ([ 'DISABLE TRIGGER guard', 'ENABLE TRIGGER guard' ], [ 'ENABLE REPLICA TRIGGER guard', 'ENABLE TRIGGER guard' ],
+		[ 'ALTER id SET DEFAULT public.uuidv7()', 'ALTER id SET DEFAULT public.uuidv7_ordered()' ])
+	{
+		my ($break, $repair) = @$case;
+
+		sql("ALTER TABLE outbox $break");
+		like(refusal($block), $guarded, "readers do not start after $break");
+		sql("ALTER TABLE outbox $repair");
+	}
 	like(refusal($block), qr/ERROR:.*outbox contains IDs that are greater than new ones/, 'readers do not start while a v4 ID is greater than new IDs');
-	sql(q{UPDATE outbox SET id = uuidv7_at(now() + interval '1 hour') WHERE message = 'v4'});
+	sql('SET session_replication_role = replica', q{UPDATE outbox SET id = uuidv7_at(now() + interval '1 hour') WHERE message = 'v4'});
 	like(refusal($block), qr/ERROR:.*outbox contains IDs that are greater than new ones/, 'nor while a v7 ID of the future is');
 	is(sql($readers), '', 'and no position is stored');
 	sql(q{DELETE FROM outbox WHERE message = 'v4'});

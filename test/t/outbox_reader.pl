@@ -199,19 +199,48 @@ SKIP:
 # --- the program of the page, which reads on a standby
 my ($program) = slurp_file("$FindBin::Bin/doc/incremental-reads.md") =~ /^```python\n(.*?)^```/ms or die 'the page has no program';
 $program =~ s/FROM outbox/FROM on_standby/ or die 'the program reads another table';
-append_to_file("$dir/read_rows.py", "import sys, time, psycopg\n$program" . q{
+sql('CREATE TABLE copied (id uuid PRIMARY KEY, message text)', 'CREATE TABLE place (reader text PRIMARY KEY, position text)', q{INSERT INTO place VALUES ('copy', NULL)});
+append_to_file("$dir/copy_rows.py", "import sys, time, psycopg\n$program" . q{
 primary, standby = (psycopg.connect(server, autocommit=True) for server in sys.argv[1:])
-position = None
-for page in range(2):
-    rows = []
+
+
+def copied(least):
+    """Copy rows until there are enough.  Return their number, and whether there is a position."""
+    while True:
+        copy_rows(primary, standby)
+        count, = primary.execute("SELECT count(*) FROM copied").fetchone()
+        if count >= least:
+            return count, primary.execute("SELECT position IS NOT NULL FROM place").fetchone()[0]
+
+
+rows, = primary.execute("SELECT count(*) FROM on_standby").fetchone()
+print(*copied(rows))
+primary.execute("INSERT INTO on_standby (message) VALUES ('fourth')")
+print(*copied(rows + 1))
+
+# the position and the copied rows are lost between the read and the copy
+read_for_copy = read_rows
+
+
+def read_rows(primary, standby, position):
+    rows, next_position = [], None
     while not rows:
-        rows, position = read_rows(primary, standby, position)
-    print(len(rows))
-    primary.execute("INSERT INTO on_standby (message) VALUES ('fourth')")
+        rows, next_position = read_for_copy(primary, standby, position)
+    primary.execute("TRUNCATE copied")
+    primary.execute("UPDATE place SET position = NULL")
+    return rows, next_position
+
+
+primary.execute("INSERT INTO on_standby (message) VALUES ('fifth')")
+copy_rows(primary, standby)
+print(*primary.execute("SELECT (SELECT count(*) FROM copied), position IS NOT NULL FROM place").fetchone())
+read_rows = read_for_copy
+print(*copied(rows + 2))
 });
 my $rows = sql('SELECT count(*) FROM on_standby');
-$status = IPC::Run::run([ 'timeout', '60', $python, "$dir/read_rows.py", map { $_->connstr('postgres') } $primary, $standby ], '>', \$out, '2>', \$err);
-is($out, "$rows\n1\n", 'the program of the manual gets each row once from a standby') or diag($err);
+$status = IPC::Run::run([ 'timeout', '60', $python, "$dir/copy_rows.py", map { $_->connstr('postgres') } $primary, $standby ], '>', \$out, '2>', \$err);
+is($out, "$rows True\n" . ($rows + 1) . " True\n0 False\n" . ($rows + 2) . " True\n",
+	'the program of the manual copies each row from a standby, and copies nothing if its position has changed meanwhile') or diag($err);
 
 # a failover that loses rows; the clock of the new primary is behind
 insert($primary, 'kept', 10);
