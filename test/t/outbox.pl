@@ -25,7 +25,7 @@ my ($program) = $page =~ /^<!-- program: .*? -->\n```python\n(.*?)^```/ms or die
 my ($trigger) = $page =~ /^(CREATE FUNCTION publish.*?)^```/ms or die 'the page has no trigger';
 my ($table) = $page =~ /^(CREATE TABLE outbox \(.*?\n\));/ms or die 'the page has no table';
 my ($delete) = $page =~ /^(DELETE FROM outbox AS o.*?);\n```/ms or die 'the page has no statement that deletes messages';
-$page =~ /reader IN \('billing', 'search'\)/ or die 'the page names other readers';
+$page =~ /'\{billing,search\}'/ or die 'the page names other readers';
 my $folder = PostgreSQL::Test::Utils::tempdir();
 append_to_file("$folder/relay.py", $program);
 
