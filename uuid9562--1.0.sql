@@ -758,7 +758,7 @@ BEGIN
 	ELSIF log_schema LIKE '{%' THEN
 		RAISE invalid_parameter_value USING MESSAGE = format('invalid name of schema: "%s"', log_schema),
 			HINT = 'To log only some operations, write changes_track(''...'', operations => ''...'').';
-	ELSIF reader_expiry <= '0' THEN
+	ELSIF now() - reader_expiry >= now() THEN
 		RAISE invalid_parameter_value USING MESSAGE = format('value %s is out of range for reader_expiry', reader_expiry),
 			DETAIL = 'It must be greater than 0.';
 	ELSIF dropped_partitions NOT IN ('reset', 'ignore') THEN
@@ -845,7 +845,10 @@ BEGIN
 		log := log_table::regclass;
 		EXECUTE format('COMMENT ON TABLE %s IS %L', log_table, format('log of changes of %s', source));
 		EXECUTE format('ALTER TABLE %s OWNER TO %s', log_table, tracked.log_owner);
-		FOR grantee IN SELECT coalesce(nullif(a.grantee, 0)::regrole::text, 'PUBLIC') FROM aclexplode(old.log_acl) AS a WHERE privilege_type = 'SELECT' LOOP
+		FOR grantee IN
+			SELECT coalesce(quote_ident(r.rolname), 'PUBLIC') FROM aclexplode(old.log_acl) AS a LEFT JOIN pg_roles AS r ON r.oid = a.grantee
+			WHERE privilege_type = 'SELECT' AND a.grantee <> old.log_owner AND (r.oid IS NOT NULL OR a.grantee = 0)
+		LOOP
 			EXECUTE format('GRANT SELECT ON %s TO %s', log_table, grantee);	-- the readers of an earlier log
 		END LOOP;
 		EXECUTE format('CREATE TRIGGER uuid9562_changes_deleted AFTER DELETE ON %s FOR EACH STATEMENT EXECUTE FUNCTION %s.changes_log_trigger()', log_table, '@extschema@');
@@ -996,8 +999,8 @@ BEGIN
 		-- the branch before the horizon; see uuid9562_snapshot_state()
 		SELECT * INTO place FROM @extschema@.changes_place(false);
 		horizon := @extschema@.uuidv7_horizon();
-		-- changes_state() locks the partitions, and others lock the table before them
-		IF @extschema@.changes_verified(relation, 0::bigint) <> 0 AND has_table_privilege(relation, 'SELECT') THEN
+		-- changes_state() locks partitions, and others lock the table before them
+		IF @extschema@.changes_verified(relation, 0::bigint) <> 0 AND has_table_privilege(relation, 'SELECT') AND (SELECT relkind = 'p' FROM pg_class WHERE oid = relation) THEN
 			EXECUTE format('LOCK TABLE ONLY %s IN ACCESS SHARE MODE', relation);
 		END IF;
 		invalidations := @extschema@.changes_verified(relation, 0::bigint);
@@ -1282,7 +1285,7 @@ BEGIN
 		RAISE invalid_parameter_value USING MESSAGE = format('value %s is out of range for max_entries', max_entries);
 	ELSIF keep IS NULL THEN
 		RAISE null_value_not_allowed USING MESSAGE = 'keep must not be null';
-	ELSIF keep < interval '10 minutes' AND NOT (SELECT pg_has_role(session_user, relowner, 'MEMBER') FROM pg_class WHERE oid = source) THEN
+	ELSIF now() - keep > now() - interval '10 minutes' AND NOT (SELECT pg_has_role(session_user, relowner, 'MEMBER') FROM pg_class WHERE oid = source) THEN
 		RAISE insufficient_privilege USING MESSAGE = format('must be owner of table %s to delete entries of the last 10 minutes', source);
 	END IF;
 	-- one session at a time; others need not wait

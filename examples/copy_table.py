@@ -16,7 +16,6 @@ This requires the extension uuid9562 in a schema of the source's search path, th
 (Debian: python3-psycopg), and psql.  The page doc/changes.md explains the functions.
 """
 import contextlib
-import os
 import subprocess
 import sys
 import time
@@ -34,7 +33,7 @@ DESCRIBE = """
            array_agg(quote_ident(attname) ORDER BY array_position(indkey, attnum)) FILTER (WHERE attnum = ANY (indkey)),
            format('%%s.%%s.%%s', current_database(), quote_ident(nspname), quote_ident(relname))
     FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace JOIN pg_attribute ON attrelid = c.oid
-    JOIN (SELECT indrelid, indkey::int2[] FROM pg_index WHERE indisprimary) AS i ON indrelid = c.oid,
+    JOIN (SELECT indrelid, (indkey::int2[])[0:indnkeyatts - 1] AS indkey FROM pg_index WHERE indisprimary) AS i ON indrelid = c.oid,
     LATERAL (WITH RECURSIVE base (type, typmod, kind) AS (
             SELECT atttypid, atttypmod, (SELECT typtype FROM pg_type WHERE oid = atttypid)
             UNION ALL
@@ -80,21 +79,23 @@ class Copy:
         self.name, self.table = (text.replace("%", "%%") for text in self.description[:2])
         self.columns, self.types, self.key = ([text.replace("%", "%%") for text in texts] for texts in self.description[2:5])
         run(target, "CREATE TABLE IF NOT EXISTS copy_state (copy text PRIMARY KEY, source text, columns text, reader text, position text)")
-        exists = run(target, "SELECT to_regclass(%s) IS NOT NULL", [self.state_key]).fetchone()[0]
-        state = run(target, "SELECT source, columns, reader, position FROM copy_state WHERE copy = %s", [self.state_key]).fetchone()
-        if exists and state is None:
+        exists, *state = run(target, "SELECT to_regclass(key) IS NOT NULL, source, columns, reader, position"
+                             " FROM (VALUES (%s)) AS name (key) LEFT JOIN copy_state ON copy = key", [self.state_key]).fetchone()
+        if exists and state[3] is None:
             raise Stop(f"table {self.state_key} is no copy")
-        if state and state[0] != self.title:
+        if state[0] not in (None, self.title):
             raise Stop(f"table {self.state_key} is a copy of {state[0]}")
         if exists and state[1] != self.state_columns:
             raise self.changed
         # a reader with a new name must copy the whole table
         self.reader, self.position = state[2:] if exists else (f"copy_table {uuid.uuid4()}", None)
         if not exists:
-            if state:
-                run(source, "SELECT changes_forget(reader, source) FROM changes_readers WHERE reader = %s", [state[2]])
-            run(target, "INSERT INTO copy_state VALUES (%s, %s, %s, %s) ON CONFLICT (copy) DO UPDATE SET source = excluded.source,"
-                " columns = excluded.columns, reader = excluded.reader, position = NULL", [self.state_key, self.title, self.state_columns, self.reader])
+            begun = run(target, "INSERT INTO copy_state AS s VALUES (%s, %s, %s, %s) ON CONFLICT (copy) DO UPDATE SET source = excluded.source,"
+                        " columns = excluded.columns, reader = excluded.reader, position = NULL WHERE s.reader = %s AND s.position IS NOT DISTINCT FROM %s",
+                        [self.state_key, self.title, self.state_columns, self.reader, *state[2:]])
+            if begun.rowcount == 0:
+                raise Stop(f"another process keeps the copy {self.state_key}")
+            run(source, "SELECT changes_forget(reader, source) FROM changes_readers WHERE reader = %s", [state[2]])
 
     def check_columns(self):
         if run(self.source, DESCRIBE, [self.argument]).fetchone() != self.description:
@@ -114,8 +115,7 @@ class Copy:
         """Load all rows of the source into a table.  psql reads them, because it is faster than Python."""
         run(self.target, SETTINGS)
         columns = ", ".join(self.columns)
-        psql = subprocess.Popen(["psql", "-Xqw", "-v", "ON_ERROR_STOP=1", "-d", self.conninfo], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                env=dict(os.environ, PGCLIENTENCODING="utf8", PGCONNECT_TIMEOUT="5", PGTARGETSESSIONATTRS="read-write"))
+        psql = subprocess.Popen(["psql", "-Xqw", "-v", "ON_ERROR_STOP=1", "-d", self.conninfo], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         with psql, self.target.cursor().copy(f"COPY {table} ({columns}) FROM STDIN".replace("%%", "%")) as copy:
             with contextlib.suppress(BrokenPipeError):  # if psql could not connect
                 psql.stdin.write(f"BEGIN; {SETTINGS}; COPY (SELECT {columns} FROM {self.table}) TO STDOUT;".replace("%%", "%").encode())
@@ -163,7 +163,7 @@ class Copy:
             else:
                 run(self.target, SETTINGS)
                 run(self.target, f"DELETE FROM {self.name} AS c USING unnest(%s::{self.name}[]) AS d WHERE {self.same_key('d')}", [deleted])
-                run(self.target, f"INSERT INTO {self.name} SELECT * FROM unnest(%s::{self.name}[]) ON CONFLICT ({', '.join(self.key)}) DO UPDATE SET "
+                run(self.target, f"INSERT INTO {self.name} AS c SELECT * FROM unnest(%s::{self.name}[]) ON CONFLICT ({', '.join(self.key)}) DO UPDATE SET "
                     + ", ".join(f"{column} = excluded.{column}" for column in self.columns), [others])
         self.position = position
         return count
@@ -176,7 +176,7 @@ def main(source, table, target, option=None):
             settings = {"autocommit": True, "connect_timeout": 5, "prepare_threshold": None, "client_encoding": "utf8"}
             with psycopg.connect(source, target_session_attrs="read-write", **settings) as s, psycopg.connect(target, **settings) as t:
                 s.isolation_level = t.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
-                copy = Copy(s, t, table, source)
+                copy = Copy(s, t, table, psycopg.conninfo.make_conninfo(source, target_session_attrs="read-write", connect_timeout=5, client_encoding="utf8"))
                 while (count := copy.read()) or not option:
                     time.sleep(0 if count else 0.2)
                 if option == "--check":
@@ -184,7 +184,7 @@ def main(source, table, target, option=None):
                         copy.compare()
                 return
         except psycopg.OperationalError as error:
-            if error.sqlstate == "55000" or " does not exist" in str(error):
+            if " are not tracked" in str(error) or " does not exist" in str(error):
                 raise Stop(str(error)) from error
             print(error, file=sys.stderr)  # the server stops, starts or fails over
             time.sleep(1)

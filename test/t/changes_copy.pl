@@ -30,7 +30,7 @@ sub sql { return $server->safe_psql('postgres', join ';', @_) }
 sub copies { return $other->safe_psql('copies', join ';', @_) }
 sql('CREATE EXTENSION uuid9562', 'CREATE ROLE reader LOGIN', 'CREATE SCHEMA shop', 'GRANT USAGE ON SCHEMA shop TO reader');
 
-my $source = sub { return $server->connstr('postgres') . ' user=reader' };
+my $source = sub { return $server->connstr('postgres') . ' user=reader client_encoding=latin1' };
 sub command { my ($table, @options) = @_; return [ $python, "$FindBin::Bin/examples/copy_table.py", $source->(), $table, $other->connstr('copies'), @options ] }
 
 # Run the program, and return what it prints.
@@ -102,6 +102,13 @@ is(run_copy($_, '--once'), '', "changes of table $_ are copied") foreach 'odd', 
 equals($_, "values of table $_ do not depend on settings, and equal keys can have other digits") foreach 'odd', '"n%s"';
 copies('UPDATE "n%s" SET nr = 3.00 WHERE nr = 3');
 like(run_copy('"n%s"', '--check'), qr/compared, 1 rows corrected, 0 rows removed$/, 'a check corrects equal values with other digits');
+
+sql('CREATE TABLE covering (a int, b text, PRIMARY KEY (a) INCLUDE (b))', q{INSERT INTO covering VALUES (1, 'x'), (2, 'Ã¤'), (3, 'z')});
+track('covering');
+is(run_copy('covering', '--once'), '', 'a table whose key includes a column is copied');
+sql(q{UPDATE covering SET b = 'y' WHERE a = 1}, 'DELETE FROM covering WHERE a = 3');
+is(run_copy('covering', '--once'), '', 'its changes are copied');
+equals('covering', 'rows with the same key are replaced');
 
 # --- pages ------------------------------------------------------------------------
 
