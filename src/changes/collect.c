@@ -411,9 +411,9 @@ at_transaction_event(XactEvent event, void *arg)
 			break;
 		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PREPARE:
-			uuid9562_forget_verified();
-			/* FALLTHROUGH */
 		case XACT_EVENT_COMMIT:
+			if (event != XACT_EVENT_COMMIT)
+				uuid9562_forget_verified();
 			memset(&stack, 0, sizeof(stack));
 			uuid9562_forget_logs();
 			break;
