@@ -81,6 +81,7 @@ sub insert { my ($server, $message, $count) = @_; $server->safe_psql('postgres',
 insert($primary, 'first', 2500);
 start_reader();
 await_message('first');
+$primary->safe_psql('postgres', q{BEGIN; INSERT INTO outbox (message) VALUES ('withdrawn'); DELETE FROM outbox WHERE message = 'withdrawn'; COMMIT});
 my ($status, $out, $err);
 $status = IPC::Run::run([ 'timeout', '20', $python, "$FindBin::Bin/examples/outbox_reader.py", $conninfo, "$dir/position" ], '>', \$out, '2>', \$err);
 ok(!$status && $err eq "another process uses $dir/position\n", 'a second reader with the same position is refused');
@@ -256,7 +257,6 @@ my ($greatest) = reverse sort map { $_->{id} } delivered();
 $primary->stop('immediate');
 $standby->promote;
 insert($standby, 'new', 100);
-$standby->safe_psql('postgres', q{BEGIN; INSERT INTO outbox (message) VALUES ('withdrawn'); DELETE FROM outbox WHERE message = 'withdrawn'; COMMIT});
 insert($standby, 'end', 1);
 cmp_ok($standby->safe_psql('postgres', q{SELECT max(id::text) FROM outbox WHERE message = 'new'}), 'lt', $greatest, 'the new primary generates smaller IDs');
 await_message('end');
