@@ -999,11 +999,13 @@ BEGIN
 		-- the branch before the horizon; see uuid9562_snapshot_state()
 		SELECT * INTO place FROM @extschema@.changes_place(false);
 		horizon := @extschema@.uuidv7_horizon();
-		-- changes_state() locks partitions, and others lock the table before them
-		IF @extschema@.changes_verified(relation, 0::bigint) <> 0 AND has_table_privilege(relation, 'SELECT') AND (SELECT relkind = 'p' FROM pg_class WHERE oid = relation) THEN
-			EXECUTE format('LOCK TABLE ONLY %s IN ACCESS SHARE MODE', relation);
-		END IF;
 		invalidations := @extschema@.changes_verified(relation, 0::bigint);
+		IF invalidations <> 0 THEN
+			-- changes_state() locks partitions, and others lock the table before them
+			IF has_table_privilege(relation, 'SELECT') AND (SELECT relkind = 'p' FROM pg_class WHERE oid = relation) THEN
+				EXECUTE format('LOCK TABLE ONLY %s IN ACCESS SHARE MODE', relation);
+			END IF;
+		END IF;
 		SELECT c.log, quote_ident(n.nspname) || '.' || quote_ident(l.relname) AS log_name, c.key, c.identity, c.purged, c.reader_expiry, s.problem,
 			   c.server = place.server AND c.log_file = l.relfilenode AND c.purged <= horizon
 				   AND NOT EXISTS (SELECT FROM uuid9562_changes.changes_missing AS m WHERE m.log = c.log)
@@ -1272,7 +1274,8 @@ END$body$;
 COMMENT ON FUNCTION changes_forget(text, regclass) IS 'remove a reader, which then no longer prevents the deletion of log entries';
 
 -- Entries that are not older than "keep" stay, because a process that was overtaken by another one of
--- the same name, or whose target has lost its last transactions, continues at an earlier position.
+-- the same name, or whose target has lost its last transactions, continues at an earlier position.  The
+-- role of the session counts, because the current role is the owner of the function.
 CREATE FUNCTION changes_purge(source regclass, keep interval DEFAULT '10 minutes', max_entries integer DEFAULT NULL) RETURNS bigint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $body$
