@@ -481,7 +481,7 @@ CREATE TABLE uuid9562_changes.changes_catalog (
 	source regclass PRIMARY KEY,
 	log regclass NOT NULL,
 	key int2[] NOT NULL,			-- numbers of the key's columns
-	identity uuid NOT NULL,			-- if it changes, readers must copy the table
+	identity uuid NOT NULL,			-- a v7; if it changes, readers must copy the table
 	server text NOT NULL,			-- the server and database of the rest
 	purged uuid NOT NULL,			-- entries up to this ID can be missing
 	parts text[] NOT NULL,			-- tables and triggers; see changes_state()
@@ -554,10 +554,15 @@ AS 'MODULE_PATHNAME', 'uuid9562_changes_is_log'
 LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION changes_is_log(regclass) IS 'can the table be used as a log of changes?';
 
-CREATE FUNCTION changes_verified(source regclass, invalidations bigint) RETURNS bigint
+CREATE FUNCTION changes_verified(source regclass) RETURNS bigint
 AS 'MODULE_PATHNAME', 'uuid9562_changes_verified'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION changes_verified(regclass, bigint) IS 'has this session compared a table with changes_catalog since the table was altered?';
+COMMENT ON FUNCTION changes_verified(regclass) IS 'has this session compared a table with changes_catalog since the table was altered?';
+
+CREATE FUNCTION changes_compared(source regclass, invalidations bigint, columns text, altered timestamptz) RETURNS boolean
+AS 'MODULE_PATHNAME', 'uuid9562_changes_compared'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION changes_compared(regclass, bigint, text, timestamptz) IS 'remember that the session has compared a table, and discard statements that were planned before its columns were altered';
 
 CREATE FUNCTION changes_register(entry uuid9562_changes.changes_catalog) RETURNS void
 AS 'MODULE_PATHNAME', 'uuid9562_changes_register'
@@ -726,7 +731,7 @@ BEGIN
 		END IF;
 	END LOOP;
 	UPDATE uuid9562_changes.changes_catalog AS c
-	SET identity = CASE WHEN reset THEN gen_random_uuid() ELSE c.identity END, server = old.current_server,
+	SET identity = CASE WHEN reset THEN @extschema@.uuidv7_next() ELSE c.identity END, server = old.current_server,
 		purged = CASE WHEN reset THEN '00000000-0000-0000-0000-000000000000' ELSE c.purged END,
 		parts = old.current_parts, structure = old.current_structure, log_file = old.file
 	WHERE c.source = changes_notice.source;
@@ -856,7 +861,7 @@ BEGIN
 		EXECUTE format('CREATE TRIGGER %I AFTER %s ON %s FOR EACH ROW EXECUTE FUNCTION %s.changes_log_trigger()',
 					   row_trigger, array_to_string(operations, ' OR '), source, '@extschema@');
 		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', source, row_trigger);
-		old.identity := gen_random_uuid();
+		old.identity := @extschema@.uuidv7_next();
 		old.purged := '00000000-0000-0000-0000-000000000000';
 		old.log_file := (SELECT relfilenode FROM pg_class WHERE oid = log);
 		PERFORM @extschema@.uuidv7_ordered();	-- readers need a first ID
@@ -929,7 +934,7 @@ BEGIN
 	IF entry.source IS NULL THEN
 		RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not tracked', source);
 	END IF;
-	entry.identity := gen_random_uuid();
+	entry.identity := @extschema@.uuidv7_next();
 	PERFORM @extschema@.changes_register(entry);
 END$body$;
 COMMENT ON FUNCTION changes_reset(regclass) IS 'let all readers of a table copy the whole table again';
@@ -962,8 +967,7 @@ DECLARE
 	next uuid;			-- the first one after "start"
 	is_locked boolean := false;
 	invalidations bigint;	-- 0 if the session has compared the table since it was altered
-	columns text;		-- name of the table, and versions of its columns
-	is_stale boolean := false;	-- have they changed since the session's last call?
+	is_stale boolean := false;	-- can the statement have been planned before the table was altered?
 	last uuid;			-- last entry before a reset
 	alive integer[];
 	key record;
@@ -999,7 +1003,7 @@ BEGIN
 		-- the branch before the horizon; see uuid9562_snapshot_state()
 		SELECT * INTO place FROM @extschema@.changes_place(false);
 		horizon := @extschema@.uuidv7_horizon();
-		invalidations := @extschema@.changes_verified(relation, 0::bigint);
+		invalidations := @extschema@.changes_verified(relation);
 		IF invalidations <> 0 THEN
 			-- changes_state() locks partitions, and others lock the table before them
 			IF has_table_privilege(relation, 'SELECT') AND (SELECT relkind = 'p' FROM pg_class WHERE oid = relation) THEN
@@ -1046,14 +1050,11 @@ BEGIN
 			PERFORM @extschema@.changes_notice(relation);
 			CONTINUE;
 		END IF;
-		PERFORM @extschema@.changes_verified(relation, invalidations);
-		-- Which name and columns has the table, as far as this session knows?  If a statement was planned before
-		-- they were altered, it would read a table that now has another name, or take the values of other columns
-		-- from a page.  PostgreSQL does not notice that, because the statement only names the table's row type.
-		IF invalidations <> 0 THEN
-			columns := concat_ws(' ', relation, state.columns);
-			is_stale := is_stale OR columns <> nullif(current_setting('changes_read.columns_' || relation::oid, true), '') IS TRUE;
-			PERFORM set_config('changes_read.columns_' || relation::oid, columns, false);
+		-- If a statement was planned before the table's name or columns were altered, it would read a table that now
+		-- has another name, or take the values of other columns from a page.  PostgreSQL does not notice that,
+		-- because the statement only names the table's row type.
+		IF invalidations <> 0 AND @extschema@.changes_compared(relation, invalidations, concat_ws(' ', relation, state.columns), @extschema@.uuidv7_timestamp(state.identity)) THEN
+			is_stale := true;
 		END IF;
 
 		-- Where to continue.  A copy of the whole table counts only if the server has run without a crash
@@ -1095,7 +1096,7 @@ BEGIN
 		EXIT WHEN is_locked OR NOT (is_lost OR next < horizon IS TRUE);
 		EXECUTE format('LOCK TABLE ONLY %s, ONLY %s IN ACCESS SHARE MODE', relation, state.log_name);
 		is_locked := true;
-		EXIT WHEN @extschema@.changes_verified(relation, 0::bigint) = 0;
+		EXIT WHEN @extschema@.changes_verified(relation) = 0;
 	END LOOP;
 	IF state.unchanged IS NOT TRUE THEN
 		RAISE serialization_failure USING MESSAGE = format('table %s has been altered while its changes were read', relation),
@@ -1105,7 +1106,6 @@ BEGIN
 	state.generation := coalesce(state.generation, (extract(epoch FROM clock_timestamp()) * 1000)::bigint);
 	IF is_stale THEN
 		-- "reset" has no values of columns, but other changes come with the next call, which is planned anew
-		EXECUTE 'DISCARD PLANS';
 		next := NULL;
 	END IF;
 	IF is_lost OR next < horizon THEN

@@ -427,7 +427,7 @@ CREATE TABLE uuid9562.changes_catalog (
 	source regclass PRIMARY KEY,
 	log regclass NOT NULL,
 	key int2[] NOT NULL,			-- numbers of the key's columns
-	identity uuid NOT NULL,			-- if it changes, readers must copy the table
+	identity uuid NOT NULL,			-- a v7; if it changes, readers must copy the table
 	server text NOT NULL,			-- the server and database of the rest
 	purged uuid NOT NULL,			-- entries up to this ID can be missing
 	parts text[] NOT NULL,			-- tables and triggers; see changes_state()
@@ -629,13 +629,30 @@ END$body$;
 COMMENT ON FUNCTION changes_is_log(regclass) IS 'can the table be used as a log of changes?';
 
 -- Only C can notice that a table has been altered, so changes_read() compares it each time.
-CREATE FUNCTION changes_verified(source regclass, invalidations bigint) RETURNS bigint
+CREATE FUNCTION changes_verified(source regclass) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp
 AS $body$
 BEGIN
 	RETURN 1;
 END$body$;
-COMMENT ON FUNCTION changes_verified(regclass, bigint) IS 'has this session compared a table with changes_catalog since the table was altered?';
+COMMENT ON FUNCTION changes_verified(regclass) IS 'has this session compared a table with changes_catalog since the table was altered?';
+
+-- A setting is the only memory of a session, so this function notices only what was altered since an
+-- earlier call, if that call was not rolled back, and settings have not been reset since.
+CREATE FUNCTION changes_compared(source regclass, invalidations bigint, columns text, altered timestamptz) RETURNS boolean
+LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp
+AS $body$
+DECLARE
+	setting text := 'changes_read.columns_' || source::oid;
+	is_stale boolean := columns <> nullif(current_setting(setting, true), '') IS TRUE;
+BEGIN
+	PERFORM set_config(setting, columns, false);
+	IF is_stale THEN
+		EXECUTE 'DISCARD PLANS';
+	END IF;
+	RETURN is_stale;
+END$body$;
+COMMENT ON FUNCTION changes_compared(regclass, bigint, text, timestamptz) IS 'remember that the session has compared a table, and discard statements that were planned before its columns were altered';
 
 CREATE FUNCTION changes_register(entry uuid9562.changes_catalog) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp
@@ -890,7 +907,7 @@ BEGIN
 		END IF;
 	END LOOP;
 	UPDATE uuid9562.changes_catalog AS c
-	SET identity = CASE WHEN reset THEN gen_random_uuid() ELSE c.identity END, server = old.current_server,
+	SET identity = CASE WHEN reset THEN uuid9562.uuidv7_next() ELSE c.identity END, server = old.current_server,
 		purged = CASE WHEN reset THEN '00000000-0000-0000-0000-000000000000' ELSE c.purged END,
 		parts = old.current_parts, structure = old.current_structure, log_file = old.file
 	WHERE c.source = changes_notice.source;
@@ -1022,7 +1039,7 @@ BEGIN
 		EXECUTE format('CREATE TRIGGER %I AFTER %s ON %s FOR EACH ROW EXECUTE FUNCTION %s.changes_log_trigger()',
 					   row_trigger, array_to_string(operations, ' OR '), source, 'uuid9562');
 		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', source, row_trigger);
-		old.identity := gen_random_uuid();
+		old.identity := uuid9562.uuidv7_next();
 		old.purged := '00000000-0000-0000-0000-000000000000';
 		old.log_file := (SELECT relfilenode FROM pg_class WHERE oid = log);
 	ELSE
@@ -1094,7 +1111,7 @@ BEGIN
 	IF entry.source IS NULL THEN
 		RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not tracked', source);
 	END IF;
-	entry.identity := gen_random_uuid();
+	entry.identity := uuid9562.uuidv7_next();
 	PERFORM uuid9562.changes_register(entry);
 END$body$;
 COMMENT ON FUNCTION changes_reset(regclass) IS 'let all readers of a table copy the whole table again';
@@ -1127,8 +1144,7 @@ DECLARE
 	next uuid;			-- the first one after "start"
 	is_locked boolean := false;
 	invalidations bigint;	-- 0 if the session has compared the table since it was altered
-	columns text;		-- name of the table, and versions of its columns
-	is_stale boolean := false;	-- have they changed since the session's last call?
+	is_stale boolean := false;	-- can the statement have been planned before the table was altered?
 	last uuid;			-- last entry before a reset
 	alive integer[];
 	key record;
@@ -1164,7 +1180,7 @@ BEGIN
 		-- the branch before the horizon; see uuid9562_snapshot_state()
 		SELECT * INTO place FROM uuid9562.changes_place(false);
 		horizon := uuid9562.changes_publish(relation);
-		invalidations := uuid9562.changes_verified(relation, 0::bigint);
+		invalidations := uuid9562.changes_verified(relation);
 		IF invalidations <> 0 THEN
 			-- changes_state() locks partitions, and others lock the table before them
 			IF has_table_privilege(relation, 'SELECT') AND (SELECT relkind = 'p' FROM pg_class WHERE oid = relation) THEN
@@ -1211,14 +1227,11 @@ BEGIN
 			PERFORM uuid9562.changes_notice(relation);
 			CONTINUE;
 		END IF;
-		PERFORM uuid9562.changes_verified(relation, invalidations);
-		-- Which name and columns has the table, as far as this session knows?  If a statement was planned before
-		-- they were altered, it would read a table that now has another name, or take the values of other columns
-		-- from a page.  PostgreSQL does not notice that, because the statement only names the table's row type.
-		IF invalidations <> 0 THEN
-			columns := concat_ws(' ', relation, state.columns);
-			is_stale := is_stale OR columns <> nullif(current_setting('changes_read.columns_' || relation::oid, true), '') IS TRUE;
-			PERFORM set_config('changes_read.columns_' || relation::oid, columns, false);
+		-- If a statement was planned before the table's name or columns were altered, it would read a table that now
+		-- has another name, or take the values of other columns from a page.  PostgreSQL does not notice that,
+		-- because the statement only names the table's row type.
+		IF invalidations <> 0 AND uuid9562.changes_compared(relation, invalidations, concat_ws(' ', relation, state.columns), uuid9562.uuidv7_timestamp(state.identity)) THEN
+			is_stale := true;
 		END IF;
 
 		-- Where to continue.  A copy of the whole table counts only if the server has run without a crash
@@ -1260,7 +1273,7 @@ BEGIN
 		EXIT WHEN is_locked OR NOT (is_lost OR next < horizon IS TRUE);
 		EXECUTE format('LOCK TABLE ONLY %s, ONLY %s IN ACCESS SHARE MODE', relation, state.log_name);
 		is_locked := true;
-		EXIT WHEN uuid9562.changes_verified(relation, 0::bigint) = 0;
+		EXIT WHEN uuid9562.changes_verified(relation) = 0;
 	END LOOP;
 	IF state.unchanged IS NOT TRUE THEN
 		RAISE serialization_failure USING MESSAGE = format('table %s has been altered while its changes were read', relation),
@@ -1270,7 +1283,6 @@ BEGIN
 	state.generation := coalesce(state.generation, (extract(epoch FROM clock_timestamp()) * 1000)::bigint);
 	IF is_stale THEN
 		-- "reset" has no values of columns, but other changes come with the next call, which is planned anew
-		EXECUTE 'DISCARD PLANS';
 		next := NULL;
 	END IF;
 	IF is_lost OR next < horizon THEN

@@ -160,6 +160,7 @@ cached_logs(Oid relid)
 	{
 		logs->valid = false;
 		logs->verified = 0;
+		logs->compared = false;
 		logs->keys = NULL;
 	}
 	if (logs->keys == NULL)		/* also if an earlier allocation failed */

@@ -49,6 +49,9 @@ typedef struct TableLogs
 	int			count;
 	LogKey	   *keys;
 	int64		verified;		/* count of invalidations when verified, or 0 */
+	bool		compared;		/* is "columns" set? */
+	uint64		columns;		/* hash of the table's name and columns when
+								 * verified */
 } TableLogs;
 
 /* catalog.c */

@@ -1,8 +1,8 @@
 /*
  * functions.c
  *		The functions of the log of changes that need C: changes_log_trigger(),
- *		changes_log_rows(), changes_is_log(), changes_verified(), changes_register(),
- *		changes_delete(), changes_place(), changes_is_lost().
+ *		changes_log_rows(), changes_is_log(), changes_verified(), changes_compared(),
+ *		changes_register(), changes_delete(), changes_place(), changes_is_lost().
  *
  * The install script has the functions that users call.  They are written in PL/pgSQL, and run with
  * the rights of their caller.
@@ -24,6 +24,7 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
+#include "common/hashfn.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
@@ -33,7 +34,9 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/pg_lsn.h"
+#include "utils/plancache.h"
 #include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 
 #include "ordered/ordered.h"
 #include "value/value.h"
@@ -42,6 +45,7 @@ PG_FUNCTION_INFO_V1(uuid9562_changes_log_trigger);
 PG_FUNCTION_INFO_V1(uuid9562_changes_log_rows);
 PG_FUNCTION_INFO_V1(uuid9562_changes_is_log);
 PG_FUNCTION_INFO_V1(uuid9562_changes_verified);
+PG_FUNCTION_INFO_V1(uuid9562_changes_compared);
 PG_FUNCTION_INFO_V1(uuid9562_changes_register);
 PG_FUNCTION_INFO_V1(uuid9562_changes_delete);
 PG_FUNCTION_INFO_V1(uuid9562_changes_place);
@@ -147,11 +151,10 @@ uuid9562_changes_is_log(PG_FUNCTION_ARGS)
 }
 
 /*
- * changes_verified(source regclass, invalidations bigint) returns bigint
+ * changes_verified(source regclass) returns bigint
  *
- * With 0, return 0 if this session has verified a table since the last invalidation of the relation
- * cache, and otherwise the number of invalidations.  If this number is passed to a later call, that
- * call notes that the session has verified the table in between.
+ * Return 0 if this session has verified a table since the last invalidation of the relation cache,
+ * and otherwise the number of invalidations, for changes_compared().
  */
 Datum
 uuid9562_changes_verified(PG_FUNCTION_ARGS)
@@ -159,9 +162,38 @@ uuid9562_changes_verified(PG_FUNCTION_ARGS)
 	TableLogs  *logs = uuid9562_logs_of_table(PG_GETARG_OID(0));
 	int64		count = uuid9562_count_invalidations();
 
-	if (PG_GETARG_INT64(1) != 0)
-		logs->verified = PG_GETARG_INT64(1);
 	PG_RETURN_INT64(logs->verified == count ? 0 : count);
+}
+
+/*
+ * changes_compared(source regclass, invalidations bigint, columns text, altered timestamptz)
+ * returns boolean
+ *
+ * Remember that the session has verified a table since it counted the invalidations, and which name
+ * and columns the table has.  If they differ from those of the previous call, or if this is the
+ * first call and the table was altered after the session began, discard all plans, and return true.
+ *
+ * The memory survives ROLLBACK and DISCARD: prepared statements survive the former, and a pooler
+ * can use the latter after each transaction.
+ */
+Datum
+uuid9562_changes_compared(PG_FUNCTION_ARGS)
+{
+	TableLogs  *logs = uuid9562_logs_of_table(PG_GETARG_OID(0));
+	const char *columns = text_to_cstring(PG_GETARG_TEXT_PP(2));
+	const uint64 hash = hash_bytes_extended((const unsigned char *) columns, strlen(columns), 0);
+	const TimestampTz altered = PG_GETARG_TIMESTAMPTZ(3);
+
+	/* a time after the current one is from before the clock was set back */
+	const bool	is_stale = logs->compared ? logs->columns != hash :
+		altered >= MyStartTimestamp && altered <= GetCurrentTimestamp();
+
+	if (is_stale)
+		ResetPlanCache();
+	logs->compared = true;
+	logs->columns = hash;
+	logs->verified = PG_GETARG_INT64(1);
+	PG_RETURN_BOOL(is_stale);
 }
 
 /* --- with the rights of other roles ------------------------------------------------- */

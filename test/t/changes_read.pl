@@ -91,7 +91,7 @@ sub is_well
 sql('CREATE EXTENSION IF NOT EXISTS uuid9562');
 create($structure);
 is(sql(q{SELECT changes_key('item')}), '({1},{id},{23},{pg_catalog.=},"id integer")', 'the primary key is known');
-is(sql(q{SELECT count(*) FROM changes_read('inside', NULL::item); SELECT changes_verified('item', 0); CREATE TEMPORARY TABLE x (); SELECT changes_verified('item', 0) > 0}), "0\n0\nt", 'a session compares a table with the catalog when it can have been altered');
+is(sql(q{SELECT count(*) FROM changes_read('inside', NULL::item); SELECT changes_verified('item'); CREATE TEMPORARY TABLE x (); SELECT changes_verified('item') > 0}), "0\n0\nt", 'a session compares a table with the catalog when it can have been altered');
 is(page('item'), '', 'nothing has changed');
 sql(q{INSERT INTO item VALUES (4, 'x'); UPDATE item SET v = 'y' WHERE id = 2; UPDATE item SET id = 33 WHERE id = 3; DELETE FROM item WHERE id = 1; UPDATE item SET v = 'z' WHERE id = 4});
 my $all = "upsert (2,y)\ndelete (3,)\nupsert (33,old)\ndelete (1,)\nupsert (4,z)";
@@ -587,6 +587,24 @@ is(in($planned, 'EXECUTE page'), '', 'another table has got the name of the tabl
 like(refused_in($planned, 'EXECUTE page'), qr/changes of table public\.item are not tracked/, 'then it finds the other table');
 leave($planned);
 sql(q{DROP TABLE item; SELECT changes_untrack('former'); DROP TABLE former});
+
+# the first call of a session is rolled back, or the session forgets its settings, or it has only planned
+foreach ([ 'a rollback of the first call', 'BEGIN', 'EXECUTE page', 'ROLLBACK' ], [ 'RESET ALL', 'EXECUTE page', 'RESET ALL' ], [ 'no earlier call' ])
+{
+	my ($name, @calls) = @$_;
+
+	create($structure);
+	page('item', done => 1);
+	$planned = session();
+	in($planned, q{PREPARE page AS SELECT concat_ws(' ', change_type, (data).id, (data).v) FROM changes_read('inside', NULL::item)}, @calls);
+	sql(@exchange);
+	page('item', done => 1);
+	sql(q{UPDATE item SET v = 'z' WHERE id = 2});
+	is(in($planned, 'EXECUTE page'), '', "after $name, a planned statement gets nothing");
+	in($planned, 'CREATE TEMP TABLE x ()');
+	is(in($planned, 'EXECUTE page'), 'upsert 2 z', "after $name, the next call gets values of the new column, even if it compares the table again");
+	leave($planned);
+}
 
 # --- settings of sessions ---------------------------------------------------------------------
 
