@@ -1,7 +1,7 @@
 # The messages of PostgreSQL that the manual quotes are those that this server prints.
 #
 # Each statement below fails with a message of the first list of doc/errors.md, and each message of
-# this list has a statement.  In a quoted message, "..." stands for any text.  A variant after "also"
+# this list has a statement.  In a quoted message, "..." stands for any text.  A variant after "or with"
 # occurs in the message.  Names of functions that PostgreSQL has too, with another meaning from some
 # version on, are on the pages that list them.
 use strict;
