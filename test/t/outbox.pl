@@ -1,7 +1,8 @@
 # The recipes of the page doc/outbox.md.  Its program runs as it is printed, while workers are killed,
 # their number changes and the server crashes: each message is delivered and deleted, and the messages
-# of an aggregate come in the order of its changes.  The statement that deletes messages, taken from
-# the page too, leaves those that a reader still needs.
+# of an aggregate come in the order of its changes.  The program refuses to start beside workers of
+# another number, and deletes nothing that another reader can need.  The statement that deletes messages,
+# taken from the page too, leaves those that a reader still needs.
 #
 # Messages hold the number of the change of their aggregate.  Delivered messages are in files, one for
 # each process.
@@ -57,6 +58,27 @@ sub start
 	$running{$worker} = IPC::Run::start([ '/usr/bin/python3', "$folder/relay.py", $worker, $workers ], '<', \undef, '>', $file, '2>>', "$folder/errors");
 }
 sub end { (delete $running{$_})->kill_kill(grace => 0) foreach @_ }
+
+# Start a worker that refuses to start.  Return its error.
+sub refusal
+{
+	my ($worker, $workers) = @_;
+	my ($out, $error);
+
+	local $ENV{PGHOST} = $node->host;
+	local $ENV{PGPORT} = $node->port;
+	IPC::Run::run([ 'timeout', '20', '/usr/bin/python3', "$folder/relay.py", $worker, $workers ], '<', \undef, '>', \$out, '2>', \$error);
+	return $error;
+}
+
+# Remove the readers that the error names, when the sessions of killed workers have ended.
+sub remove_readers
+{
+	my ($error) = @_;
+
+	$node->poll_query_until('shop', q{SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = 'shop' AND backend_type = 'client backend' AND pid <> pg_backend_pid())}) or die 'a worker runs';
+	shop($error =~ /^stop the old processes, and execute: (.*)/);
+}
 
 # Insert messages: each transaction counts a change of an account, and inserts its number.
 my $writers = "$folder/writers.sql";
@@ -115,6 +137,10 @@ wait_until_delivered('one worker delivers and deletes all messages');
 end(0);
 is(judge(), '0 missed, 0 too early', 'one worker delivers each message, in order');
 
+my $refusal = refusal(3, 4);
+is($refusal, "stop the old processes, and execute: SELECT changes_forget('relay 0 of 1', 'outbox');\n", 'a worker refuses to start beside a reader of another number of workers');
+is(shop('SELECT reader FROM changes_readers'), 'relay 0 of 1', 'a worker that refuses to start creates no reader');
+remove_readers($refusal);
 start($_, 4) for 0 .. 3;
 foreach my $round (1 .. 6)
 {
@@ -135,13 +161,31 @@ cmp_ok(scalar(grep { -s } @files), '>', 4, 'several workers deliver');
 $node->stop('immediate');
 $node->start;
 end(keys %running);
+like(refusal(0, 14), qr/(?:'relay \d of 4'.*){4}/, 'the error names all readers of another number');
+remove_readers(refusal(0, 3));
 start($_, 3) for 0 .. 2;
 $writing = write_messages(15);
 ok($writing->finish, 'the writers end after the crash');
 wait_until_delivered('three workers deliver all messages after a crash');
 is(judge(), '0 missed, 0 too early', 'another number of workers delivers each message, in order');
 end(keys %running);
-is(shop(q{SELECT count(changes_forget(reader, source)) FROM changes_readers WHERE source = 'outbox'::regclass AND reader LIKE 'relay % of 4'}), 4, 'the page names the readers of four workers');
+
+# another reader
+sub wait_until_confirmed { $node->poll_query_until('shop', q{SELECT NOT EXISTS (SELECT FROM changes_readers WHERE reader LIKE 'relay%' AND waits_for IS NOT NULL)}) or die 'the worker does not confirm' }
+remove_readers(refusal(0, 1));
+start(0, 1);
+$node->poll_query_until('shop', q{SELECT EXISTS (SELECT FROM changes_readers WHERE reader = 'relay 0 of 1' AND waits_for IS NULL)}) or die 'the worker does not start';
+shop(q{SELECT change_type FROM changes_read('search', NULL::outbox)});
+shop(q{INSERT INTO outbox (aggregate, message) VALUES ('shared', 1)});
+wait_until_confirmed();
+is(shop('SELECT aggregate FROM outbox'), 'shared', 'a worker deletes nothing while another reader exists');
+is(() = slurp_file($files[-1]) =~ / shared 1$/mg, 1, 'the worker delivers the message');
+shop(q{SELECT changes_reset('outbox')});
+wait_until_confirmed();
+is(() = slurp_file($files[-1]) =~ / shared 1$/mg, 2, 'the worker delivers a kept message again after changes_reset()');
+shop(q{SELECT changes_forget('search', 'outbox')}, q{SELECT changes_reset('outbox')});
+wait_until_delivered('the worker deletes the message after the other reader has been removed');
+end(0);
 
 # --- order --------------------------------------------------------------------------
 
@@ -206,6 +250,9 @@ is(remaining(), 'a', 'a message stays until each reader has come');
 shop(q{SELECT change_type FROM changes_read('search', NULL::outbox)});
 is(remaining(), 'a', 'a message stays while a reader copies the whole table');
 confirm('search');
+shop(q{SELECT change_type FROM changes_read('audit', NULL::outbox)});
+is(remaining(), 'a', 'a message stays while a reader that the statement does not name copies the whole table');
+shop(q{SELECT changes_forget('audit', 'outbox')});
 is(remaining(), '', 'a message that all readers have copied is deleted');
 shop(q{INSERT INTO outbox (aggregate, message) VALUES ('1', 'b')});
 confirm('billing');
