@@ -1,6 +1,7 @@
 # The queries of the tools in doc/connectors.md miss no row through the views of the page while
-# transactions commit late, and miss rows without the views.  After a reset, the query of the
-# page tells where to set a tool back.
+# transactions commit late, and miss rows without the views.  A tool that polls the copy of a
+# tracked table gets updates and deletes, also after a reset of the reader.  After a reset of the
+# generator, the query of the page tells where to set a tool back.
 #
 # UUID9562_CONNECTORS_SECONDS is the duration of the load.
 use strict;
@@ -24,6 +25,7 @@ $node->start;
 my $page = slurp_file("$FindBin::Bin/doc/connectors.md");
 my @blocks = $page =~ /^```sql\n(.*?)^```/msg;
 my ($create, $back) = grep { /horizon_log/ } @blocks;
+my ($copy_changes) = grep { /changes_read/ } @blocks or die 'the page has no job that copies changes';
 my ($job) = $create =~ /^-- the job\n(.*)/ms or die 'the page has no job';
 $back =~ s/WHERE .*;/WHERE stored_at < now()/ or die 'the query has no time';
 sql('CREATE EXTENSION uuid9562', grep { !/stored_at </ } @blocks);
@@ -63,7 +65,59 @@ foreach my $case ([ 'outbox_settled', 'id', q{uuidv7_floor(now() - interval '1 h
 	like($plan, qr/^Index Scan.*\n  Index Cond: .* < .* AND .* > /, "both bounds of $view are conditions of the index");
 }
 
-# --- after a reset ----------------------------------------------------------------
+# --- updates and deletes ----------------------------------------------------------
+
+# The tool: it stores the rows above its cursor, and deletes those that are marked as deleted.
+sql('CREATE TABLE target (id bigint PRIMARY KEY, name text)', 'CREATE TABLE cursor (last bigint)', 'INSERT INTO cursor VALUES (0)');
+
+sub poll
+{
+	sql(q{
+		CREATE TEMPORARY TABLE page AS SELECT * FROM customer_numbered WHERE ordinal > (SELECT last FROM cursor);
+		UPDATE cursor SET last = coalesce((SELECT max(ordinal) FROM page), last);
+		DELETE FROM target USING page WHERE target.id = page.id;
+		INSERT INTO target SELECT id, name FROM page WHERE NOT is_deleted});
+	return sql(q{SELECT string_agg(id || ' ' || name, ', ' ORDER BY id) FROM target});
+}
+
+sub job { my $err = refusal($copy_changes); is($err, '', "the job has no error: $_[0]"); return }
+
+sql(q{INSERT INTO customer VALUES (1, 'Ann'), (2, 'Bob'), (3, 'Cid')});
+job('rows that were there before the reader');
+is(poll(), '1 Ann, 2 Bob, 3 Cid', 'the tool gets the rows of the table');
+job('nothing has changed');
+sql(q{UPDATE customer SET name = 'Anna' WHERE id = 1}, 'DELETE FROM customer WHERE id = 2', q{INSERT INTO customer VALUES (4, 'Dan')});
+job('changes');
+is(poll(), '1 Anna, 3 Cid, 4 Dan', 'the tool gets an update, a delete and an insert');
+{
+	my ($writer, $job) = (session(), session());
+
+	in($writer, 'BEGIN', q{UPDATE customer SET name = 'Cindy' WHERE id = 3});
+	in($job, 'BEGIN', $copy_changes);
+	sql(q{INSERT INTO customer VALUES (2, 'Ben')});
+	in($job, 'COMMIT');
+	job('a transaction is in progress');
+	is(poll(), '1 Anna, 2 Ben, 3 Cid, 4 Dan', 'the tool gets a key that was deleted before');
+	in($writer, 'COMMIT');
+	in($job, 'BEGIN', $copy_changes);
+	sql(q{UPDATE customer SET name = 'Bea' WHERE id = 2});
+	is(poll(), '1 Anna, 2 Ben, 3 Cid, 4 Dan', 'the tool does not get rows of a job that is in progress');
+	in($job, 'COMMIT');
+	job('two jobs');
+	is(poll(), '1 Anna, 2 Bea, 3 Cindy, 4 Dan', 'the tool gets the row of a transaction that committed late');
+	leave($writer, $job);
+}
+sql(q{INSERT INTO customer SELECT n, 'many' FROM generate_series(5, 2500) AS n});
+job('more than a page');
+is(sql('SELECT count(*) FROM customer_numbered'), 2500, 'one run of the job copies all pages');
+sql('TRUNCATE customer', q{INSERT INTO customer VALUES (1, 'Anna'), (5, 'Eve')}, 'ALTER TABLE customer ADD note text');
+job('a reset');
+is(poll(), '1 Anna, 5 Eve', 'the tool gets the rows that were deleted before a reset, and all others');
+sql('DELETE FROM customer WHERE id = 5');
+job('a delete after the reset');
+is(poll(), '1 Anna', 'the tool gets a delete after the reset');
+
+# --- after a reset of the generator -----------------------------------------------
 
 # a clock that was an hour ahead
 sql('TRUNCATE horizon_log', q{SELECT uuid_generator_advance(uuidv7_at(now() + interval '1 hour'), force => true)}, q{INSERT INTO outbox (message) VALUES ('ahead')},
