@@ -185,6 +185,46 @@ step($_, 'table=device', 'time=since') foreach @steps[ 0 .. 4 ];
 is(app('INSERT INTO device (since) VALUES (now()) RETURNING uuid_is_v7(id), old_id IS NULL'), 't|t',
 	'after the switch, a row needs no old ID if the old key has no default');
 
+# --- objects of the old columns that the new columns lack -------------------------
+
+app(q{
+	CREATE TABLE account (id int PRIMARY KEY CONSTRAINT positive CHECK (id > 0), since timestamptz, UNIQUE (id, since), twice int GENERATED ALWAYS AS (2 * id) STORED);
+	CREATE TABLE payment (account_id int REFERENCES account, item text);
+	CREATE INDEX ON payment (account_id);
+	CREATE INDEX payment_item ON payment (account_id, item);
+	CREATE STATISTICS payment_statistics ON account_id, item FROM payment;
+	CREATE POLICY mine ON payment USING (account_id > 0);
+	CREATE TRIGGER unchanged BEFORE UPDATE OF account_id ON payment FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger();
+	CREATE RULE nothing AS ON UPDATE TO payment WHERE NEW.account_id = 0 DO INSTEAD NOTHING;
+	CREATE FUNCTION payments() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT count(account_id) FROM payment; END;
+	GRANT SELECT (account_id) ON payment TO reporter;
+	INSERT INTO account VALUES (1, '2026-01-01'); INSERT INTO payment VALUES (1)});
+sql('SET client_min_messages = error; CREATE PUBLICATION payments FOR TABLE payment (account_id) WITH (publish = \'insert\')');
+step($_, 'table=account', 'time=since') foreach @steps[ 0 .. 3 ];
+my @created = (
+	[ 'constraint account_id_since_key on table account', 'ALTER TABLE account ADD UNIQUE (new_id, since)' ],
+	[ 'constraint positive on table account', 'ALTER TABLE account DROP CONSTRAINT positive' ],
+	[ 'default value for column twice of table account', 'ALTER TABLE account DROP twice' ],
+	[ 'index payment_item', 'CREATE INDEX ON payment (new_account_id, item)' ],
+	[ 'statistics object payment_statistics', 'CREATE STATISTICS new_statistics ON new_account_id, item FROM payment' ],
+	[ 'policy mine on table payment', 'CREATE POLICY new_mine ON payment USING (uuid_is_v7(new_account_id))' ],
+	[ 'trigger unchanged on table payment', 'CREATE TRIGGER new_unchanged BEFORE UPDATE OF new_account_id ON payment FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()' ],
+	[ 'rule nothing on table payment', 'CREATE RULE new_nothing AS ON UPDATE TO payment WHERE NEW.new_account_id IS NULL DO INSTEAD NOTHING' ],
+	[ 'function payments()', 'CREATE OR REPLACE FUNCTION payments() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT count(new_account_id) FROM payment; END' ],
+	[ 'publication of table payment in publication payments', undef ],
+	[ 'privileges of column old_account_id of table payment', 'GRANT SELECT (new_account_id) ON payment TO reporter' ]);
+foreach my $case (@created)
+{
+	my ($object, $statement) = @$case;
+	my $refused = step($steps[4], 'table=account');
+
+	like($refused, qr/ERROR:  the new columns lack objects that the old columns have.*\Q$object\E/s, "the switch fails while the new columns lack an object: $object");
+	like($refused, qr/DETAIL:.*index payment_account_id_idx.*index payment_item/s, 'and names all old objects of the kind') if $object eq 'index payment_item';
+	defined $statement ? app($statement) : sql('SET client_min_messages = error; ALTER PUBLICATION payments SET TABLE payment (new_account_id)');
+	unlike(step($steps[4], 'table=account'), qr/\Q$object\E/, 'and does not name it when the new columns have one') if $object ne $created[-1][0];
+}
+unlike(step($steps[4], 'table=account'), qr/ERROR/, 'when they have all objects, the switch succeeds');
+
 # --- keys that the scripts cannot migrate -----------------------------------------
 
 # a foreign key that is refused, by the name of its referenced table

@@ -3,7 +3,7 @@
 # The functions of the page convert 100,000 IDs of each kind to the UUIDs that this test computes,
 # twice, with the extension, and 2,000 with managed/uuid9562.sql.  Each function that the page names as a
 # replacement returns what the replaced function returns, and its condition uses the index.  The
-# transaction that makes a table a partition fails if another object still depends on this table.
+# transaction that makes a table a partition fails if the new table lacks something of this table.
 use strict;
 use warnings;
 
@@ -194,9 +194,13 @@ is($node->safe_psql('extension', 'SELECT uuidv7_timestamp(' . $elsewhere =~ s/\b
 
 # The replacements of created_at
 my ($between) = $sentences =~ /`created_at >= a AND created_at < b` by `([^`]+)`/;
+my $parameters = $between =~ s/\b([ab])\b/{ a => '$1', b => '$2' }->{$1}/ger;
+like(slurp_file("$FindBin::Bin/doc/time.md") =~ s/\s+/ /gr, qr/If a NULL parameter must match nothing, write `\Q$parameters\E`/, 'doc/time.md has the same condition');
+is($node->safe_psql('extension', "DELETE FROM event WHERE " . $between =~ s/\ba\b/$$_[0]/r =~ s/\bb\b/$$_[1]/r . ' RETURNING id'), '', "no row is deleted if a bound of created_at is NULL: @$_")
+  foreach [ 'NULL', 'now()' ], [ "'2026-01-01'", 'NULL' ], [ ('NULL') x 2 ];
 $between =~ s/\ba\b/$time/;
 $between =~ s/\bb\b/$time + interval '1 hour'/;
-like(plan_of("WHERE $between"), qr/Index Cond: \(\(id >= .*\) AND \(id <= /, 'a period of created_at becomes an index condition');
+like(plan_of("WHERE $between"), qr/Index Cond: \(\(id >= .*\) AND \(id < /, 'a period of created_at becomes an index condition');
 is($node->safe_psql('extension', "SELECT count(*) FROM event WHERE $between"), '60', 'and finds the rows of the period');
 like($sentences, qr/replace `ORDER BY created_at` by `ORDER BY id`/, 'the page replaces ORDER BY');
 unlike(plan_of('ORDER BY id LIMIT 10'), qr/Sort/, 'ORDER BY id uses the index');
@@ -205,17 +209,19 @@ unlike(plan_of('ORDER BY id LIMIT 10'), qr/Sort/, 'ORDER BY id uses the index');
 
 my ($tables) = $page =~ /^(CREATE TABLE hit .*?)^```$/ms;
 my ($constraint) = $page =~ /^(ALTER TABLE hit ADD CONSTRAINT .*?)^```$/ms;
-my ($transaction) = $page =~ /^(BEGIN;\nSET LOCAL lock_timeout.*?^COMMIT;)$/ms;
-$node->safe_psql('extension', $tables . $constraint);
+my ($transaction) = $page =~ /^(BEGIN;\nSET LOCAL lock_timeout.*?)^\\i examples/ms;
+my ($commit) = $page =~ m{^\\i (examples/\S+partition\S+)$}m;
+$commit = slurp_file("$FindBin::Bin/$commit");
+$node->safe_psql('extension', $tables . $constraint . 'CREATE ROLE reader');
 
 # Run the transaction with an object that uses the table, and with a statement that moves it to the new
-# table.  Return the error.
+# table.  Return the error with its detail.
 sub error_of_partitioning
 {
-	my ($create, $move) = @_;
-	my ($status, $out, $err) = $node->psql('extension', $transaction =~ s/^BEGIN;/BEGIN; $create;/r =~ s/^DO /$move;\nDO /mr =~ s/COMMIT;$/ROLLBACK;/r);
+	my ($create, $move, $attach) = (@_, '');
+	my ($status, $out, $err) = $node->psql('extension', $transaction =~ s/^ALTER TABLE hit ATTACH/$attach; $&/mr =~ s/^BEGIN;/BEGIN; $create;/r =~ s/^\\set table/$move;\n$&/mr . $commit =~ s/^COMMIT;$/ROLLBACK;/mr);
 
-	return $err =~ /ERROR:  (.*)/ ? $1 : '';
+	return $err =~ /ERROR:  (.*)\n(?:DETAIL:  (.*)\n)?/ ? join ': ', grep { defined } $1, $2 : $err;
 }
 sub count_hits { return "CREATE $_[0]FUNCTION hits() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT count(*) FROM hit; END" }
 my %trigger = map { ($_, "TRIGGER unchanged $_ ON") } '', 'BEFORE UPDATE';
@@ -228,12 +234,16 @@ foreach my $case (
 	[ 'publication of table hit_until_2026_11 in publication hits', 'SET LOCAL client_min_messages = error; CREATE PUBLICATION hits FOR TABLE hit',
 		'ALTER PUBLICATION hits DROP TABLE hit_until_2026_11; ALTER PUBLICATION hits ADD TABLE hit' ])
 {
-	my ($object, $create, $move) = @$case;
+	my ($object, $create, $move, $attach) = (@$case, '');
 
-	is(error_of_partitioning($create, ''), "this still depends on the old table: $object", "a table does not become a partition while this depends on it: $object");
-	is(error_of_partitioning($create, $move), '', 'if the new table has it, the table becomes a partition');
+	is(error_of_partitioning($create, '', $attach), "the new table lacks what the old table has: $object", "a table does not become a partition while the new table lacks this: $object");
+	is(error_of_partitioning($create, $move, $attach), '', 'if the new table has it, the table becomes a partition');
 }
 is($node->safe_psql('extension', q{SELECT relkind FROM pg_class WHERE relname = 'hit'}), 'r', 'after an error, the table is as it was');
+$node->safe_psql('extension', 'ALTER TABLE hit ADD CONSTRAINT has_url CHECK (url <> $$$$)');
+$node->safe_psql('extension', $transaction . $commit);
+is($node->safe_psql('extension', q{SELECT relkind, (SELECT string_agg(conname, ' ') FROM pg_constraint WHERE conrelid = hit.oid AND contype = 'c') FROM pg_class AS hit WHERE relname = 'hit'}),
+	'p|has_url', 'the committed table has partitions and the CHECK constraints');
 
 # The functions of uuid-ossp
 SKIP:
