@@ -156,7 +156,7 @@ COMMENT ON FUNCTION uuid_inspect(uuid) IS 'fields of a UUID as a row';
 CREATE FUNCTION uuidv7_support(internal) RETURNS internal
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_support'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv7_support(internal) IS 'planner support for uuid_is_v7, uuidv7_within and its operators';
+COMMENT ON FUNCTION uuidv7_support(internal) IS 'planner support for uuid_is_v7, uuidv7_within, <@ and @>';
 
 -- With COST 2, the planner puts comparisons, which have cost 1, before this function.
 CREATE FUNCTION uuid_is_v7(uuid) RETURNS boolean
@@ -400,7 +400,7 @@ COMMENT ON OPERATOR @> (uuidv7_period, uuid) IS 'contains';
 CREATE FUNCTION uuidv7_ordered() RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_ordered'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION uuidv7_ordered() IS 'generate UUID version 7, in ascending order across all sessions';
+COMMENT ON FUNCTION uuidv7_ordered() IS 'generate UUID version 7, greater than all earlier values of all sessions';
 
 CREATE FUNCTION uuidv7_guard_trigger() RETURNS trigger
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_guard_trigger'
@@ -415,7 +415,7 @@ COMMENT ON FUNCTION uuidv7_horizon() IS 'ID below which no further uuidv7_ordere
 CREATE FUNCTION uuidv7_position(id uuid, reader_position text) RETURNS text
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_position'
 LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
-COMMENT ON FUNCTION uuidv7_position(uuid, text) IS 'new position of a reader that has continued after its position and read all rows up to an ID';
+COMMENT ON FUNCTION uuidv7_position(uuid, text) IS 'new position of a reader that has started after its position and has read all rows up to and including an ID';
 
 CREATE FUNCTION uuidv7_after(reader_position text) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_after'
@@ -425,7 +425,7 @@ COMMENT ON FUNCTION uuidv7_after(text) IS 'ID after which a reader with a positi
 CREATE FUNCTION uuid_replay_target(OUT target text, OUT lsn pg_lsn) RETURNS record
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_replay_target'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION uuid_replay_target() IS 'replay target; a standby that has replayed it shows all rows below the horizon';
+COMMENT ON FUNCTION uuid_replay_target() IS 'replay target; after a standby has replayed it, the standby shows all rows below the horizon';
 
 CREATE FUNCTION uuid_has_replayed(target text) RETURNS boolean
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_has_replayed'
@@ -937,7 +937,7 @@ BEGIN
 	entry.identity := @extschema@.uuidv7_next();
 	PERFORM @extschema@.changes_register(entry);
 END$body$;
-COMMENT ON FUNCTION changes_reset(regclass) IS 'let all readers of a table copy the whole table again';
+COMMENT ON FUNCTION changes_reset(regclass) IS 'cause all readers of a table to copy the whole table again';
 
 -- A position is changes1.IDENTITY.GENERATION.START.ID.BRANCH.TIMELINE.LSN.CHECKSUM.  START is where the
 -- page began, and empty if the reader had to copy the whole table.
@@ -1257,7 +1257,7 @@ BEGIN
 		PERFORM @extschema@.changes_purge(tables[1], interval '10 minutes', 50000);
 	END IF;
 END$body$;
-COMMENT ON FUNCTION changes_done(text, text) IS 'confirm that a reader has applied changes up to a position, or those of its last page';
+COMMENT ON FUNCTION changes_done(text, text) IS 'confirm that a reader has applied changes up to a position, or the last page that it has read';
 
 CREATE FUNCTION changes_forget(reader text, source regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp SET row_security = on

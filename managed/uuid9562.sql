@@ -1114,7 +1114,7 @@ BEGIN
 	entry.identity := uuid9562.uuidv7_next();
 	PERFORM uuid9562.changes_register(entry);
 END$body$;
-COMMENT ON FUNCTION changes_reset(regclass) IS 'let all readers of a table copy the whole table again';
+COMMENT ON FUNCTION changes_reset(regclass) IS 'cause all readers of a table to copy the whole table again';
 
 -- A position is changes1.IDENTITY.GENERATION.START.ID.BRANCH.TIMELINE.LSN.CHECKSUM.  START is where the
 -- page began, and empty if the reader had to copy the whole table.
@@ -1434,7 +1434,7 @@ BEGIN
 		PERFORM uuid9562.changes_purge(tables[1], interval '10 minutes', 50000);
 	END IF;
 END$body$;
-COMMENT ON FUNCTION changes_done(text, text) IS 'confirm that a reader has applied changes up to a position, or those of its last page';
+COMMENT ON FUNCTION changes_done(text, text) IS 'confirm that a reader has applied changes up to a position, or the last page that it has read';
 
 CREATE FUNCTION changes_forget(reader text, source regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp SET row_security = on
