@@ -2,6 +2,7 @@
 import contextlib
 import os
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -53,9 +54,10 @@ def create_cluster():
         for statement in [
                 'CREATE EXTENSION uuid9562',
                 'SET citus.shard_count = 8',
-                'CREATE TABLE events (tenant int, id uuid DEFAULT uuidv7_ordered(), PRIMARY KEY (tenant, id))',
+                'CREATE TABLE events (tenant int, id uuid DEFAULT uuidv7_next(), PRIMARY KEY (tenant, id))',
                 'CREATE INDEX ON events (id)',
                 "SELECT create_distributed_table('events', 'tenant')",
+                'ALTER TABLE events ALTER COLUMN id SET DEFAULT uuidv7_ordered()',
                 'CREATE TABLE source (tenant int, n int)',
                 "SELECT create_distributed_table('source', 'tenant')",
                 'INSERT INTO source SELECT n % 7, n FROM generate_series(1, 700) AS n',
@@ -144,7 +146,9 @@ class Router(Task):
 
 
 class Reader(Task):
-    """A reader with the three statements of doc/servers.md."""
+    """A reader with the four statements of doc/servers.md."""
+
+    TERMINATE = re.search(r'^SELECT bool_and.*?;$', open(f'{os.path.dirname(__file__)}/servers.md', encoding='utf-8').read(), re.M | re.S)[0]
 
     def __init__(self, table, condition='true'):
         super().__init__()
@@ -169,8 +173,9 @@ class Reader(Task):
         after, horizon, position = connection.execute(
             'SELECT uuidv7_after(%(position)s), uuidv7_horizon(), uuidv7_position(uuidv7_horizon(), %(position)s)',
             {'position': self.position}).fetchone()
+        finished, = connection.execute(self.TERMINATE).fetchone()
         connection.execute('SELECT recover_prepared_transactions()')
-        if self.warned:
+        if self.warned or finished is False:
             return None
         ids = connection.execute(f'SELECT id FROM {self.rows} AND id > %s AND id < %s ORDER BY id', [after, horizon]).fetchall()
         self.position = position
@@ -281,6 +286,44 @@ def try_routers(before_revoke):
         return 0 if before_revoke else bad + accepted + (refused == 0)
 
 
+def try_waiting_commit():
+    """Kill the coordinator while the commit of a row waits on a worker, and read before it is visible."""
+    worker, tenant = WORKERS[0], 0
+    with connect() as connection:
+        connection.execute('TRUNCATE events')
+        while connection.execute("SELECT nodeport FROM citus_shards WHERE shardid = get_shard_id_for_distribution_column('events', %s)",
+                                 [tenant]).fetchone()[0] != worker:
+            tenant += 1
+    with connect(worker) as connection:
+        connection.execute("ALTER SYSTEM SET synchronous_standby_names = 'missing'")
+        connection.execute('SELECT pg_reload_conf()')
+    writer = threading.Thread(target=insert_until_killed, args=[tenant])
+    writer.start()
+    with connect(worker) as connection:
+        while not connection.execute("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name LIKE 'citus%'").fetchone()[0]:
+            time.sleep(0.1)
+        kill(COORDINATOR)
+        writer.join()
+        start(COORDINATOR)
+        waits, = connection.execute("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'").fetchone()
+        reader = Reader('events')
+        begin([reader])
+        time.sleep(15)  # for ten seconds, the reader also terminates new connections
+        connection.execute('ALTER SYSTEM RESET synchronous_standby_names')
+        connection.execute('SELECT pg_reload_conf()')
+    time.sleep(1)
+    with connect() as connection:
+        connection.execute('INSERT INTO events VALUES (%s)', [tenant])
+        finish([reader])
+        print(f'{waits} commits waited after the start of the coordinator')
+        return result('a commit that waits on a worker', reader, connection) + (waits != 1)
+
+
+def insert_until_killed(tenant):
+    with contextlib.suppress(psycopg.Error), connect() as connection:
+        connection.execute('INSERT INTO events VALUES (%s)', [tenant])
+
+
 def kill_servers():
     """Kill servers in random order at random times."""
     victims = [COORDINATOR] * KILLS + [chance.choice(WORKERS) for _ in range(KILLS)]
@@ -305,6 +348,7 @@ def try_kills():
     begin([*readers.values(), other, *writers])
     kill_servers()
     end(writers)
+    time.sleep(12)  # until then, the readers also terminate new connections
     with connect() as connection:
         settle(connection)
         finish([*readers.values(), other])
@@ -325,6 +369,8 @@ def main():
                            'REVOKE EXECUTE ON FUNCTION uuidv7_ordered() FROM PUBLIC$$)')
     print('\nafter REVOKE', flush=True)
     bad += try_routers(False)
+    print('\na crash of the coordinator during a commit', flush=True)
+    bad += try_waiting_commit()
     print(f'\n{KILLS} kills of the coordinator and {KILLS} of workers', flush=True)
     bad += try_kills()
     return bad != 0
