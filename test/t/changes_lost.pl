@@ -293,5 +293,23 @@ on($primary, 'SELECT pg_switch_wal()');
 $primary->poll_query_until('postgres', q{SELECT last_archived_wal IS NOT NULL AND last_archived_wal >= pg_walfile_name(pg_current_wal_lsn() - 16777216) FROM pg_stat_archiver});
 restore('a restore to a time', 'reset', target => "recovery_target_name = 'before'\nrecovery_target_action = promote\n");
 
+# --- a lost order of IDs ------------------------------------------------------------------
+
+# The generator loses its state, and new IDs are an hour smaller than those in the log.
+on($primary, 'UPDATE item SET v = 0 WHERE id < 40');
+compare('before the loss');
+my $greatest = on($primary, 'SELECT uuidv7_ordered()');
+$primary->stop('fast');
+unlink $primary->data_dir . '/global/9562' or die;
+$world->start($primary);
+$world->turn('by -3600', $primary);
+on($primary, 'UPDATE item SET v = 0 WHERE id < 10');
+cmp_ok(on($primary, 'SELECT uuidv7_ordered()'), 'lt', $greatest, 'new IDs are smaller');
+my $first = compare('a lost order');
+ok(is_reset($first, $_), "a lost order: \"$_\" copies the table again") foreach qw(inside outside);
+on($primary, 'UPDATE item SET v = 0 WHERE id < 20', 'DELETE FROM item WHERE id = 30');
+$first = compare('after a lost order');
+ok(!is_reset($first, $_), "after a lost order: \"$_\" continues") foreach qw(inside outside);
+
 $primary->stop;
 done_testing();
