@@ -50,8 +50,7 @@ typedef struct TableLogs
 	LogKey	   *keys;
 	int64		verified;		/* count of invalidations when verified, or 0 */
 	bool		compared;		/* is "columns" set? */
-	uint64		columns;		/* hash of the table's name and columns when
-								 * verified */
+	uint64		columns;		/* hash of name and columns when verified */
 } TableLogs;
 
 /* catalog.c */

@@ -241,6 +241,13 @@ my $page = slurp_file("$FindBin::Bin/doc/hosted.md");
 	app(q{INSERT INTO outbox (message) VALUES ('later')});
 	is($finished->(app("SELECT $xid - 1")), 't', 'rows that come later are for the new reader');
 	is(app(q{SELECT (data).message FROM changes_read('mail', NULL::outbox)}), 'later', 'which gets them');
+
+	# its target outside the database has applied a page whose transaction is rolled back
+	my $copied = app(q{SELECT change_position FROM changes_read('search', NULL::outbox)});
+	app(q{INSERT INTO outbox (message) VALUES ('last')});
+	my $lost = app("BEGIN; SELECT change_position FROM changes_read('search', NULL::outbox, after => '$copied'); ROLLBACK");
+	like($lost, qr/^changes1[.]/, 'a page is read');
+	is(app("SELECT change_type FROM changes_read('search', NULL::outbox, after => '$lost')"), 'reset', 'after a rollback of the transaction that has read it, a reader copies the table');
 	app(q{SELECT changes_untrack('outbox')});
 	$older->quit;
 }
