@@ -54,6 +54,7 @@ confirm();
 }
 is(changes(), 'upsert third', 'the reader gets this change');
 confirm();
+like(refusal($drop), $unread, 'a month is not dropped before the log has kept its changes for ten minutes');
 $world->turn('by 2400');
 sql(visit('2026-11-15', 'other'));
 is(refusal($drop), '', 'a month is dropped after its changes were confirmed, whatever waits of other months');
