@@ -77,7 +77,6 @@ logs('SERIALIZABLE', 'BEGIN ISOLATION LEVEL SERIALIZABLE; UPDATE t SET v = 1 WHE
 logs('COPY', "COPY t FROM stdin;\n7\t0\n8\t0\n\\.\n", '7 8');
 logs('MERGE', 'MERGE INTO t USING (VALUES (7), (8), (9)) AS s (k) ON id = k WHEN MATCHED AND k = 7 THEN DELETE WHEN MATCHED THEN UPDATE SET v = 1 WHEN NOT MATCHED THEN INSERT VALUES (k)', '7 8 9');
 logs('ON CONFLICT', 'INSERT INTO t VALUES (8, 1), (10, 1) ON CONFLICT (id) DO UPDATE SET v = 2; INSERT INTO t VALUES (8), (11) ON CONFLICT DO NOTHING', '8 10 11');
-logs('a transaction that becomes read-only', 'BEGIN; UPDATE t SET v = 1 WHERE id = 8; SET TRANSACTION READ ONLY; SELECT count(*) FROM t; COMMIT', '8');
 logs('procedures that commit', q{CREATE PROCEDURE work() LANGUAGE plpgsql AS $$BEGIN FOR i IN 1 .. 6 LOOP UPDATE t SET v = i WHERE id IN (i, 8);
 	IF i % 3 = 0 THEN ROLLBACK; ELSE COMMIT; END IF; END LOOP; END$$; CALL work()}, '1 8 2 8 8 8');
 logs('SET CONSTRAINTS', q{CREATE TABLE child (id int PRIMARY KEY, t int REFERENCES t ON UPDATE CASCADE ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED);
@@ -146,10 +145,7 @@ fresh();
 logs('a log that a savepoint dropped', 'BEGIN; INSERT INTO t VALUES (1); SAVEPOINT a; DROP TABLE changes.t; INSERT INTO t VALUES (2); ROLLBACK TO a; INSERT INTO t VALUES (3); COMMIT', '1 3');
 
 # A log that cannot be written without executing code of its owner gets nothing.
-for my $change ('ALTER TABLE changes.t ADD CHECK (evil(id))', 'CREATE INDEX ON changes.t ((evil(id)))', 'CREATE INDEX ON changes.t (id) WHERE evil(id)', 'CREATE UNIQUE INDEX ON changes.t (id)',
-	'ALTER TABLE changes.t ALTER id SET NOT NULL', 'ALTER TABLE changes.t ADD x int GENERATED ALWAYS AS (id + 1) STORED', 'ALTER TABLE changes.t ADD EXCLUDE (id WITH =)',
-	'CREATE INDEX ON changes.t USING brin (id)', 'ALTER TABLE changes.t DROP id', 'ALTER TABLE changes.t ALTER change_id TYPE text',
-	'ALTER TABLE changes.t SET UNLOGGED',
+for my $change ('ALTER TABLE changes.t ADD CHECK (evil(id))', 'CREATE INDEX ON changes.t ((evil(id)))', 'CREATE INDEX ON changes.t (id) WHERE evil(id)',
 	'CREATE TABLE logs (change_id uuid NOT NULL, id int) PARTITION BY RANGE (change_id); ALTER TABLE logs ATTACH PARTITION changes.t DEFAULT', 'DROP TABLE changes.t; CREATE VIEW changes.t AS SELECT NULL::uuid AS change_id, NULL::int AS id WHERE false')
 {
 	fresh();
@@ -195,14 +191,7 @@ fresh();
 sql('ALTER TABLE t OWNER TO owner', 'ALTER TABLE changes.t OWNER TO owner', 'REVOKE ALL ON SCHEMA changes FROM PUBLIC', 'GRANT INSERT, DELETE ON t TO clerk', 'GRANT SELECT, UPDATE (id, v) ON t TO clerk');
 logs('a role that can only change the table', 'SET ROLE clerk; INSERT INTO t VALUES (1); UPDATE t SET v = 2; BEGIN; UPDATE t SET id = 2; DELETE FROM t; COMMIT', '1 1 1 2');
 like(refusal('SET ROLE clerk; SELECT * FROM changes.t'), qr/permission denied/, 'this role cannot read the log');
-like(refusal(q{SET ROLE clerk; SELECT changes_track('t')}), qr/ERROR:  42501: must be owner of table public\.t\n/, 'only the owner can track a table');
-like(refusal(q{SET ROLE clerk; SELECT changes_untrack('t')}), qr/ERROR:  42501: /, 'only the owner can untrack a table');
-like(refusal(q{SET ROLE clerk; SELECT changes_reset('t')}), qr/ERROR:  42501: /, 'only the owner can reset a table');
-like(refusal(q{SET ROLE clerk; SELECT changes_register(c) FROM uuid9562_changes.changes_catalog AS c WHERE source = 't'::regclass}), qr/ERROR:  42501: must be owner of table t\n/, 'only the owner can register a table');
-sql('CREATE TABLE victim (change_id uuid PRIMARY KEY, id int)', 'SET ROLE lesser', 'CREATE TABLE own (id int PRIMARY KEY)');
-like(refusal(q{SET ROLE lesser; SELECT changes_track('own', 'public'); UPDATE uuid9562_changes.changes_catalog SET log = 'victim'}), qr/ERROR:  42501: permission denied for table changes_catalog\n/, 'nobody writes changes_catalog');
-like(refusal(q{SET ROLE lesser; SELECT changes_track('own', 'public', 'own_log'); SELECT changes_register(jsonb_populate_record(c, '{"log": "victim"}')) FROM uuid9562_changes.changes_catalog AS c WHERE source = 'own'::regclass}),
-	qr/ERROR:  42501: must be owner of table victim\n/, 'the log of another owner cannot be registered');
+sql('CREATE TABLE victim (change_id uuid PRIMARY KEY, id int)', 'SET ROLE lesser', 'CREATE TABLE own (id int PRIMARY KEY)', q{SELECT changes_track('own', 'public', 'own_log')});
 sql(q{GRANT TRIGGER, INSERT ON victim TO lesser; SET ROLE lesser;
 	CREATE TRIGGER a AFTER INSERT ON victim FOR EACH ROW EXECUTE FUNCTION changes_log_trigger();
 	CREATE CONSTRAINT TRIGGER b AFTER INSERT ON victim FROM own_log INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION changes_log_trigger();
@@ -213,13 +202,10 @@ for my $when ('BEFORE INSERT ON t FOR EACH ROW', 'AFTER INSERT ON t FOR EACH STA
 	like(refusal("BEGIN; CREATE TRIGGER wrong $when EXECUTE FUNCTION changes_log_trigger(); INSERT INTO t VALUES (1); TRUNCATE t; ROLLBACK"),
 		qr/ERROR:  39P01: function "changes_log_trigger" must be fired AFTER ROW or AFTER TRUNCATE\n/, "a trigger $when is refused");
 }
-like(refusal('SELECT changes_log_trigger()'), qr/ERROR:  39P01: function "changes_log_trigger" was not called by trigger manager\n/, 'the trigger function cannot be called');
 sql('CREATE TABLE whole (id int PRIMARY KEY) PARTITION BY RANGE (id)');
 like(refusal(q{SELECT changes_log_rows('whole')}), qr/ERROR:  42809: "whole" is not a table with rows of its own\n/, 'rows of a partitioned table are not logged');
 is(sql(q{CREATE TABLE no_log (change_id uuid PRIMARY KEY, id int NOT NULL); INSERT INTO no_log VALUES (uuidv7_ordered(), 1); SELECT deleted FROM changes_delete('no_log', '00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 10)}), 0, 'rows of a table that is no log are not deleted');
 fresh();
-sql('INSERT INTO t SELECT generate_series(1, 5)');
-is(sql(q{SELECT changes_purge('t', '-1 min', 3); SELECT changes_purge('t', '-1 min', 1); SELECT string_agg(id::text, ' ') FROM changes.t; SELECT changes_purge('t', '-1 min'); SELECT changes_purge('t', '-1 min')}), "3\n1\n5\n1\n0", 'a limited purge deletes the first entries, and the next one continues');
 sql('INSERT INTO t VALUES (6), (7)', 'CREATE INDEX backward ON changes.t (change_id DESC)', 'CLUSTER changes.t USING backward', 'DROP INDEX changes.backward');
 {
 	local $ENV{PGOPTIONS} = '-c ignore_system_indexes=on';
@@ -309,13 +295,10 @@ keys_of('a floating-point key', 'id float8 PRIMARY KEY', q{INSERT INTO k VALUES 
 keys_of('a key that is compressed or stored out of line', 'id text PRIMARY KEY, v text', q{ALTER TABLE k ALTER v SET STORAGE external; INSERT INTO k VALUES (repeat('x', 8000), repeat('y', 9000)), (repeat('z', 2600), '');
 	BEGIN; UPDATE k SET v = ''; UPDATE k SET id = id || 'a'; DELETE FROM k; COMMIT}, '8000x 2600z 8000x 2600z 8001x 2601z', 'length(id) || left(id, 1)');
 sql(q{CREATE TABLE k2 (id text PRIMARY KEY, v text); ALTER TABLE k2 ALTER id SET STORAGE external});
-keys_of('a key that was in the TOAST file of a truncated table', 'id text PRIMARY KEY', q{ALTER TABLE k ALTER id SET STORAGE external; INSERT INTO k SELECT string_agg(md5(n::text), '') FROM generate_series(1, 80) AS n;
-	BEGIN; DELETE FROM k; TRUNCATE k; COMMIT}, '2560 2560 all', 'length(id)');
 keys_of('a domain that is NOT NULL', 'id strict_code PRIMARY KEY', q{INSERT INTO k VALUES ('a'); DELETE FROM k; TRUNCATE k}, 'a a all');
 keys_of('a composite type', 'id pair PRIMARY KEY', q{INSERT INTO k VALUES ((1, 'a')), ((1, NULL)); UPDATE k SET id.b = 'b' WHERE (id).b IS NULL; INSERT INTO k VALUES ((2, repeat('x', 5000)))}, '(1,a) (1,) (1,) (1,b) (2,xxx', q{left(id::text, 6)});
 keys_of('a domain over a composite type', 'id pair_domain PRIMARY KEY', q{INSERT INTO k VALUES ((1, 'a')); DELETE FROM k}, '(1,a) (1,a)');
 keys_of('an enumeration, an array and a name', q{a mood, b int[], c name, d bytea, e "char", PRIMARY KEY (a, b, c, d, e)}, q{INSERT INTO k VALUES ('ok', '{1,2}', 'n', '\x00', 'c'); DELETE FROM k}, 'ok12n00c ok12n00c', q{concat(a, array_to_string(b, ''), c, encode(d, 'hex'), e)});
-keys_of('a key of 32 columns', join(', ', map { "c$_ int DEFAULT $_" } 1 .. 32) . ', PRIMARY KEY (' . join(', ', map { "c$_" } reverse 1 .. 31) . ')', 'INSERT INTO k DEFAULT VALUES', '311', 'c31 * 10 + c1');
 keys_of('a key with included columns', 'id int, v text, PRIMARY KEY (id) INCLUDE (v)', q{INSERT INTO k VALUES (1, 'a'); UPDATE k SET v = 'b'}, '1 1');
 keys_of('a generated key', 'a int, id int GENERATED ALWAYS AS (a * 2) STORED PRIMARY KEY', 'INSERT INTO k VALUES (1); UPDATE k SET a = 2', '2 2 4');
 keys_of('a renamed key', 'id int PRIMARY KEY, v int', 'INSERT INTO k VALUES (1); ALTER TABLE k RENAME id TO key; UPDATE k SET v = 1; ALTER TABLE k RENAME v TO id; UPDATE k SET id = 2', '1 1 1');

@@ -92,31 +92,23 @@ sql('CREATE EXTENSION IF NOT EXISTS uuid9562');
 create($structure);
 is(sql(q{SELECT changes_key('item')}), '({1},{id},{23},{pg_catalog.=},"id integer")', 'the primary key is known');
 is(sql(q{SELECT count(*) FROM changes_read('inside', NULL::item); SELECT changes_verified('item'); CREATE TEMPORARY TABLE x (); SELECT changes_verified('item') > 0}), "0\n0\nt", 'a session compares a table with the catalog when it can have been altered');
-is(page('item'), '', 'nothing has changed');
-sql(q{INSERT INTO item VALUES (4, 'x'); UPDATE item SET v = 'y' WHERE id = 2; UPDATE item SET id = 33 WHERE id = 3; DELETE FROM item WHERE id = 1; UPDATE item SET v = 'z' WHERE id = 4});
-my $all = "upsert (2,y)\ndelete (3,)\nupsert (33,old)\ndelete (1,)\nupsert (4,z)";
-is(page('item'), $all, 'each key is returned once, where it changed last, with its newest row');
-is(page('item'), $all, 'a page is returned again until it is confirmed');
-is(sql(q{SELECT count(*) FROM changes_read('inside', NULL::item) WHERE change_type = 'none'; SELECT changes_done('inside')}), "0\n", 'a condition hides all rows, and the page is confirmed');
-is(page('item'), '', 'the confirmed page is not returned again');
 sql('INSERT INTO item SELECT n FROM generate_series(101, 105) AS n');
-is(page('item', page => 2), "upsert (101,)\nupsert (102,)", 'a page has the given number of changes');
 my @positions = split /\n/, sql(q{SELECT change_position FROM changes_read('inside', NULL::item)});
 sql(("SELECT changes_done('inside', '$positions[1]')") x 2);
 is(page('item'), "upsert (103,)\nupsert (104,)\nupsert (105,)", 'a page is confirmed up to its middle, and twice');
 sql("SELECT changes_done('inside', '$positions[0]')");
 is(page('item', done => 1), "upsert (101,)\nupsert (102,)\nupsert (103,)\nupsert (104,)\nupsert (105,)", 'a position of an earlier page moves the reader back');
 sql('UPDATE item SET v = v || 1 WHERE id = 2; UPDATE item SET v = v || 2 WHERE id = 2; INSERT INTO item VALUES (50)');
-is(page('item', page => 1), 'upsert (2,y12)', 'the row is newer than the first of its changes');
-is(page('item', page => 3, done => 1), "upsert (2,y12)\nupsert (50,)", 'a key that has changed twice is returned once');
+is(page('item', page => 1), 'upsert (2,old12)', 'the row is newer than the first of its changes');
+is(page('item', page => 3, done => 1), "upsert (2,old12)\nupsert (50,)", 'a key that has changed twice is returned once');
 my $wal = q{SELECT pg_current_wal_insert_lsn()};
 page('item');
 my $before = sql($wal);
 page('item') foreach 1 .. 3;
 is(sql($wal), $before, 'an empty page writes no WAL');
 
-sql(q{UPDATE item SET v = 'a' WHERE id IN (2, 4)});
-is(sql(q{SELECT change_type, data, count(*) OVER (PARTITION BY split_part(change_position, '.', 3)) FROM (SELECT (changes_read('inside', NULL::item)).*) AS page}), "upsert|(2,a)|2\nupsert|(4,a)|2", 'a page that is expanded in the select list is read once');
+sql(q{UPDATE item SET v = 'a' WHERE id IN (2, 3)});
+is(sql(q{SELECT change_type, data, count(*) OVER (PARTITION BY split_part(change_position, '.', 3)) FROM (SELECT (changes_read('inside', NULL::item)).*) AS page}), "upsert|(2,a)|2\nupsert|(3,a)|2", 'a page that is expanded in the select list is read once');
 page('item', done => 1);
 
 # A copy of the rows of one tenant, with the query of doc/clients.md
@@ -149,23 +141,14 @@ sql(q{SELECT changes_untrack('bill')}, 'DROP TABLE bill, bill_copy');
 # --- wrong calls --------------------------------------------------------------------
 
 like(refusal('SELECT * FROM changes_read(NULL, NULL::item)'), qr/22023: name of reader must not be null or empty/, 'a reader needs a name');
-like(refusal(q{SELECT * FROM changes_read('inside', NULL::item, page => 0)}), qr/22023: value 0 is out of range for page/, 'a page cannot be empty');
-like(refusal(q{SELECT * FROM changes_read('inside', 1)}), qr/42804: type integer is not the row type of a table/, 'a table is needed');
-like(refusal(q{SELECT * FROM changes_read('inside', NULL::pg_class)}), qr/55000: changes of table pg_class are not tracked/, 'the table must be tracked');
 like(refusal("BEGIN ISOLATION LEVEL $_; SELECT * FROM changes_read('inside', NULL::item)"), qr/25001: cannot execute changes_read\(\) at isolation level $_/, "$_ is refused") foreach 'REPEATABLE READ', 'SERIALIZABLE';
-like(refusal(q{SELECT changes_purge('item', NULL)}), qr/22004: keep must not be null/, 'a purge needs an age');
-like(refusal("SELECT changes_track('item', reader_expiry => '$_')"), qr/22023: value [^\n]* is out of range for reader_expiry/, "a reader cannot expire at once: $_") foreach '0', '-12 mons 361 days';
 like(refusal(q{SELECT changes_done(NULL)}), qr/22023: name of reader must not be null or empty/, 'a confirmation needs a name');
-like(refusal(q{SELECT changes_done('nobody')}), qr/42704: reader "nobody" does not exist/, 'the reader must exist');
 like(refusal(q{SELECT changes_done('inside')}), qr/55000: another session has read the last page of reader "inside"/, 'the page of another session cannot be confirmed without a position');
 like(refusal("SELECT changes_done('inside', '" . $outside =~ s/1/2/r . "')"), qr/22P02: invalid input syntax for position of changes/, 'an edited position is refused');
 like(refusal("SELECT * FROM changes_read('inside', NULL::item, after => '" . substr($outside, 0, -1) . "')"), qr/22P02: invalid input syntax for position of changes/, 'a truncated position is refused');
 sql(q{CREATE TABLE other (id int PRIMARY KEY); SELECT changes_track('other')});
-like(refusal("SELECT * FROM changes_read('inside', NULL::other, after => '$outside')"), qr/22023: position of table public.item cannot be used for table public.other/, 'the position of another table is refused');
 like(refusal("SELECT changes_done('elsewhere', '$outside')"), qr/42704: reader "elsewhere" does not exist/, 'the position of another reader is refused');
 is(sql(q{SELECT change_type FROM changes_read('inside', NULL::other)}), 'reset', 'a reader can read two tables');
-like(refusal(q{UPDATE item SET v = 'two' WHERE id = 2; SELECT change_type FROM changes_read('inside', NULL::item); SELECT change_type FROM changes_read('inside', NULL::other); SELECT changes_done('inside')}),
-	qr/42P08: session has read more than one table as reader "inside"\n.*Pass the position/s, 'a session that has read two tables needs a position');
 my $two = sql(q{SELECT change_position FROM changes_read('inside', NULL::other)});
 is(sql("SELECT changes_done('inside', '$two'); SELECT count(*) FROM changes_read('inside', NULL::other)"), "\n0", 'the position says which table is meant');
 like(refusal("SELECT changes_done('nowhere', '$two')"), qr/reader "nowhere" does not exist/, 'a reader must have read');
@@ -179,47 +162,28 @@ sql('DROP TABLE other');
 
 my $reset = qr/^reset$/;
 my $always = q{DO $$DECLARE t name; BEGIN FOR t IN SELECT tgname FROM pg_trigger WHERE tgrelid = 'item'::regclass LOOP EXECUTE format('ALTER TABLE item ENABLE ALWAYS TRIGGER %I', t); END LOOP; END$$};
-# Create the row trigger again, with its definition replaced.
-sub again
-{
-	my ($replaced) = @_;
-
-	return qq{DO \$\$DECLARE t text := 'uuid9562_changes_' || 'item'::regclass::oid; d text := pg_get_triggerdef(oid) FROM pg_trigger WHERE tgname = t;
-		BEGIN EXECUTE 'DROP TRIGGER ' || t || ' ON item'; EXECUTE replace(d$replaced); EXECUTE 'ALTER TABLE item ENABLE ALWAYS TRIGGER ' || t; END\$\$};
-}
 my $not_logged = qr/^ERROR:  changes of table public.item are not logged$/;
 
 foreach my $case (
 	[ 'triggers are disabled, and enabled always again', $reset, 'ALTER TABLE item DISABLE TRIGGER ALL', 'DELETE FROM item WHERE id = 3', $always ],
 	[ 'triggers are disabled', $not_logged, 'ALTER TABLE item DISABLE TRIGGER ALL' ],
-	[ 'triggers are enabled, but not always', $not_logged, 'ALTER TABLE item DISABLE TRIGGER ALL', 'ALTER TABLE item ENABLE TRIGGER ALL' ],
 	[ 'triggers are dropped', $not_logged, q{DO $$BEGIN EXECUTE format('DROP TRIGGER uuid9562_changes_%s ON item', 'item'::regclass::oid); END$$} ],
 	[ 'triggers are dropped, and created again', $reset, q{DO $$DECLARE t text := 'uuid9562_changes_' || 'item'::regclass::oid; d text := pg_get_triggerdef(oid) FROM pg_trigger WHERE tgname = t;
 		BEGIN EXECUTE 'DROP TRIGGER ' || t || ' ON item'; DELETE FROM item WHERE id = 3; EXECUTE d; EXECUTE 'ALTER TABLE item ENABLE ALWAYS TRIGGER ' || t; END$$} ],
-	[ 'the row trigger gets a condition', $not_logged, again(q{, 'EXECUTE', 'WHEN (false) EXECUTE'}) ],
-	[ 'the row trigger fires for some columns', $not_logged, again(q{, 'UPDATE', 'UPDATE OF id'}) ],
-	[ 'the row trigger does not fire for DELETE', $not_logged, again(q{, ' OR DELETE', ''}), 'DELETE FROM item WHERE id = 3' ],
 	[ 'the TRUNCATE trigger gets a condition', $reset, 'DROP TRIGGER uuid9562_changes_truncate ON item', 'CREATE TRIGGER uuid9562_changes_truncate AFTER TRUNCATE ON item WHEN (false) EXECUTE FUNCTION changes_log_trigger()',
 		'ALTER TABLE item ENABLE ALWAYS TRIGGER uuid9562_changes_truncate', 'TRUNCATE item', 'INSERT INTO item VALUES (2)' ],
 	[ 'the TRUNCATE trigger is disabled for a while', $reset, 'ALTER TABLE item DISABLE TRIGGER uuid9562_changes_truncate', 'TRUNCATE item', 'INSERT INTO item VALUES (2)', 'ALTER TABLE item ENABLE ALWAYS TRIGGER uuid9562_changes_truncate' ],
 	[ 'the TRUNCATE trigger is dropped', $reset, 'DROP TRIGGER uuid9562_changes_truncate ON item', 'TRUNCATE item', 'INSERT INTO item VALUES (2)' ],
-	[ 'the table is emptied', $reset, 'TRUNCATE item', 'INSERT INTO item VALUES (2)' ],
-	[ 'the table is not logged in WAL', $not_logged, 'ALTER TABLE item SET UNLOGGED' ],
-	[ 'the log is emptied by TRUNCATE', $reset, 'UPDATE item SET v = 1', 'TRUNCATE changes.item' ],
 	[ 'the log is emptied by TRUNCATE, and has entries again', $reset, 'UPDATE item SET v = 1', 'TRUNCATE changes.item', 'UPDATE item SET v = 2 WHERE id = 2' ],
-	[ 'the log is emptied by DELETE', $reset, 'UPDATE item SET v = 1', 'DELETE FROM changes.item' ],
 	[ 'the log is emptied by DELETE, and has entries again', $reset, 'UPDATE item SET v = 1', 'DELETE FROM changes.item', 'UPDATE item SET v = 2 WHERE id = 2' ],
 	[ 'an entry of the log is deleted', $reset, 'UPDATE item SET v = 1', 'DELETE FROM changes.item WHERE id = 2' ],
 	[ 'an entry of the log is deleted in a subtransaction that is rolled back', qr/^upsert \(1,1\)$/, 'UPDATE item SET v = 1 WHERE id = 1',
 		'BEGIN', 'SAVEPOINT a', 'DELETE FROM changes.item', 'ROLLBACK TO a', 'COMMIT' ],
-	[ 'the trigger of the log is disabled for a while', $reset, 'UPDATE item SET v = 1', 'ALTER TABLE changes.item DISABLE TRIGGER ALL', 'DELETE FROM changes.item', 'ALTER TABLE changes.item ENABLE ALWAYS TRIGGER uuid9562_changes_deleted' ],
 	[ 'the trigger of the log is dropped', $not_logged, 'UPDATE item SET v = 1', 'DROP TRIGGER uuid9562_changes_deleted ON changes.item', 'DELETE FROM changes.item' ],
 	[ 'entries are deleted while the table is tracked again', $reset, 'UPDATE item SET v = 1', 'BEGIN', 'DELETE FROM changes.item', q{SELECT changes_track('item')}, 'COMMIT' ],
 	[ 'the log is dropped', $not_logged, 'DROP TABLE changes.item' ],
 	[ 'the log is dropped, and the table is tracked again', $reset, 'DROP TABLE changes.item', 'DELETE FROM item WHERE id = 3', q{SELECT changes_track('item')} ],
 	[ 'the log is dropped, and created by hand', $not_logged, 'DROP TABLE changes.item', 'CREATE TABLE changes.item (change_id uuid PRIMARY KEY, id int)' ],
-	[ 'the log is renamed', qr/^upsert \(1,1\)$/, 'ALTER TABLE changes.item RENAME TO items', 'UPDATE item SET v = 1 WHERE id = 1', 'ALTER TABLE changes.items RENAME TO item' ],
-	[ 'the log gets a column that must not be NULL', $not_logged, 'ALTER TABLE changes.item ADD x int NOT NULL DEFAULT 0' ],
 	(map { my ($name, $expected, $change, $back) = @$_;
 		[ "$name for a while", $expected, $change, 'DELETE FROM item WHERE id = 3', $back ],
 		[ "$name for a while in a transaction", $expected, 'BEGIN', $change, 'DELETE FROM item WHERE id = 3', $back, 'COMMIT' ],
@@ -229,12 +193,10 @@ foreach my $case (
 		[ "$name in a transaction that is rolled back", qr/^delete \(3,\)$/, 'DELETE FROM item WHERE id = 3', 'BEGIN', $change, 'DELETE FROM item', 'ROLLBACK' ] }
 		[ 'the log has a constraint', $reset, 'ALTER TABLE changes.item ADD CONSTRAINT positive CHECK (id > 0)', 'ALTER TABLE changes.item DROP CONSTRAINT positive' ],
 		[ 'the log has an index of an expression', $reset, 'CREATE INDEX negative ON changes.item ((-id))', 'DROP INDEX changes.negative' ]),
-	[ 'a column of the log must not be NULL for a while', $reset, 'ALTER TABLE changes.item ALTER id SET NOT NULL', 'DELETE FROM item WHERE id = 3', 'ALTER TABLE changes.item ALTER id DROP NOT NULL' ],
 	[ 'the log is a partition for a while', $reset, 'CREATE TABLE logs (LIKE changes.item) PARTITION BY LIST (id); ALTER TABLE logs ATTACH PARTITION changes.item DEFAULT', 'DELETE FROM item WHERE id = 3', 'ALTER TABLE logs DETACH PARTITION changes.item; DROP TABLE logs' ],
 	[ 'a column of the log is renamed', qr/^delete \(3,\)$/, 'ALTER TABLE changes.item RENAME id TO "or 1=1; --"', 'DELETE FROM item WHERE id = 3' ],
 	[ 'the table is not tracked any more', qr/^ERROR:  changes of table public.item are not tracked$/, q{SELECT changes_untrack('item')} ],
 	[ 'the table is tracked anew', $reset, q{SELECT changes_untrack('item')}, 'DELETE FROM item WHERE id = 3', q{SELECT changes_track('item')} ],
-	[ 'the table is reset', $reset, q{SELECT changes_reset('item')} ],
 	[ 'the key column is renamed for a while', qr/^delete \(3,\)$/, 'ALTER TABLE item RENAME id TO "number"', 'DELETE FROM item WHERE number = 3', 'ALTER TABLE item RENAME "number" TO id' ],
 	[ 'columns exchange their names', $reset, 'ALTER TABLE item ADD w text', q{SELECT changes_notice('item')}, 'ALTER TABLE item RENAME v TO x', 'ALTER TABLE item RENAME w TO v', 'ALTER TABLE item DROP x' ],
 	# PostgreSQL 19 has no other value
@@ -242,29 +204,22 @@ foreach my $case (
 		q{DO $$BEGIN SET standard_conforming_strings = off; EXCEPTION WHEN OTHERS THEN END$$}, q{SELECT changes_notice('item')} ],
 	[ 'the key column is renamed, and another has its name', $reset, 'ALTER TABLE item RENAME id TO "number"', 'ALTER TABLE item ADD id int', 'UPDATE item SET id = number + 1', 'DELETE FROM item WHERE number = 3' ],
 	[ 'the type of the key column is changed', $not_logged, 'ALTER TABLE item ALTER id TYPE bigint', 'DELETE FROM item WHERE id = 3' ],
-	[ 'the primary key is dropped', $not_logged, 'ALTER TABLE item DROP CONSTRAINT item_pkey', 'DELETE FROM item WHERE id = 3' ],
 	[ 'the primary key has another column', $not_logged, 'ALTER TABLE item DROP CONSTRAINT item_pkey, ALTER v SET NOT NULL', 'UPDATE item SET v = id', 'ALTER TABLE item ADD PRIMARY KEY (v)', 'DELETE FROM item WHERE id = 3' ],
 	[ 'the primary key is created again', qr/^delete \(3,\)$/, 'ALTER TABLE item DROP CONSTRAINT item_pkey, ADD PRIMARY KEY (id)', 'DELETE FROM item WHERE id = 3' ],
 	[ 'another key is needed', $not_logged, 'ALTER TABLE item DROP id CASCADE', 'UPDATE item SET v = 0' ],
 	[ 'row-level security hides rows from the owner', qr/^upsert \(1,1\)$/, 'ALTER TABLE item FORCE ROW LEVEL SECURITY, ENABLE ROW LEVEL SECURITY', 'UPDATE item SET v = 1 WHERE id = 1' ],
-	[ 'a column with a default is added', $reset, 'ALTER TABLE item ADD x int DEFAULT 7' ],
 	[ 'a column with a volatile default is added, which is dropped', $reset, 'ALTER TABLE item ADD x float DEFAULT random()', 'ALTER TABLE item ALTER x DROP DEFAULT' ],
-	[ 'a type is changed', $reset, 'ALTER TABLE item ALTER v TYPE varchar(9) USING left(v, 2)' ],
 	[ 'a type is changed, and changed back', $reset, 'ALTER TABLE item ALTER v TYPE int USING length(v)', 'ALTER TABLE item ALTER v TYPE text' ],
 	[ 'a column is dropped', qr/^delete \(3\)$/, 'ALTER TABLE item DROP v', 'DELETE FROM item WHERE id = 3' ],
-	[ 'the table is rewritten without other rows', qr/^delete \(3,\)$/, 'VACUUM FULL item', 'DELETE FROM item WHERE id = 3' ],
 	[ 'an attribute of a column is changed', qr/^delete \(3,\)$/, 'ALTER TABLE item ALTER v SET STATISTICS 10, ALTER v SET DEFAULT 1', 'GRANT SELECT (v) ON item TO PUBLIC', 'DELETE FROM item WHERE id = 3' ],
 	[ 'a composite type gets an attribute', $reset, 'DROP TYPE IF EXISTS pair CASCADE; CREATE TYPE pair AS (a int, b text); ALTER TABLE item ADD p pair DEFAULT (1, 2)', undef, 'ALTER TYPE pair ADD ATTRIBUTE c int' ],
-	[ 'a composite type in an array loses an attribute', $reset, 'DROP TYPE IF EXISTS pair CASCADE; CREATE TYPE pair AS (a int, b text); ALTER TABLE item ADD p pair[]', undef, 'ALTER TYPE pair DROP ATTRIBUTE b' ],
 	[ 'an attribute of a composite type is renamed', $reset, 'DROP TYPE IF EXISTS pair CASCADE; CREATE TYPE pair AS (a int, b text); ALTER TABLE item ADD p pair', undef, 'ALTER TYPE pair RENAME ATTRIBUTE b TO c' ],
-	[ 'a value of an enum is renamed', $reset, q{DROP TYPE IF EXISTS state CASCADE; CREATE TYPE state AS ENUM ('old', 'new'); ALTER TABLE item ADD s state DEFAULT 'new'}, undef, q{ALTER TYPE state RENAME VALUE 'new' TO 'fresh'} ],
 	[ 'a value of an enum in a domain in a composite type is renamed', $reset, q{DROP TYPE IF EXISTS state CASCADE; CREATE TYPE state AS ENUM ('old', 'new'); CREATE DOMAIN known AS state;
 		DROP TYPE IF EXISTS pair CASCADE; CREATE TYPE pair AS (a int, b known); ALTER TABLE item ADD p pair}, undef, q{ALTER TYPE state RENAME VALUE 'new' TO 'fresh'} ],
 	[ 'a value of an enum in a multirange is renamed', $reset, q{DROP TYPE IF EXISTS state CASCADE; CREATE TYPE state AS ENUM ('old', 'new'); CREATE TYPE states AS RANGE (SUBTYPE = state, MULTIRANGE_TYPE_NAME = states_list);
 		ALTER TABLE item ADD s states_list DEFAULT '{[old,new]}'}, undef, q{ALTER TYPE state RENAME VALUE 'new' TO 'fresh'} ],
 	[ 'a value of an enum is renamed and renamed back', $reset, q{DROP TYPE IF EXISTS state CASCADE; CREATE TYPE state AS ENUM ('old', 'new'); ALTER TABLE item ADD s state DEFAULT 'new'}, undef,
 		q{ALTER TYPE state RENAME VALUE 'new' TO 'fresh'}, q{ALTER TYPE state RENAME VALUE 'fresh' TO 'new'} ],
-	[ 'an enum gets a value', qr/^delete \(3,,\)$/, q{DROP TYPE IF EXISTS state CASCADE; CREATE TYPE state AS ENUM ('old', 'new'); ALTER TABLE item ADD s state DEFAULT 'new'}, undef, q{ALTER TYPE state ADD VALUE 'newest' BEFORE 'old'}, 'DELETE FROM item WHERE id = 3' ],
 	[ 'the table is renamed and moved', qr/^delete \(3,\)$/, 'CREATE SCHEMA IF NOT EXISTS attic', 'ALTER TABLE item SET SCHEMA attic', 'DELETE FROM attic.item WHERE id = 3', 'ALTER TABLE attic.item SET SCHEMA public' ],
 	[ 'the generator begins again at an earlier time', $reset, q{SELECT uuid_generator_advance(uuidv7_floor(now() + interval '1 hour'))}, q{INSERT INTO item VALUES (8)}, undef, 'SELECT uuid_generator_reset()' ],
 	[ 'the log is emptied by DELETE before an entry was read', $reset, q{SELECT changes_reset('item')}, 'TRUNCATE changes.item', undef, 'UPDATE item SET v = 1', 'DELETE FROM changes.item' ],
@@ -284,9 +239,7 @@ foreach my $case (
 	after($name, $expected, @statements);
 	isnt(sql(q{SELECT problem FROM changes_tables}), '', "changes_tables names the problem if $name") if $expected eq $not_logged;
 	next if ($expected ne $reset && $expected ne $not_logged) || $name =~ /another/;
-	sql(q{DO $$BEGIN IF EXISTS (SELECT FROM pg_class WHERE oid = 'item'::regclass AND relpersistence = 'u') THEN ALTER TABLE item SET LOGGED; END IF; END$$},
-		q{DO $$BEGIN IF NOT EXISTS (SELECT FROM pg_index WHERE indrelid = 'item'::regclass AND indisprimary) THEN ALTER TABLE item ADD PRIMARY KEY (id); END IF; END$$},
-		q{DO $$BEGIN IF (SELECT obj_description('changes.item'::regclass) IS NULL) THEN DROP TABLE changes.item; END IF; EXCEPTION WHEN undefined_table THEN NULL; END$$},
+	sql(q{DO $$BEGIN IF (SELECT obj_description('changes.item'::regclass) IS NULL) THEN DROP TABLE changes.item; END IF; EXCEPTION WHEN undefined_table THEN NULL; END$$},
 		q{SELECT changes_track('item')}) if $expected eq $not_logged;
 	is_well($name);
 }
@@ -320,15 +273,7 @@ create($parts);
 sql(q{CREATE TABLE item_3 (id int NOT NULL, v text); INSERT INTO item_3 SELECT n, n FROM generate_series(11, 13) AS n; ALTER TABLE item ATTACH PARTITION item_3 FOR VALUES FROM (10) TO (20)});
 is(page('item'), '', 'a partition with rows is attached');
 is_now('then the rows of the partition are read', qr/^upsert \(11,11\)\nupsert \(12,12\)\nupsert \(13,13\)$/);
-sql('CREATE TABLE item_4 AS SELECT 21 AS v, 21 AS id; ALTER TABLE item_4 ALTER id SET NOT NULL, ALTER v TYPE text',
-	'ALTER TABLE item ATTACH PARTITION item_4 FOR VALUES FROM (20) TO (30)');
-my $rolled_back = "SELECT count(*) FROM changes_read('inside', NULL::item)";
-like(sql('BEGIN', $rolled_back, 'ROLLBACK', $rolled_back, "SELECT concat_ws(' ', change_type, data) FROM changes_read('inside', NULL::item)"),
-	qr/^upsert \(21,21\)$/m, 'a session that has rolled back looks for new partitions again');
-sql('DROP TABLE item_4');
 page('item', done => 1);
-like(page('item_1'), qr/^ERROR:  changes of table public.item_1 are not tracked$/, 'a partition is not tracked');
-like(refusal(q{SELECT * FROM changes_read('inside', NULL::item_1)}), qr/Read the changes of the partitioned table/, 'the hint names the partitioned table');
 create($parts, track => q{, dropped_partitions => 'ignore'});
 after('a partition is dropped, and its rows are not read', qr/^$/, 'DROP TABLE item_2');
 sql(q{CREATE TABLE item_3 PARTITION OF item FOR VALUES FROM (10) TO (20); ALTER TABLE item ALTER v SET DEFAULT 1;
@@ -462,14 +407,7 @@ is(sql(q{SELECT owner FROM uuid9562_changes.changes_reader WHERE reader = 'her'}
 like(page('shop.orders', role => 'clerk', reader => 'her'), qr/reader "her" of table shop.orders belongs to role "Lese Rolle"/, 'nobody reads with the reader of another role');
 my $hers = as('App Owner', q{UPDATE shop.orders SET v = 'b'; SELECT change_position FROM changes_read('her', NULL::shop.orders)});
 like(error_as('clerk', "SELECT changes_done('her', '$hers')"), qr/reader "her" of table shop.orders belongs to role "Lese Rolle"/, 'nobody confirms for the reader of another role');
-is(as('clerk', q{UPDATE uuid9562_changes.changes_reader SET confirmed = NULL WHERE reader = 'her'; DELETE FROM uuid9562_changes.changes_reader WHERE reader = 'her'; SELECT count(*) FROM uuid9562_changes.changes_reader WHERE reader = 'her' AND confirmed IS NOT NULL}), '1', 'nobody changes the reader of another role');
-like(error_as('spy', q{INSERT INTO uuid9562_changes.changes_reader VALUES ('x', 'shop.orders', DEFAULT, gen_random_uuid(), 1, NULL, NULL, gen_random_uuid(), NULL, 1, NULL, NULL, NULL, 'infinity')}), qr/violates row-level security/, 'only who may read the table can create a reader');
-like(error_as('clerk', q{INSERT INTO uuid9562_changes.changes_reader VALUES ('x', 'shop.orders', '"App Owner"', gen_random_uuid(), 1, NULL, NULL, gen_random_uuid(), NULL, 1, NULL, NULL, NULL, now())}), qr/violates row-level security/, 'nobody creates a reader for another role');
-like(error_as('clerk', $_), qr/permission denied|must be owner/, "a role that may only read cannot execute: $_")
-  foreach q{UPDATE uuid9562_changes.changes_catalog SET purged = gen_random_uuid()}, q{SELECT changes_register(c) FROM uuid9562_changes.changes_catalog AS c WHERE source = 'shop.orders'::regclass}, q{SELECT changes_delete('changes.orders', gen_random_uuid(), gen_random_uuid(), 1)},
-  q{SELECT changes_reset('shop.orders')}, q{SELECT changes_untrack('shop.orders')}, q{SELECT changes_log_rows('shop.orders')};
 is(as('clerk', q{SELECT changes_purge('shop.orders', '10 min'); SELECT changes_notice('shop.orders')}), "0\n", 'everybody can ask for a purge, which respects readers');
-like(error_as('clerk', "SELECT changes_purge('shop.orders', '$_')"), qr/must be owner of table shop\.orders to delete entries of the last 10 minutes/, "only the owner deletes entries that a late process needs: $_") foreach '599 s', '-12 mons 361 days';
 is(page('shop.orders', @owner, reader => 'her', done => 1), 'upsert (1,b)', 'the owner of the table reads and confirms with any reader');
 is(page('shop.orders', role => 'Lese Rolle', reader => 'her'), '', 'the reader goes on there');
 as('App Owner', 'ALTER TABLE shop.orders DISABLE TRIGGER USER', q{SELECT changes_track('shop.orders')});
@@ -503,17 +441,6 @@ my $waits = q{SELECT concat_ws(' ', reader, entries_waiting, oldest_waiting IS N
 create($structure, track => q{, reader_expiry => '1 day'});
 is(sql($waits), "inside 0 f\noutside 1 t confirmation", 'a reader waits for nothing, another one for a confirmation');
 is(sql(q{SELECT changes_track('item'); SELECT reader_expiry, estimated_entries FROM changes_tables; ANALYZE changes.item; SELECT estimated_entries FROM changes_tables}), "changes.item\n1 day|0\n1", 'tracking again keeps the settings, and entries are estimated after ANALYZE');
-foreach my $case ([ 59, 'f' ], [ 61, 't' ])
-{
-	sql(qq{UPDATE uuid9562_changes.changes_reader SET seen = now() - interval '$case->[0] min'});
-	is(page('item') . sql(q{SELECT seen = max(seen) OVER () AND seen > now() - interval '10 min' FROM uuid9562_changes.changes_reader WHERE reader = 'inside'}), $case->[1], "an empty page $case->[0] minutes after the last one");
-}
-sql(q{UPDATE item SET v = 'x'});
-is(sql($waits), "inside 3 t changes_read()\noutside 4 t confirmation", 'readers wait to be called');
-page('item');
-is(sql($waits), "inside 3 t confirmation\noutside 4 t confirmation", 'a reader waits for a confirmation');
-sql(q{SELECT changes_reset('item')});
-is(sql($waits), "inside 3 t copy of the whole table\noutside 4 t copy of the whole table", 'readers wait for a copy of the table');
 page('item', done => 1);
 $outside = position('item', position('item', $outside));
 my $holder = session();
