@@ -1121,7 +1121,7 @@ COMMENT ON FUNCTION changes_reset(regclass) IS 'cause all readers of a table to 
 --
 -- Planner settings of changes_read(): the entries of a page and their rows are found by index, with
 -- or without statistics, and each of its own statements is planned once in a session.
-CREATE FUNCTION changes_read(reader text, source anyelement, page integer DEFAULT 1000, after text DEFAULT NULL,
+CREATE FUNCTION changes_read(reader text, source anyelement, page integer DEFAULT 1000, after text DEFAULT 'confirmed',
 	OUT change_type text, OUT data anyelement, OUT change_position text)
 RETURNS SETOF record
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET row_security = on
@@ -1136,7 +1136,8 @@ DECLARE
 	place record;
 	state record;
 	other regclass;
-	confirmation text := changes_read.after;
+	by_position boolean := after IS DISTINCT FROM 'confirmed';	-- does the target store positions?
+	confirmation text := nullif(changes_read.after, 'confirmed');
 	is_lost boolean;
 	start uuid;			-- entries after it have not been read
 	horizon uuid;
@@ -1159,7 +1160,7 @@ BEGIN
 	ELSIF relation IS NULL OR relation = 0 THEN
 		RAISE datatype_mismatch USING MESSAGE = format('type %s is not the row type of a table', pg_typeof(changes_read.source)),
 			HINT = 'Pass a null value of the table''s row type: changes_read(''...'', NULL::customer).';
-	ELSIF after ~ '^changes1([.][^.]*){7}[.][0-9a-f]{8}$' IS FALSE OR left(md5(left(after, -9)), 8) <> right(after, 8) THEN
+	ELSIF confirmation ~ '^changes1([.][^.]*){7}[.][0-9a-f]{8}$' IS FALSE OR left(md5(left(confirmation, -9)), 8) <> right(confirmation, 8) THEN
 		RAISE invalid_text_representation USING MESSAGE = format('invalid input syntax for position of changes: "%s"', left(after, 200)),
 			HINT = 'Pass, without changes, the text that changes_read() has returned.';
 	ELSIF current_setting('transaction_isolation') <> 'read committed' THEN
@@ -1223,6 +1224,10 @@ BEGIN
 		ELSIF NOT pg_has_role(state.owner, 'USAGE') AND NOT (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = relation) THEN
 			RAISE insufficient_privilege USING MESSAGE = format('reader "%s" of table %s belongs to role %s', reader, relation, state.owner),
 				HINT = 'Choose another name for the reader.';
+		ELSIF after IS NULL AND state.confirmed IS NOT NULL AND NOT state.is_outside THEN
+			-- another target can have read the table as this reader
+			RAISE object_not_in_prerequisite_state USING MESSAGE = format('position of reader "%s" of table %s is stored in the database', reader, relation),
+				HINT = 'Omit "after" to continue at this position.  For a new target, choose another name, or call changes_forget().';
 		ELSIF NOT state.unchanged THEN
 			PERFORM uuid9562.changes_notice(relation);
 			CONTINUE;
@@ -1235,10 +1240,10 @@ BEGIN
 		END IF;
 
 		-- Where to continue.  A copy of the whole table counts only if the server has run without a crash
-		-- or promotion until it was confirmed, because the copied rows can have been lost otherwise.  Without
-		-- a position, a target that has stored positions is a new one.
-		given := string_to_array(after, '.');
-		IF after IS NULL AND state.reader_identity = state.identity AND state.confirmed IS NOT NULL AND NOT state.is_outside THEN
+		-- or promotion until it was confirmed, because the copied rows can have been lost otherwise.  NULL
+		-- is the position of a new target.
+		given := string_to_array(confirmation, '.');
+		IF NOT by_position AND state.reader_identity = state.identity AND state.confirmed IS NOT NULL AND NOT state.is_outside THEN
 			IF state.abandoned IS NOT NULL THEN
 				-- sessions that can still apply the rows of an abandoned page; the others can have done so
 				alive := ARRAY(SELECT pid FROM pg_stat_get_activity(NULL) WHERE pid = ANY (state.abandoned_by) AND state.abandoned_at > now() - interval '10 minutes');
@@ -1252,7 +1257,7 @@ BEGIN
 			given := string_to_array(confirmation, '.');
 			given[5] := state.confirmed;
 			is_lost := given[7] <> place.timeline::text;
-		ELSIF after IS NOT NULL AND given[2] = state.identity::text THEN
+		ELSIF given[2] = state.identity::text THEN
 			is_lost := given[4] = '' AND given[6] <> place.branch AND after IS DISTINCT FROM state.confirmed_position;
 		ELSE
 			SELECT c.source INTO other FROM uuid9562.changes_catalog AS c WHERE c.identity::text = given[2];
@@ -1293,7 +1298,7 @@ BEGIN
 				HINT = format('Call changes_track(%L) as the owner of the table. All readers then copy the whole table.', relation);
 		END IF;
 		state.generation := state.generation + 1;
-	ELSIF confirmation IS NOT DISTINCT FROM state.confirmed_position AND (after IS NULL OR state.is_outside) AND state.seen > now() - least(interval '1 hour', state.reader_expiry / 10) THEN
+	ELSIF confirmation IS NOT DISTINCT FROM state.confirmed_position AND by_position = state.is_outside AND state.seen > now() - least(interval '1 hour', state.reader_expiry / 10) THEN
 		RETURN;	-- an empty page writes nothing
 	END IF;
 
@@ -1347,7 +1352,7 @@ BEGIN
 	END IF;
 
 	-- Another session has read a page that has not been confirmed.  It can still apply the rows.
-	IF after IS NULL AND change_position IS NOT NULL AND state.page_pid <> pg_backend_pid()
+	IF NOT by_position AND change_position IS NOT NULL AND state.page_pid <> pg_backend_pid()
 		AND (state.confirmed IS NULL OR split_part(state.page_position, '.', 5)::uuid > state.confirmed)
 		AND EXISTS (SELECT FROM pg_stat_get_activity(state.page_pid)) THEN
 		state.abandoned := least(state.abandoned, coalesce(nullif(split_part(state.page_position, '.', 4), ''), split_part(state.page_position, '.', 5))::uuid);
@@ -1356,12 +1361,12 @@ BEGIN
 	END IF;
 	INSERT INTO uuid9562.changes_reader AS r (reader, source, identity, generation, confirmed, confirmed_position, hold, page_position, page_pid, seen, is_outside)
 	VALUES (changes_read.reader, relation, state.identity, state.generation, start, CASE WHEN start IS NOT NULL THEN confirmation END,
-		coalesce(least(start, state.abandoned), last), coalesce(change_position, after), pg_backend_pid(), now(), after IS NOT NULL)
+		coalesce(least(start, state.abandoned), last), coalesce(change_position, confirmation), pg_backend_pid(), now(), by_position)
 	ON CONFLICT (reader, source) DO UPDATE SET identity = excluded.identity, generation = excluded.generation, confirmed = excluded.confirmed,
 		confirmed_position = excluded.confirmed_position, hold = excluded.hold, seen = now(), is_outside = excluded.is_outside, page_pid = excluded.page_pid,
 		page_position = CASE WHEN change_position IS NULL THEN r.page_position ELSE excluded.page_position END,
 		abandoned = state.abandoned, abandoned_by = state.abandoned_by, abandoned_at = state.abandoned_at;
-	IF after IS NOT NULL AND start IS NOT NULL AND state.generation % 4 = 0 THEN
+	IF by_position AND start IS NOT NULL AND state.generation % 4 = 0 THEN
 		PERFORM uuid9562.changes_purge(relation, interval '10 minutes', 50000);
 	END IF;
 END$body$;

@@ -19,7 +19,7 @@ SELECT tgname ~ '^uuid9562_changes_', tgenabled, pg_get_triggerdef(oid) ~ 'AFTER
 FROM pg_trigger WHERE tgrelid = 'customer'::regclass;
 SELECT attname, format_type(atttypid, atttypmod), attnotnull FROM pg_attribute WHERE attrelid = 'changes.customer'::regclass AND attnum > 0 ORDER BY attnum;
 
-CREATE FUNCTION read(reader text, page int DEFAULT 1000, after text DEFAULT NULL) RETURNS TABLE (type text, data customer)
+CREATE FUNCTION read(reader text, page int DEFAULT 1000, after text DEFAULT 'confirmed') RETURNS TABLE (type text, data customer)
 LANGUAGE sql AS 'SELECT change_type, data FROM public.changes_read(reader, NULL::customer, page, after)';
 
 -- a new reader copies the table; until then, each call returns the same

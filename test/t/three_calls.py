@@ -57,8 +57,9 @@ class Copy:
         self.seen = collections.Counter()
 
     def fetch(self):
-        return self.session.run(f"SELECT change_type, (data).*, change_position FROM changes_read(%s, NULL::{self.table}, %s, after => %s)",
-                                self.reader, self.page, self.position)
+        after = ", after => %s" if self.outside else ""
+        return self.session.run(f"SELECT change_type, (data).*, change_position FROM changes_read(%s, NULL::{self.table}, %s{after})",
+                                self.reader, self.page, *[self.position] * self.outside)
 
     def apply(self, changes):
         """Apply changes, and return what they were."""
@@ -230,6 +231,7 @@ def test(conninfo):
     new_target = Copy(three, "outside", "item", outside=True)
     check("a reader whose target is new", new_target.read_all(), ["reset"])
     check("the new target is right", new_target.differences(), [])
+    check("another target has read as this reader", error_of(three, "SELECT changes_read('inside', NULL::item, after => NULL)"), "55000")
     one.run("SELECT changes_reset('item')")
     one.run("TRUNCATE changes.item")
     both("changes_reset()", ["reset"])
