@@ -113,12 +113,12 @@ page('item', done => 1);
 
 # A copy of the rows of one tenant, with the query of doc/clients.md
 my ($query) = slurp_file("$FindBin::Bin/doc/clients.md") =~ /^(SELECT CASE WHEN change_type.*?);\n/ms or die 'the page has no query for a tenant';
-$query =~ s/FROM 7/FROM 1/ and $query =~ s/tenant 7/tenant 1/ and $query =~ s/::message/::bill/ or die 'the query has another tenant or table';
+$query =~ s/(FROM|=) 7\b/$1 1/g == 2 and $query =~ s/tenant 7/tenant 1/ and $query =~ s/::message/::bill/ or die 'the query has another tenant or table';
 my $copy_page = q{DO $$
 	DECLARE
 		change record;
 	BEGIN
-		FOR change IN SELECT change_type, (data).* FROM (} . $query . q{) AS page LOOP
+		FOR change IN SELECT change_type, id, (data).tenant, (data).v FROM (} . $query . q{) AS page LOOP
 			IF change.change_type = 'reset' THEN
 				DELETE FROM bill_copy;
 				INSERT INTO bill_copy SELECT * FROM bill WHERE tenant = 1;
