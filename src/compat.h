@@ -87,8 +87,11 @@ typedef int SysCacheIdentifier;
 #if PG_VERSION_NUM < 160000
 #define BufFileReadExact(file, pointer, size) \
 	do { \
-		if (BufFileRead(file, pointer, size) != (size)) \
-			elog(ERROR, "could not read %zu bytes from temporary file", (size_t) (size)); \
+		size_t		bytes_read_ = BufFileRead(file, pointer, size); \
+		if (bytes_read_ != (size)) \
+			ereport(ERROR, \
+					(errcode_for_file_access(), \
+					 errmsg("could not read from temporary file: read only %zu of %zu bytes", bytes_read_, (size_t) (size)))); \
 	} while (0)
 #endif
 

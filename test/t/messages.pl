@@ -1,9 +1,10 @@
 # The messages of PostgreSQL that the manual quotes are those that this server prints.
 #
-# Each statement below fails with a message of the first list of doc/errors.md, and each message of
-# this list has a statement.  In a quoted message, "..." stands for any text.  A variant after "or with"
-# occurs in the message.  Names of functions that PostgreSQL has too, with another meaning from some
-# version on, are on the pages that list them.
+# Each statement below fails with a message of doc/errors.md, and each message of this page has a
+# statement, or is in the library of the extension.  In a quoted message, "..." stands for any text.  A
+# variant after "or with" occurs in the message.  The other pages quote only such messages, too.  Names of
+# functions that PostgreSQL has too, with another meaning from some version on, are on the pages that list
+# them.
 use strict;
 use warnings;
 
@@ -19,13 +20,23 @@ $node->append_conf('postgresql.conf', "timezone = 'UTC'");
 $node->start;
 my ($version) = $node->safe_psql('postgres', 'SHOW server_version_num') =~ /^(\d+)\d{4}$/;
 
-# Return the first error of statements in a session.
+# a server with shared memory and checksums, for tracked tables and ordered IDs
+my $preloaded = PostgreSQL::Test::Cluster->new('preloaded');
+$preloaded->init(extra => ['--data-checksums']);
+$preloaded->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'");
+$preloaded->start;
+
+# Return the first error of statements in a session.  The messages that were printed, and the SQLSTATE of
+# the last one, are kept.
+my ($sqlstate, %printed);
 sub error_of
 {
-	my ($database, $statements) = @_;
-	my ($status, $out, $err) = $node->psql('' . $database, $statements, on_error_stop => 1);
+	my ($database, $statements, $server) = @_;
+	my ($status, $out, $err) = ($server // $node)->psql('' . $database, "\\set VERBOSITY verbose\n$statements", on_error_stop => 1);
 
-	return $err =~ /(?:ERROR|FATAL):  (.*)/ ? $1 : "no error: $out$err";
+	($sqlstate, my $error) = $err =~ /(?:ERROR|FATAL):  (\w{5}): (.*)/ or return "no error: $out$err";
+	$printed{$error} = 1;
+	return $error;
 }
 
 $node->safe_psql('postgres', "CREATE DATABASE $_") foreach qw(shop bare);
@@ -73,23 +84,28 @@ my %failing = (
 # PostgreSQL's own name for a file that is missing; the name of this extension is installed here.
 my %renamed = ('CREATE EXTENSION uuid9563' => 'shop', q{CREATE FUNCTION f() RETURNS int LANGUAGE c AS '$libdir/uuid9563', 'f'} => 'shop', q{LOAD 'uuid9563'} => 'shop');
 
-# Read the first list: messages with "...", and variants.  In each item, <br> ends each message, and what
-# to do comes last.
-my ($list) = $page{errors} =~ /^## Common errors\n(.*?)^## /ms;
+# Return the regular expression of a message with "...".
+sub regex_of { return join '.*', map { quotemeta } split(/\.{3}(?!\.)/, $_[0], -1) }
+
+# Read the lists: messages with "...", their SQLSTATEs, and variants.  In each item, <br> ends each
+# message, and what to do comes last.
+my ($lists) = $page{errors} =~ /^(## Common errors\n.*)/ms;
 my (@messages, @variants);
-foreach my $item (split /^- /m, $list)
+foreach my $item (map { split /^- /m } split /^## .*/m, $lists)
 {
 	foreach my $part ($item =~ s/\s+/ /gr =~ /(.*?)<br> /g)
 	{
-		my ($message, @also) = $part =~ /`([^`]+)`/g;
+		my ($message, @also) = $part =~ s/ \((.*)\)$//r =~ /`([^`]+)`/g;
+		my ($code) = $part =~ /\((?:WARNING, )?([A-Z\d]{5})\b[^()]*(?:\(\))?[^()]*\)$/;
 
 		# "with" names a part of the detail
 		@also = () if $part =~ /` with `/;
-		push @messages, { text => $message, regex => join('.*', map { quotemeta } split(/\.\.\./, $message, -1)), count => 0 };
+		push @messages, { text => $message, regex => regex_of($message), code => $code, count => 0 };
 		push @variants, map { { of => $messages[-1], text => $_, count => 0 } } @also;
 	}
 }
-cmp_ok(scalar(@messages), '>', 30, 'the page has messages');
+cmp_ok(scalar(@messages), '>', 80, 'the page has messages');
+cmp_ok(scalar(grep { defined $_->{code} } @messages), '>', 30, 'and SQLSTATEs');
 
 # Return the messages in which a variant replaces some words, everywhere.  If it is a function, the
 # arguments can differ, so they are written as "...".
@@ -97,7 +113,7 @@ sub with_variant
 {
 	my ($variant) = @_;
 	my $message = $variant->{of}{text};
-	my @token = split /([ (),]+)/, $message;
+	my @token = split /([ (),"]+)/, $message;
 	my %result;
 
 	return $message =~ s/^function \S+\(.*?\)/function $variant->{text}(...)/r if $message =~ /^function/ && $variant->{text} =~ /^\w*[_.]\w+$|^age$/;
@@ -121,6 +137,7 @@ sub is_quoted
 	foreach my $message (@messages)
 	{
 		next if $error !~ /^$message->{regex}(?:$|:| on line)/;
+		is($sqlstate, $message->{code}, "the page has the SQLSTATE of $message->{text}") if defined $message->{code};
 		$message->{count}++;
 		$found = 1;
 	}
@@ -151,10 +168,98 @@ foreach my $statement (sort keys %renamed)
 	ok(is_quoted($error), "the manual quotes the message of: $statement") or diag($error);
 }
 
-# Messages that no statement provokes: of a compiler, and of a library for another server.  The
-# server has the words of the latter.
+# --- functions, settings, changes and ordered IDs ------------------------------------------------
+
+$node->safe_psql('postgres', 'CREATE ROLE app LOGIN');
+$node->safe_psql('shop', q{GRANT CREATE ON SCHEMA public TO app; GRANT SELECT ON orders TO app; CREATE TABLE made (id uuid GENERATED ALWAYS AS (nil_uuid()) STORED)});
+my $customer = q{CREATE TABLE customer (id int PRIMARY KEY); SELECT changes_track('customer'); SELECT change_type FROM changes_read('a', NULL::customer); SELECT changes_done('a')};
+$preloaded->safe_psql('postgres', 'CREATE ROLE app; CREATE DATABASE shop');
+$preloaded->safe_psql('shop', "CREATE EXTENSION uuid9562; $customer; CREATE VIEW shown AS SELECT 1 AS id; SELECT uuidv7_ordered()");
+my $guard = 'CREATE TRIGGER guard AFTER INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION uuidv7_guard_trigger(%s); INSERT INTO %1$s DEFAULT VALUES';
+my $big = q{SET work_mem = '64kB'; BEGIN; INSERT INTO customer SELECT generate_series(1, 20000)};
+foreach my $case (
+	[ q{SELECT uuidv5(uuid_namespace('dns'), E'\xff')} ], [ q{SELECT uuid_from_typeid('user_01fwhe4ydgfk1shh6w1g60eecf', 'order')} ],
+	(map { [ "SET ROLE app; SELECT $_(id, 'orders') FROM orders" ] } 'uuidv7_encrypt', 'uuidv7_decrypt'),
+	[ 'SHOW uuid9562.max_ahead' ], [ 'SET ROLE app; ALTER ROLE app SET uuid9562.max_ahead = 1' ],
+	(map { [ "SELECT uuidv7_next(); SET uuid9562.$_ = ''" ] } 'max_ahead', 'key_file'),
+	[ q{SELECT changes_track('shown')}, $preloaded ],
+	(map { [ "SELECT changes_$_" ] } 'track(NULL)', q{purge('orders', NULL)}, 'untrack(1::regclass)', 'track(1::regclass)'),
+	[ q{SELECT changes_purge('customer', '1 s')}, $preloaded, 'app' ],
+	[ q{SELECT changes_read('a', 'customer')}, $preloaded ], [ q{SELECT data.id FROM changes_read('a', NULL::customer)}, $preloaded ],
+	[ q{BEGIN READ ONLY; SELECT changes_read('b', NULL::customer)}, $preloaded ],
+	[ "$big; COPY (SELECT) TO PROGRAM 'truncate -s 0 base/pgsql_tmp/*'; COMMIT", $preloaded ],
+	[ sprintf $guard, 'orders', 'words' ], [ sprintf $guard, 'made', 'id' ],
+	$version < 17 ? [ 'SELECT uuidv7_ordered()' ] : (),
+	[ 'BEGIN READ ONLY; SELECT uuidv7_ordered()', $preloaded ],
+	[ q{PREPARE p AS SELECT change_type FROM changes_read('a', NULL::customer); EXECUTE p; DROP TABLE customer; EXECUTE p}, $preloaded ])
+{
+	my ($statement, $server, $role) = @$case;
+	my $error = error_of('shop', $role ? "SET SESSION AUTHORIZATION $role; $statement" : $statement, $server);
+	ok(is_quoted($error), "the manual quotes the message of: $statement") or diag($error);
+}
+
+# Replace bytes of the generator state while the server is stopped, and return what it then logs.
+my $state = $preloaded->data_dir . '/global/9562';
+sub logged
+{
+	my ($offset, $bytes) = @_;
+	my $from = -s $preloaded->logfile;
+
+	$preloaded->stop;
+	open my $file, '+<:raw', $state or die;
+	seek $file, $offset, 0;
+	print $file $bytes;
+	close $file;
+	$preloaded->start;
+	$preloaded->psql('shop', 'SELECT uuidv7_ordered()');
+	return slurp_file($preloaded->logfile, $from) =~ /(?:WARNING|ERROR):  (\w{5}: (?!page verification).*)/g;
+}
+$preloaded->append_conf('postgresql.conf', q{log_error_verbosity = verbose});
+foreach my $damage ([ 8, "\0\0" ], [ 52, 'x' x 8 ])
+{
+	my @logged = logged(@$damage);
+	cmp_ok(scalar(@logged), '>', 0, 'damage is logged');
+	foreach my $logged (@logged)
+	{
+		($sqlstate, my $error) = $logged =~ /^(\w{5}): (.*)/;
+		$printed{$error} = 1;
+		ok(is_quoted($error), 'the manual quotes the message of damage') or diag($error);
+	}
+}
+chmod 0, $state or die;
+ok(is_quoted(error_of('shop', 'SELECT uuidv7_ordered()', $preloaded)), 'the manual quotes the message of a file that cannot be opened');
+$preloaded->stop;
+
+# Two functions that calls without arguments fit: statements that call uuidv7() fail, but defaults work.
+foreach my $default ('timestamptz DEFAULT clock_timestamp()', 'timestamptz DEFAULT now()')
+{
+	foreach my $first ('ours', 'other')
+	{
+		my @create = ('CREATE EXTENSION uuid9562', "CREATE OR REPLACE FUNCTION uuidv7($default) RETURNS uuid LANGUAGE sql AS 'SELECT gen_random_uuid()'");
+
+		$node->safe_psql('postgres', 'DROP DATABASE IF EXISTS taken');
+		$node->safe_psql('postgres', 'CREATE DATABASE taken');
+		$node->safe_psql('taken', join ';', $first eq 'ours' ? @create : reverse @create);
+		my $error = error_of('taken', $version < 18 ? 'SELECT uuidv7()' : 'SELECT public.uuidv7()') =~ s/public\.//r;
+		ok(index(slurp_file("$FindBin::Bin/doc/$_.md") =~ s/\s+/ /gr, "`$error`") >= 0, "$_.md quotes the message, $first first") or diag($error) foreach 'installing', 'migrating';
+		ok(is_quoted($error), "errors.md quotes it too, $first first");
+		$printed{$error} = 1;
+	}
+}
+
+# Messages that no statement provokes are in the library.  Some are PostgreSQL's, and shared_memory.pl
+# provokes two of them.
 my $bindir = $node->config_data('--bindir');
 my $program = slurp_file("$bindir/postgres");
+my $library = slurp_file($node->config_data('--pkglibdir') . '/uuid9562.so');
+my $cores = qr/^(?:incompatible|could not load) library|^requested DSM segment|^could not resize shared memory/;
+sub in_code
+{
+	my ($text) = @_;
+	my $regex = regex_of($text =~ s/"(?:global\/[^"]*|changes_catalog|uuidv7_guard_trigger)"/"%s"/r =~ s/\w+\(\)/%s()/r) =~ s/\.\*/[^\\0]*/gr;
+
+	return ($text =~ $cores ? $program : $library) =~ /$regex/;
+}
 foreach my $message (grep { !$_->{count} } @messages)
 {
 	my $text = $message->{text};
@@ -164,9 +269,10 @@ foreach my $message (grep { !$_->{count} } @messages)
 	# PostgreSQL 18 and later print the variant without $libdir
 	next if $text eq 'could not access file "$libdir/uuid9562"' && $version >= 18;
 	next if $text eq 'function max(uuid) does not exist' && $version >= 20;
-	ok($text =~ /^(?:incompatible|could not load) library/ && index($program, $text =~ s/\.\.\./%s/r) >= 0, "a statement has the message: $text");
+	next if $text =~ /^requested DSM segment/ && $version < 17;
+	ok(in_code($text), "a statement or the library has the message: $text");
 }
-ok($_->{count}, "a statement has the variant of $_->{of}{text}: $_->{text}") foreach @variants;
+ok($_->{count} || (grep { in_code($_) } grep { /during recovery/ } with_variant($_)), "a statement has the variant of $_->{of}{text}: $_->{text}") foreach @variants;
 
 # --- CREATE EXTENSION where the names exist ---------------------------------------------
 
@@ -182,16 +288,37 @@ foreach my $function ('uuidv7()', 'uuidv4()', 'uuid_extract_version(uuid)', 'uui
 }
 
 # A migration that creates uuidv7() after the extension: its owner replaces the function, others fail.
-$node->safe_psql('postgres', 'CREATE ROLE app LOGIN');
-$node->safe_psql('shop', 'GRANT CREATE ON SCHEMA public TO app');
 my $replace = q{CREATE OR REPLACE FUNCTION uuidv7() RETURNS uuid LANGUAGE sql AS 'SELECT gen_random_uuid()'};
 my ($status, $out, $err) = $node->psql('shop', $replace, extra_params => [ '-U', 'app' ]);
+$printed{$1} = 1 if $err =~ /ERROR:  (.*)/;
 like($err, qr/ERROR:  must be owner of function uuidv7$/m, 'a role that does not own the extension cannot replace uuidv7()');
 is($node->safe_psql('shop', "$replace; SELECT prolang = (SELECT oid FROM pg_language WHERE lanname = 'sql'), uuid_extract_version(public.uuidv7()), uuid_is_v7(uuidv7_next())
 	FROM pg_proc WHERE oid = 'public.uuidv7()'::regprocedure"), 't|4|t', 'its owner replaces it, and uuidv7_next() stays');
 like($page{installing} =~ s/\s+/ /gr, qr/`must be owner of function uuidv7`/, 'installing.md quotes the message');
 $node->safe_psql('shop', 'DROP EXTENSION uuid9562 CASCADE; CREATE EXTENSION uuid9562');
 is($node->safe_psql('shop', 'SELECT uuid_is_v7(public.uuidv7())'), 't', 'creating the extension again restores uuidv7()');
+
+# --- messages on other pages ---------------------------------------------------------------
+
+error_of('shop', 'SET ROLE app; COPY uuid9562_changes.changes_catalog FROM stdin');
+
+# Messages have one of these words, and do not begin like a statement.
+my $sign = qr/\b(?:could not|cannot|does not|must (?:be|not)|not be|denied|already exists|not exist|is not|invalid|failed|would|exceeds?|no partition|violates|out of range|not unique|mismatch|ahead of|canceling|not available|unrecognized|unknown)\b/;
+my @pages = map { "$FindBin::Bin/$_" } 'README.md', map { s/.*\///r =~ s/^/doc\//r } glob "$FindBin::Bin/doc/*.md";
+my %quoted;
+foreach my $path (grep { !/errors\.md$/ } @pages)
+{
+	my $text = slurp_file($path) =~ s/^```.*?^```$//gmsr =~ s/\s+/ /gr;
+	my ($name) = $path =~ /([^\/]+)$/;
+	$quoted{$_}{$name} = 1 foreach grep { /$sign/ && !/^(?:[A-Z]+ |uuid)/ } $text =~ /`([^`]+)`/g;
+}
+cmp_ok(scalar(keys %quoted), '>', 12, 'other pages quote messages');
+foreach my $quote (sort keys %quoted)
+{
+	next if $quote eq 'could not access file "$libdir/uuid9562"' && $version >= 18;
+	my $regex = regex_of($quote =~ s/uuid9562(?="$)/.../r);
+	ok((grep { /^$regex/ } keys %printed) || in_code($quote), join(', ', sort keys %{ $quoted{$quote} }) . " quotes a message: $quote");
+}
 
 # --- names whose meaning changes with a version of PostgreSQL ---------------------------
 
