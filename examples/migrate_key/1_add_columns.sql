@@ -3,7 +3,8 @@
 --	psql -v table=orders -v key=id -v time='created_at + id % 1000 * interval ''1 microsecond''' -f 1_add_columns.sql
 --
 -- Variables (pass the same "table" and "key" to each step):
---	table	the table, whose primary key is one column of the type bigint, integer, uuid or text
+--	table	the table, whose primary key is one column of the type bigint, integer, uuid, text, varchar, char
+--			or bytea
 --	key		the column, by default id
 --	time	the creation time of an old row, as an expression of its columns, for step 1 only
 --	new_id	instead of the time: the new ID of an old row, such as uuidv7_from(created_at, int8send(id))

@@ -20,7 +20,7 @@ FROM pg_class AS c
 JOIN pg_namespace AS n ON n.oid = c.relnamespace
 JOIN pg_constraint AS p ON p.conrelid = c.oid AND p.contype = 'p'
 JOIN pg_attribute AS a ON a.attrelid = c.oid AND p.conkey = ARRAY[a.attnum]
-WHERE c.oid = :'table'::regclass AND a.attname = :'key' AND c.relkind = 'r' AND a.atttypid IN ('bigint'::regtype, 'int'::regtype, 'uuid'::regtype, 'text'::regtype)
+WHERE c.oid = :'table'::regclass AND a.attname = :'key' AND c.relkind = 'r' AND a.atttypid = ANY ('{bigint,int,uuid,text,varchar,bpchar,bytea}'::regtype[])
 AND NOT EXISTS (SELECT FROM pg_inherits WHERE c.oid IN (inhparent, inhrelid));
 
 -- The referencing columns.  The foreign keys of the new columns are no part of the plan.
@@ -56,7 +56,7 @@ SELECT NOT EXISTS (SELECT FROM parent) AS no_key,
 \gset
 \if :no_key
 	DO $$BEGIN RAISE 'the key of this table cannot be migrated by the scripts' USING
-		DETAIL = 'The variable "key" must be the primary key, of type bigint, integer, uuid or text, and the table must have no partitions, '
+		DETAIL = 'The variable "key" must be the primary key, of type bigint, integer, uuid, text, varchar, char or bytea, and the table must have no partitions, '
 				 'parents or children.'; END$$;
 \endif
 \if :unsupported

@@ -180,6 +180,19 @@ unlike($printed, qr/ERROR/, 'all steps succeed in one session, with an older tra
 is(app(q{SELECT count(*) FROM event WHERE uuid_encode(id, 'ulid') = old_id}), '100', 'a ULID becomes the UUID with the same bits');
 unlike(step('6_drop_old_columns', 'table=event'), qr/ERROR/, '6_drop_old_columns succeeds with a text key');
 
+# Other types of ULIDs, with a foreign key
+my %ulid = ('char(26)' => q{uuid_decode(id, 'ulid')}, 'varchar(26)' => q{uuid_decode(id, 'ulid')}, 'bytea' => q{encode(id, 'hex')::uuid});
+foreach my $type (sort keys %ulid)
+{
+	my ($name) = map { "u_$_" } $type =~ /^(\w+)/;
+
+	app("CREATE TABLE $name (id $type PRIMARY KEY, what text); CREATE TABLE ${name}_tag (parent $type NOT NULL REFERENCES $name, tag text);
+		INSERT INTO $name SELECT " . ($type eq 'bytea' ? 'uuid_send(u)' : "uuid_encode(u, 'ulid')") . ", u FROM (SELECT gen_random_uuid() AS u FROM generate_series(1, 100)) AS made;
+		INSERT INTO ${name}_tag SELECT id, what FROM $name");
+	unlike(step($_, "table=$name", "new_id=$ulid{$type}", 'default=NULL', 'views=/dev/null'), qr/ERROR/, "$_ succeeds with a key of $type") foreach @steps;
+	is(app("SELECT count(*) FROM $name JOIN ${name}_tag ON $name.id = parent AND $name.id = tag::uuid"), '100', "ULIDs of $type, and references to them, become the UUIDs with the same bits");
+}
+
 app(q{CREATE TABLE device (id int PRIMARY KEY, since timestamptz); INSERT INTO device VALUES (1, '2026-01-01')});
 step($_, 'table=device', 'time=since') foreach @steps[ 0 .. 4 ];
 is(app('INSERT INTO device (since) VALUES (now()) RETURNING uuid_is_v7(id), old_id IS NULL'), 't|t',
