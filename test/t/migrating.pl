@@ -1,4 +1,5 @@
-# What doc/migrating.md says about IDs of other generators, and about functions of other extensions.
+# What doc/migrating.md says about IDs of other generators, and about functions of other extensions, and what
+# doc/upgrading.md writes instead of periods.
 #
 # The functions of the page convert 100,000 IDs of each kind to the UUIDs that this test computes,
 # twice, with the extension, and 2,000 with managed/uuid9562.sql.  Each function that the page names as a
@@ -49,7 +50,7 @@ sub base32
 }
 
 # Return the fields of a row: for each kind of ID, the ID and its UUID.
-my @kinds = qw(twitter discord instagram mastodon sonyflake objectid xid ulid dotnet java mysql plain);
+my @kinds = qw(twitter discord instagram mastodon sonyflake sonyflake2 objectid xid ulid dotnet java mysql plain);
 my @bytes = qw(dotnet java mysql plain);
 sub row
 {
@@ -57,12 +58,15 @@ sub row
 	my @snowflakes = map { my ($shift, $epoch) = @$_; ($ms - $epoch) << $shift | int rand 1 << $shift }
 	  [ 22, 1288834974657 ], [ 22, 1420070400000 ], [ 23, 1314220021721 ], [ 16, 0 ];
 	my $sonyflake = (int($ms / 10) - 140952960000) << 24 | int rand 1 << 24;
+	my $ms2 = 1735689600000 + int rand 2e11;
+	my $sonyflake2 = (int($ms2 / 10) - 173568960000) << 24 | int rand 1 << 24;
 	my ($seconds, $rest, $random, $uuid) = (sprintf('%08x', $ms / 1000), random_hex(8), random_hex(10), random_hex(16));
 	my @byte = $uuid =~ /../g;
 	my $as_uuid = $uuid =~ s/^(.{8})(.{4})(.{4})(.{4})/$1-$2-$3-$4-/r;
 
 	return ((map { ($_, v7($ms, sprintf '%016x', $_)) } @snowflakes),
 		$sonyflake, v7(int($ms / 10) * 10, sprintf '%016x', $sonyflake),
+		$sonyflake2, v7(int($ms2 / 10) * 10, sprintf '%016x', $sonyflake2),
 		"$seconds$rest", v7(hex($seconds) * 1000, $rest),
 		base32("$seconds$rest", '0123456789abcdefghijklmnopqrstuv', 0, 4), v7(hex($seconds) * 1000, $rest),
 		base32(sprintf('%012x', $ms) . $random, '0123456789ABCDEFGHJKMNPQRSTVWXYZ', 2, 0), v7($ms, substr $random, 2),
@@ -74,7 +78,7 @@ sub row
 my @functions = $page =~ /^(CREATE FUNCTION (?:uuid_from|ulid)_.*?;)$/msg;
 is(scalar(@functions), 8, 'the page has functions for other IDs');
 my %in_list = $page =~ /^- ([^:]*):\s+(`.*)$/mg;
-sub code { my ($name) = @_; my ($code) = $in_list{$name} =~ /`([^`]*\(.*)`/; return $code }
+sub code { my ($name) = @_; my ($code) = $in_list{$name} =~ /`([^`]*\([^`]*)`/; return $code }
 sub snowflake
 {
 	my ($name) = @_;
@@ -86,9 +90,12 @@ sub snowflake
 	$call =~ s/id >> 22/$shift/ or die if $shift;
 	return $call =~ s/\bepoch\b/$epoch/r;
 }
+my ($start2, $date2, $start, $date) = $page =~ /`start` (\d+)\s+\(([\d-]+)\) since v2, (\d+)\s+\(([\d-]+)\) before$/m;
+is($node->safe_psql('postgres', "SELECT extract(epoch FROM timestamptz '$date2 00:00+00')::bigint, extract(epoch FROM timestamptz '$date 00:00+00')::bigint"), "$start2|$start",
+	'the start times of Sonyflake are those of their dates');
 my %call = (
 	(map { (lc, snowflake($_)) } qw(Twitter Discord Instagram Mastodon)),
-	sonyflake => code('Sonyflake from 2014-09-01 on'), xid => code('XID'), objectid => 'uuid_from_objectid(id)', ulid => 'uuid_from_ulid(id)',
+	sonyflake => code('Sonyflake') =~ s/\bstart\b/$start/r, sonyflake2 => code('Sonyflake') =~ s/\bstart\b/$start2/r, xid => code('XID'), objectid => 'uuid_from_objectid(id)', ulid => 'uuid_from_ulid(id)',
 	(map { ($_, "uuid_from_$_(id)") } qw(dotnet java mysql)), plain => $page =~ /`(encode\(bytes, 'hex'\)::uuid)`/ ? $1 =~ s/bytes/id/r : die);
 
 my @rows = map { join "\t", row() } 1 .. ROWS;
@@ -132,9 +139,75 @@ is($node->safe_psql('extension', "SELECT uuidv7_timestamp(u) AT TIME ZONE 'UTC' 
 	  . "), (2, " . ($call{xid} =~ s/\bid\b/'9m4e2mr0ui3e8a215n4g'/r) . ")) AS ids (n, u) ORDER BY n"),
 	"2016-04-30 11:18:25.796\n2011-03-22 17:50:19", 'a Snowflake of Discord and an XID have their published times');
 
+# A time without time zone becomes the same ID in each session.
+my ($in_utc) = $page =~ /^For other IDs \(write `(created_at [^`]+)` for a `timestamp`\):$/m;
+my @timed = map { my $name = $_; code($name) } grep { /with a time$/ } sort keys %in_list;
+push @timed, $page =~ /`(uuidv7_from\(created_at, [^`]*)` *\.$/mg;
+cmp_ok(scalar(@timed), '>=', 3, 'the page has IDs with a time');
+foreach my $call (@timed)
+{
+	my $type = $call =~ /int8send/ ? 'bigint' : $call =~ /uuid_send/ ? 'uuid' : 'text';
+	my $id = { bigint => 1, uuid => "'c5d7e4f2-6c1f-4a3e-9d2b-0f6b1a2c3d4e'", text => "'x'" }->{$type};
+	my $value = $call =~ s/\bcreated_at\b/$in_utc/r;
+	my @made = map { $node->safe_psql('extension', "SET timezone = '$_'; SELECT uuidv7_timestamp(made) = '2026-03-05 12:34:56.789+00', made
+		FROM (SELECT $value AS made FROM (VALUES (timestamp '2026-03-05 12:34:56.789', $id\::$type)) AS old (created_at, id)) AS new") } 'UTC', 'Asia/Kolkata', 'America/New_York';
+	is_deeply(\@made, [ ($made[0]) x 3 ], "each session computes the same ID by $value");
+	like($made[0], qr/^t\|/, 'with the time in UTC');
+}
+
+# Texts that other libraries write with the digits of a form, and that are decoded without an error
+my $text_forms = slurp_file("$FindBin::Bin/doc/text-forms.md") =~ s/\s+/ /gr;
+like($text_forms, qr/can return a wrong UUID if the text has another alphabet, as in Python's shortuuid, or zero bits at its end, as in crockford-base32\./, 'text-forms.md has these libraries');
+my $hex = '017f22e279b07cc398c4dc0c0c07398f';
+my $appended = base32($hex, '0123456789ABCDEFGHJKMNPQRSTVWXYZ', 0, 2);
+is($node->safe_psql('extension', "SELECT uuid_decode('$appended', 'ulid') <> '$hex'"), 't', 'a ULID with zero bits at its end is another UUID');
+my $short = '';
+my @digits = split //, '23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+use bigint;
+for (my $number = hex "0x$hex"; $number > 0; $number = $number / 57) { $short = $digits[ $number % 57 ] . $short }
+no bigint;
+$short = '2' x (22 - length $short) . $short;
+is($node->safe_psql('extension', "SELECT uuid_decode('$short', '$_') <> '$hex'"), 't', "a text of shortuuid is another UUID in $_") foreach 'base58', 'base62';
+
 # --- functions of other extensions ----------------------------------------------------
 
-# The functions of pg_uuidv7 and uuidv7-sql, as their documentation describes them
+# Return what the page writes instead of a call: "- `CALL`... by `NEW`".
+my $sentences = ($page =~ s/\s+/ /gr);
+sub replacement
+{
+	my ($call, $before) = @_;
+	my ($new) = $sentences =~ /- ${\($before \/\/ '')}`\Q$call\E`.*? by `([^`]+)`/;
+
+	ok(defined $new, "the page replaces $call");
+	return $new;
+}
+
+# uuidv7-sql has functions whose argument has a default.  After either is created, statements and
+# defaults of columns are those of the page.
+my $uuidv7_sql = join ";\n", map { "CREATE FUNCTION $_(timestamptz DEFAULT clock_timestamp()) RETURNS uuid VOLATILE PARALLEL SAFE LANGUAGE sql AS
+	\$\$SELECT overlay(overlay(gen_random_uuid()::text PLACING '7' FROM 15) PLACING regexp_replace(lpad(to_hex(floor(extract(epoch FROM \$1) * 1000)::bigint), 12, '0'), '^.{8}', '\\&-') FROM 1)::uuid\$\$" } 'uuidv7', 'uuidv7_sub_ms';
+foreach my $first ('uuidv7-sql', 'uuid9562')
+{
+	my @create = ("$uuidv7_sql; CREATE TABLE event (id uuid DEFAULT public.uuidv7())", 'CREATE EXTENSION uuid9562');
+
+	$node->safe_psql('postgres', "CREATE DATABASE \"$first\"");
+	$node->safe_psql($first, $create[0]) if $first eq 'uuidv7-sql';
+	$node->safe_psql($first, $create[1]);
+	$node->safe_psql($first, $uuidv7_sql) if $first ne 'uuidv7-sql';
+	my ($status, $out, $err) = $node->psql($first, 'SELECT ' . ($node->pg_version < 18 ? '' : 'public.') . 'uuidv7()');
+	like($err, qr/ERROR:  function (?:public\.)?uuidv7\(\) is not unique/, "$first first: statements fail");
+	$node->safe_psql($first, 'INSERT INTO event DEFAULT VALUES; ALTER TABLE event ALTER id SET DEFAULT uuidv7_next()') if $first eq 'uuidv7-sql';
+	my $sample = "timestamptz '2026-03-05 12:34:56.789+00'";
+	foreach my $case ([ 'uuidv7(time)' ], [ 'uuidv7_sub_ms(time)', quotemeta('`uuidv7(time)` and ') ])
+	{
+		my ($new, $old) = map { s/\btime\b/$sample/r } replacement(@$case), $$case[0];
+		is($node->safe_psql($first, "SELECT uuidv7_timestamp($old) = $sample, uuidv7_timestamp($new) = $sample"), 't|t', "$first first: $new has the time of $old");
+	}
+	$node->safe_psql($first, 'DROP FUNCTION uuidv7(timestamptz), uuidv7_sub_ms(timestamptz)');
+	is($node->safe_psql($first, 'SELECT uuid_is_v7(public.uuidv7())'), 't', "$first first: without uuidv7-sql, statements work");
+}
+
+# The other functions of uuidv7-sql, and those of pg_uuidv7, as their documentation describes them
 $node->safe_psql('extension', q{
 	CREATE TABLE event (id uuid PRIMARY KEY);
 	INSERT INTO event SELECT uuidv7_at('2026-03-01 00:00+00'::timestamptz + n * interval '1 minute') FROM generate_series(0, 20000) AS n;
@@ -151,17 +224,6 @@ $node->safe_psql('extension', q{
 	CREATE FUNCTION uuid_v7_to_timestamp(uuid) RETURNS timestamp STABLE STRICT PARALLEL SAFE RETURN uuid_v7_to_timestamptz($1) AT TIME ZONE 'UTC';
 	CREATE FUNCTION uuidv7_extract_timestamp(uuid) RETURNS timestamptz STABLE STRICT PARALLEL SAFE RETURN uuid_v7_to_timestamptz($1);
 	CREATE FUNCTION uuidv7_boundary(timestamptz) RETURNS uuid STABLE STRICT PARALLEL SAFE RETURN uuid_timestamptz_to_v7($1, true)});
-
-# Return what the page writes instead of a call: "- `CALL`... by `NEW`".
-my $sentences = ($page =~ s/\s+/ /gr);
-sub replacement
-{
-	my ($call, $before) = @_;
-	my ($new) = $sentences =~ /- ${\($before \/\/ '')}`\Q$call\E`.*? by `([^`]+)`/;
-
-	ok(defined $new, "the page replaces $call");
-	return $new;
-}
 
 my $time = "timestamptz '2026-03-05 12:34:56.789+00'";
 my $local = "timestamp '2026-03-05 12:34:56.789'";
@@ -191,6 +253,16 @@ foreach my $given ($time, $from_local)
 }
 unlike(plan_of('WHERE id >= ' . $elsewhere =~ s/\btime\b/$time/r), qr/Index Cond/, 'a condition with uuidv7_at() uses no index');
 is($node->safe_psql('extension', 'SELECT uuidv7_timestamp(' . $elsewhere =~ s/\btime\b/$time/r . ") = $time"), 't', 'uuidv7_at() has the given time');
+
+# upgrading.md replaces periods by a function, which finds the same rows, also within a millisecond.
+my ($first_of) = slurp_file("$FindBin::Bin/doc/upgrading.md") =~ /^(CREATE FUNCTION first_of\(.*?;)$/ms;
+$node->safe_psql('extension', $first_of);
+is($node->safe_psql('extension', q{
+	WITH bound AS (SELECT '2026-03-05 12:00+00'::timestamptz + n * interval '250 microseconds' AS bound FROM generate_series(0, 40) AS n),
+		id AS (SELECT id FROM generate_series(-1, 11) AS n, LATERAL (SELECT '2026-03-05 12:00+00'::timestamptz + n * interval '1 millisecond' AS ms) AS at,
+			unnest(ARRAY[uuidv7_floor(ms), uuidv7_at(ms + interval '600 microseconds'), uuidv7_ceil(ms)]) AS id)
+	SELECT count(*), count(*) FILTER (WHERE (id <@ tstzrange(a.bound, b.bound)) <> (id >= first_of(a.bound) AND id < first_of(b.bound)))
+	FROM bound AS a JOIN bound AS b ON a.bound <= b.bound, id}), 41 * 42 / 2 * 39 . '|0', 'first_of() finds the same rows as a period');
 
 # The replacements of created_at
 my ($between) = $sentences =~ /`created_at >= a AND created_at < b` by `([^`]+)`/;
