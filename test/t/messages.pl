@@ -2,9 +2,9 @@
 #
 # Each statement below fails with a message of doc/errors.md, and each message of this page has a
 # statement, or is in the library of the extension.  In a quoted message, "..." stands for any text.  A
-# variant after "or with" occurs in the message.  The other pages quote only such messages, too.  Names of
-# functions that PostgreSQL has too, with another meaning from some version on, are on the pages that list
-# them.
+# variant after "also with" or "also for" occurs in the message.  The other pages quote only such messages,
+# too.  Names of functions that PostgreSQL has too, with another meaning from some version on, are on the
+# pages that list them.
 use strict;
 use warnings;
 

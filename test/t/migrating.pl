@@ -274,7 +274,7 @@ $between =~ s/\ba\b/$time/;
 $between =~ s/\bb\b/$time + interval '1 hour'/;
 like(plan_of("WHERE $between"), qr/Index Cond: \(\(id >= .*\) AND \(id < /, 'a period of created_at becomes an index condition');
 is($node->safe_psql('extension', "SELECT count(*) FROM event WHERE $between"), '60', 'and finds the rows of the period');
-like($sentences, qr/replace `ORDER BY created_at` by `ORDER BY id`/, 'the page replaces ORDER BY');
+like($sentences, qr/replace: - `ORDER BY created_at` by `ORDER BY id`/, 'the page replaces ORDER BY');
 unlike(plan_of('ORDER BY id LIMIT 10'), qr/Sort/, 'ORDER BY id uses the index');
 
 # --- partition an existing table --------------------------------------------------------
