@@ -427,7 +427,7 @@ CREATE TABLE uuid9562.changes_catalog (
 	source regclass PRIMARY KEY,
 	log regclass NOT NULL,
 	key int2[] NOT NULL,			-- numbers of the key's columns
-	identity uuid NOT NULL,			-- a v7; if it changes, readers must copy the table
+	identity uuid NOT NULL,			-- if it changes, readers must copy the table
 	server text NOT NULL,			-- the server and database of the rest
 	purged uuid NOT NULL,			-- entries up to this ID can be missing
 	parts text[] NOT NULL,			-- tables and triggers; see changes_state()
@@ -435,7 +435,8 @@ CREATE TABLE uuid9562.changes_catalog (
 	log_file oid NOT NULL,			-- of the log; TRUNCATE changes it
 	operations text[] NOT NULL,
 	dropped_partitions text NOT NULL,	-- "reset" or "ignore"
-	reader_expiry interval NOT NULL
+	reader_expiry interval NOT NULL,
+	altered timestamptz NOT NULL	-- when its columns or its name were last found to be others
 );
 GRANT SELECT ON uuid9562.changes_catalog TO PUBLIC;
 COMMENT ON TABLE uuid9562.changes_catalog IS 'tracked tables and their logs';
@@ -797,7 +798,7 @@ BEGIN
 			FROM pg_trigger
 			WHERE tgrelid = c.oid AND tgenabled = 'A' AND tgqual IS NULL AND tgattr::text = '' AND tgfoid = 'uuid9562.changes_log_trigger()'::regprocedure) AS t ON true) AS part;
 	structure := structure || (
-		SELECT 'columns ' || md5(string_agg(a.xmin::text, ' ' ORDER BY attrelid, attnum))
+		SELECT 'columns ' || md5(concat_ws(' ', (SELECT concat_ws(' ', relnamespace, relname) FROM pg_class WHERE oid = source), string_agg(a.xmin::text, ' ' ORDER BY attrelid, attnum)))
 			|| array_agg(concat_ws(' ', attnum, atttypid, atttypmod, nullif(attgenerated, ''), attname) ORDER BY attnum) FILTER (WHERE attrelid = source)
 		FROM (SELECT source AS relid UNION SELECT relid FROM pg_partition_tree(source)) AS tree JOIN pg_attribute AS a ON attrelid = relid
 		WHERE attnum > 0 AND NOT attisdropped)
@@ -907,9 +908,10 @@ BEGIN
 		END IF;
 	END LOOP;
 	UPDATE uuid9562.changes_catalog AS c
-	SET identity = CASE WHEN reset THEN uuid9562.uuidv7_next() ELSE c.identity END, server = old.current_server,
+	SET identity = CASE WHEN reset THEN gen_random_uuid() ELSE c.identity END, server = old.current_server,
 		purged = CASE WHEN reset THEN '00000000-0000-0000-0000-000000000000' ELSE c.purged END,
-		parts = old.current_parts, structure = old.current_structure, log_file = old.file
+		parts = old.current_parts, structure = old.current_structure, log_file = old.file,
+		altered = CASE WHEN EXISTS (SELECT FROM unnest(added) AS text WHERE text LIKE 'columns %') THEN clock_timestamp() ELSE c.altered END
 	WHERE c.source = changes_notice.source;
 END$body$;
 COMMENT ON FUNCTION changes_notice(regclass) IS 'compare a tracked table with what changes_catalog remembers; used by changes_read()';
@@ -1039,7 +1041,7 @@ BEGIN
 		EXECUTE format('CREATE TRIGGER %I AFTER %s ON %s FOR EACH ROW EXECUTE FUNCTION %s.changes_log_trigger()',
 					   row_trigger, array_to_string(operations, ' OR '), source, 'uuid9562');
 		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', source, row_trigger);
-		old.identity := uuid9562.uuidv7_next();
+		old.identity := gen_random_uuid();
 		old.purged := '00000000-0000-0000-0000-000000000000';
 		old.log_file := (SELECT relfilenode FROM pg_class WHERE oid = log);
 	ELSE
@@ -1055,7 +1057,7 @@ BEGIN
 		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER uuid9562_changes_truncate', part);
 	END LOOP;
 	PERFORM uuid9562.changes_register(ROW(source, log, key.numbers, old.identity, place.server, old.purged, state.parts, state.structure || ('branch ' || place.branch),
-		old.log_file, operations, dropped_partitions, reader_expiry)::uuid9562.changes_catalog)
+		old.log_file, operations, dropped_partitions, reader_expiry, clock_timestamp())::uuid9562.changes_catalog)
 	FROM uuid9562.changes_state(source) AS state, uuid9562.changes_place(false) AS place;
 
 	SELECT pubname INTO publication FROM pg_publication WHERE puballtables LIMIT 1;
@@ -1111,7 +1113,7 @@ BEGIN
 	IF entry.source IS NULL THEN
 		RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not tracked', source);
 	END IF;
-	entry.identity := uuid9562.uuidv7_next();
+	entry.identity := gen_random_uuid();
 	PERFORM uuid9562.changes_register(entry);
 END$body$;
 COMMENT ON FUNCTION changes_reset(regclass) IS 'cause all readers of a table to copy the whole table again';
@@ -1188,7 +1190,7 @@ BEGIN
 				EXECUTE format('LOCK TABLE ONLY %s IN ACCESS SHARE MODE', relation);
 			END IF;
 		END IF;
-		SELECT c.log, quote_ident(n.nspname) || '.' || quote_ident(l.relname) AS log_name, c.key, c.identity, c.purged, c.reader_expiry, s.problem,
+		SELECT c.log, quote_ident(n.nspname) || '.' || quote_ident(l.relname) AS log_name, c.key, c.identity, c.purged, c.reader_expiry, c.altered, s.problem,
 			   c.server = place.server AND c.log_file = l.relfilenode AND c.purged <= horizon
 				   AND NOT EXISTS (SELECT FROM uuid9562.changes_missing AS m WHERE m.log = c.log)
 				   AND (invalidations = 0 OR (c.parts = s.parts AND c.structure = s.structure || ('branch ' || place.branch))) AS unchanged,
@@ -1235,7 +1237,7 @@ BEGIN
 		-- If a statement was planned before the table's name or columns were altered, it would read a table that now
 		-- has another name, or take the values of other columns from a page.  PostgreSQL does not notice that,
 		-- because the statement only names the table's row type.
-		IF invalidations <> 0 AND uuid9562.changes_compared(relation, invalidations, concat_ws(' ', relation, state.columns), uuid9562.uuidv7_timestamp(state.identity)) THEN
+		IF invalidations <> 0 AND uuid9562.changes_compared(relation, invalidations, state.columns, state.altered) THEN
 			is_stale := true;
 		END IF;
 
