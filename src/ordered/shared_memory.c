@@ -113,7 +113,7 @@ add_context(void *arg)
 	errcontext("while attaching to uuid9562 shared memory");
 	/* PostgreSQL raises an internal error if the segment has another size */
 	if (geterrcode() == ERRCODE_INTERNAL_ERROR)
-		errhint("If the library was updated, restart the server."); /* GCOV_EXCL_LINE */
+		errhint("If the library was updated, restart the server.");
 }
 
 /* Attach to the shared memory.  Raise an error if there is none. */
@@ -132,7 +132,7 @@ uuid9562_attach_shared(void)
 		use_shared(shared);
 	error_context_stack = context.previous;
 	if (shared == NULL)
-		ereport(ERROR,			/* GCOV_EXCL_LINE: before PostgreSQL 17 */
+		ereport(ERROR,			/* before PostgreSQL 17 */
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("uuid9562 shared memory is not available"),
 				 errhint("Add \"uuid9562\" to \"shared_preload_libraries\" and restart the server.")));
