@@ -405,7 +405,7 @@ copy_tests() {
 
 	[ ! -e "$folder" ] || return 0
 	cp -R "$root/$1" "$folder"
-	cp -R "$root/README.md" "$root/doc" "$root/examples" "$root/managed" "$folder"
+	cp -R "$root/README.md" "$root/doc" "$root/examples" "$root/managed" "$root/test/t/ServerTest.pm" "$folder"
 	chmod -R a+rX "$folder"
 	echo 'jit = off' >"$folder/settings"
 	mkdir -p "$folder/cluster" "$folder/tmp"
@@ -427,7 +427,7 @@ cluster_tests() {
 	[ $# -gt 0 ] || tests=("$folder"/*.pl)
 	(
 		unset PGHOST PGPORT PGUSER PGDATABASE
-		as_server_user env "PATH=$PATH" PGCTLTIMEOUT=180 "TMPDIR=$folder/tmp" "PERL5LIB=$perl5lib" "TESTDIR=$folder/cluster" \
+		as_server_user env "PATH=$PATH" PGCTLTIMEOUT=180 "TMPDIR=$folder/tmp" "PERL5LIB=$folder:$perl5lib" "TESTDIR=$folder/cluster" \
 			"TEMP_CONFIG=$folder/settings" "TESTDATADIR=$folder/cluster" "TESTLOGDIR=$folder/cluster/log" \
 			"PG_REGRESS=$pgxs/test/regress/pg_regress" "PG_CONFIG=$PG_CONFIG" \
 			prove --verbose --merge "${tests[@]}"

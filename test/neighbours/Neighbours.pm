@@ -1,13 +1,10 @@
-# Functions for the tests with other extensions: check whether an extension is installed,
-# return the tables that a plan scans, and count the tables that are removed at execution.
+# Functions for the tests with other extensions: skip a test whose extension is not
+# installed, return the tables that a plan scans, and count the tables that are removed at execution.
 package Neighbours;
+use Exporter 'import';
+use ServerTest;
 
-use strict;
-use warnings;
-
-use Exporter qw(import);
-
-our @EXPORT = qw(why_not tables_in scanned removed);
+our @EXPORT = qw(need_extension tables_in scanned removed);
 
 sub pg_config
 {
@@ -18,14 +15,14 @@ sub pg_config
 	return $value;
 }
 
-# Return why the test with an extension cannot run, or undef if it can run.
-sub why_not
+# Skip the test if an extension is not installed.
+sub need_extension
 {
 	my ($extension, $name) = @_;
 	my ($major) = pg_config('version') =~ /^PostgreSQL (\d+)/;
 
-	return undef if -f pg_config('sharedir') . "/extension/$extension.control";
-	return "$name is not installed for PostgreSQL $major";
+	return if -f pg_config('sharedir') . "/extension/$extension.control";
+	plan skip_all => "$name is not installed for PostgreSQL $major";
 }
 
 # Run statements, and return the plan of the last one.

@@ -1,18 +1,9 @@
 # Partitioning by the time in the primary key: each v7 is in the partition of its month,
 # and "id <@ period" scans only the partitions of the period.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use ServerTest;
 use Neighbours;
-use PostgreSQL::Test::Cluster;
-use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('partitioning');
-$node->init;
-$node->append_conf('postgresql.conf', "timezone = 'UTC'");
-$node->start;
+my $node = new_server('partitioning', "timezone = 'UTC'");
 
 sub sql { return $node->safe_psql('postgres', join ";\n", @_) }
 sub scans { return scanned($node, 'postgres', @_) }

@@ -4,22 +4,11 @@
 #
 # pg_partman uses the current time.  So the test numbers the months relative to the current
 # month, which is 0.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use ServerTest;
 use Neighbours;
-use PostgreSQL::Test::Cluster;
-use Test::More;
 
-my $reason = why_not('pg_partman', 'pg_partman');
-plan skip_all => $reason if $reason;
-
-my $node = PostgreSQL::Test::Cluster->new('pg_partman');
-$node->init;
-$node->append_conf('postgresql.conf', "timezone = 'UTC'\nclient_min_messages = warning");
-$node->start;
+need_extension('pg_partman', 'pg_partman');
+my $node = new_server('pg_partman', "timezone = 'UTC'\nclient_min_messages = warning");
 
 sub sql { return $node->safe_psql('postgres', join ";\n", @_) }
 

@@ -1,17 +1,9 @@
 # Another preloaded library with shared memory of its own: both libraries get their memory,
 # whichever is loaded first.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use ServerTest;
 use Neighbours;
-use PostgreSQL::Test::Cluster;
-use Test::More;
 
-my $reason = why_not('pg_stat_statements', 'pg_stat_statements');
-plan skip_all => $reason if $reason;
-
+need_extension('pg_stat_statements', 'pg_stat_statements');
 my $node = PostgreSQL::Test::Cluster->new('pg_stat_statements');
 $node->init;
 # need more memory than the reserve in PostgreSQL's shared memory

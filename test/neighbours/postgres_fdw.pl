@@ -1,21 +1,10 @@
 # postgres_fdw: with the server option "extensions 'uuid9562'", the foreign server receives
 # the bounds of a period, and returns only the rows of the period.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use ServerTest;
 use Neighbours;
-use PostgreSQL::Test::Cluster;
-use Test::More;
 
-my $reason = why_not('postgres_fdw', 'postgres_fdw');
-plan skip_all => $reason if $reason;
-
-my $node = PostgreSQL::Test::Cluster->new('postgres_fdw');
-$node->init;
-$node->append_conf('postgresql.conf', "timezone = 'UTC'");
-$node->start;
+need_extension('postgres_fdw', 'postgres_fdw');
+my $node = new_server('postgres_fdw', "timezone = 'UTC'");
 
 my $connection = sprintf(q{host '%s', port '%d', dbname 'postgres'}, $node->host, $node->port);
 $node->safe_psql('postgres', qq{

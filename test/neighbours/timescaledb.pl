@@ -4,26 +4,15 @@
 # Some TimescaleDB versions can partition by a uuid key itself.  Every version can
 # partition by the key with the partitioning function uuidv7_timestamp.  Tests that cannot
 # pass with a partitioning function are skipped.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use ServerTest;
 use Neighbours;
-use PostgreSQL::Test::Cluster;
-use Test::More;
 
-my $reason = why_not('timescaledb', 'TimescaleDB');
-plan skip_all => $reason if $reason;
-
-my $node = PostgreSQL::Test::Cluster->new('timescaledb');
-$node->init;
-$node->append_conf('postgresql.conf', q{
+need_extension('timescaledb', 'TimescaleDB');
+my $node = new_server('timescaledb', q{
 	shared_preload_libraries = 'timescaledb'
 	timescaledb.telemetry_level = off
 	timezone = 'UTC'
 	client_min_messages = warning});
-$node->start;
 
 sub sql { return $node->safe_psql('postgres', join ";\n", @_) }
 sub scans { return scanned($node, 'postgres', @_) }

@@ -10,13 +10,8 @@
 #	$copy->ask(@statements)					return the result of statements in the database of the copy
 #	differences($rows, $others)				return the first lines that differ, or an empty text
 package Copies;
-use strict;
-use warnings;
-
 use Exporter 'import';
-use FindBin;
-use IPC::Run ();
-use PostgreSQL::Test::Utils;
+use ServerTest;
 
 our @EXPORT = qw(differences);
 

@@ -3,10 +3,7 @@
 #
 #	my $server = Ordered->new('name', "conf\n", %node_options) or plan skip_all => World::REASON;
 package Ordered;
-use strict;
-use warnings;
-
-use PostgreSQL::Test::Utils;
+use ServerTest;
 use World;
 
 use parent -norequire, 'World';

@@ -10,11 +10,7 @@
 # PgBouncer has four server sessions.  The next transaction runs in the session that has
 # been idle for the longest time.
 package Pooler;
-use strict;
-use warnings;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use ServerTest;
 
 sub new
 {

@@ -15,10 +15,7 @@
 # on the server that the function "primary" or "standby" returns.  Errors go to the file
 # "errors" of the folder.
 package Reader;
-use strict;
-use warnings;
-
-use PostgreSQL::Test::Utils;
+use ServerTest;
 use Time::HiRes qw(sleep);
 
 sub prepare

@@ -8,13 +8,8 @@
 #	refused_in($session, ...)	return the messages of a statement that fails in a session
 #	leave($session, ...)		end sessions, and wait for their processes
 package Sessions;
-use strict;
-use warnings;
-
 use Exporter 'import';
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use ServerTest;
 
 our @EXPORT = qw(use_server sql refusal session in refused_in leave is_above_all is_held_at read_on ask_primary read_on_standby missed_and_twice run_pgbench);
 

@@ -7,12 +7,7 @@
 # The state 'normal' is the real clock, random source and disk.  The returned errors have
 # their SQLSTATE.
 package World;
-use strict;
-use warnings;
-
-use FindBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use ServerTest;
 
 use constant REASON => 'this server does not take random bytes from OpenSSL';
 use constant NARROW => 'the clock of this system has 32 bits, and ends in 2038';

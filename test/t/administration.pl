@@ -1,13 +1,6 @@
 # Tests of uuid_generator_stats(), uuid_generator_advance() and uuid_generator_reset(), the branches
 # in the high-water mark, and warnings about a clock that is behind.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
-use PostgreSQL::Test::Utils;
-use IPC::Run ();
-use Test::More;
+use ServerTest;
 use Ordered;
 
 my $server = Ordered->new('administration') or plan skip_all => World::REASON;

@@ -1,13 +1,6 @@
 # examples/copy_table.py keeps copies in another database.  The copies equal the table after each kind
 # of change, after kills, and after a failover that lost copied transactions.
-use strict;
-use warnings;
-
-use FindBin;
-use IPC::Run ();
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use ServerTest;
 
 my $python = '/usr/bin/python3';
 plan skip_all => 'Psycopg 3 is not installed' unless system("$python -c 'import psycopg' 2>/dev/null") == 0;
@@ -15,14 +8,10 @@ my $seed = $ENV{SEED} // int rand 1e9;
 srand $seed;
 note("SEED=$seed");
 
-my $primary = PostgreSQL::Test::Cluster->new('copied');
-$primary->init(allows_streaming => 1, extra => [ '--encoding', 'UTF8' ]);
-$primary->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\nautovacuum = off\n");
-$primary->start;
+my $primary = new_server('copied', "shared_preload_libraries = 'uuid9562'\nautovacuum = off\n",
+	allows_streaming => 1, extra => [ '--encoding', 'UTF8' ]);
 my $server = $primary;
-my $other = PostgreSQL::Test::Cluster->new('copies');
-$other->init(extra => [ '--encoding', 'UTF8' ]);
-$other->start;
+my $other = new_server('copies', '', extra => [ '--encoding', 'UTF8' ]);
 # settings that change the text of values
 $other->safe_psql('postgres', join ';', 'CREATE DATABASE copies', map { "ALTER DATABASE copies SET $_" } q{datestyle = 'SQL, DMY'}, q{timezone = 'Asia/Kolkata'}, 'intervalstyle = sql_standard',
 	'array_nulls = off', 'extra_float_digits = -5', 'bytea_output = escape');

@@ -1,15 +1,8 @@
 # The log of a tracked table: each committed change of a key has an entry that is later than all
 # entries for earlier changes, and tracking prevents nothing that works without it.
-use strict;
-use warnings;
-
+use ServerTest;
 use Config;
-use FindBin;
-use lib $FindBin::Bin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use Sessions;
-use Test::More;
 use World;
 
 my $dir = PostgreSQL::Test::Utils::tempdir();

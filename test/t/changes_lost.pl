@@ -4,15 +4,7 @@
 # in a copy in the same database, and copies the table again after each promotion.
 #
 # The environment variable CHANGES_PROMOTIONS is the number of promotions, by default 4.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
-use IPC::Run ();
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use ServerTest;
 use Time::HiRes qw(sleep);
 use World;
 

@@ -1,13 +1,6 @@
 # The program on the page doc/changes.md keeps a copy.  It runs as it is printed, and the copy equals
 # the table after each kind of change, while the program is killed at random and runs twice.
-use strict;
-use warnings;
-
-use FindBin;
-use IPC::Run;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use ServerTest;
 
 plan skip_all => 'Psycopg 3 is not installed' unless system("/usr/bin/python3 -c 'import psycopg' 2>/dev/null") == 0;
 my $seed = $ENV{SEED} // int rand 1e9;
@@ -17,10 +10,8 @@ my ($program) = slurp_file("$FindBin::Bin/doc/changes.md") =~ /^<!-- program: .*
 my $file = PostgreSQL::Test::Utils::tempdir() . '/program.py';
 append_to_file($file, $program);
 
-my $node = PostgreSQL::Test::Cluster->new('page');
-$node->init(extra => [ '--encoding', 'UTF8' ]);	# Psycopg returns bytes from SQL_ASCII
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\n");
-$node->start;
+# Psycopg returns bytes from SQL_ASCII
+my $node = new_server('page', "shared_preload_libraries = 'uuid9562'\n", extra => [ '--encoding', 'UTF8' ]);
 $node->safe_psql('postgres', 'CREATE DATABASE shop');
 sub sql { return $node->safe_psql('shop', join ';', @_) }
 sql('CREATE EXTENSION uuid9562', 'CREATE TABLE customer (id bigint PRIMARY KEY, name text NOT NULL)',

@@ -1,14 +1,7 @@
 # changes_read() returns the changes of a table, or fails, or returns "reset", whatever happens to the
 # table, its triggers and its log.  Roles can read and confirm only what they may.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use ServerTest;
 use Sessions;
-use Test::More;
 use World;
 
 my $conf = "shared_preload_libraries = 'uuid9562'\nuuid9562.max_ahead = 1d\nautovacuum = off\nmax_prepared_transactions = 2\n";

@@ -13,17 +13,9 @@
 # polls "updated_at" is kept beside them, and its wrong rows are counted.
 #
 # scripts/lab/torture sets TORTURE_CHANGES, the number of runs, and TORTURE_SEED.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use ServerTest;
 use Copies;
-use IPC::Run ();
 use List::Util qw(shuffle);
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(sleep time);
 use World;
 
@@ -43,9 +35,7 @@ max_prepared_transactions = 20
 deadlock_timeout = 100ms
 wal_retrieve_retry_interval = 100ms
 CONF
-my $other = PostgreSQL::Test::Cluster->new('changes_copies');
-$other->init(extra => [ '--encoding', 'UTF8' ]);
-$other->start;
+my $other = new_server('changes_copies', '', extra => [ '--encoding', 'UTF8' ]);
 my $primary = $world->node;
 my $nodes = 1;
 my %count = map { $_ => 0 } qw(wrong naive kept kills crashes asynchronous promotions losses pauses purges resets retracks advanced copied);

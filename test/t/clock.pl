@@ -1,12 +1,7 @@
 # If the clock of a running server stands still or goes back, the values of a session keep
 # increasing, and each generator has a time of its own.  test/core/generator.c tests this in
 # detail.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
-use Test::More;
+use ServerTest;
 use World;
 
 my $world = World->new('clock') or plan skip_all => World::REASON;

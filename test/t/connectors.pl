@@ -4,23 +4,13 @@
 # generator, the query of the page tells where to set a tool back.
 #
 # UUID9562_CONNECTORS_SECONDS is the duration of the load.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use ServerTest;
 use Sessions;
-use Test::More;
 
 my $python = '/usr/bin/python3';
 plan skip_all => 'Psycopg 3 is not installed' if system("$python -c 'import psycopg' 2>/dev/null") != 0;
 
-my $node = use_server(PostgreSQL::Test::Cluster->new('connectors'));
-$node->init(extra => [ '--encoding', 'UTF8' ]);
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\n");
-$node->start;
+my $node = use_server(new_server('connectors', "shared_preload_libraries = 'uuid9562'\n", extra => [ '--encoding', 'UTF8' ]));
 
 my $page = slurp_file("$FindBin::Bin/doc/connectors.md");
 my @blocks = $page =~ /^```sql\n(.*?)^```/msg;

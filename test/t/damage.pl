@@ -1,12 +1,6 @@
 # A damaged file of the high-water mark raises an error, and is never treated as a missing
 # file.  A superuser can repair the file.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use ServerTest;
 use Ordered;
 
 my $server = Ordered->new('damage') or plan skip_all => World::REASON;

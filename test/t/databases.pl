@@ -1,17 +1,9 @@
 # Each database has its own horizon: transactions of another database do not hold it, neither in
 # progress nor prepared, nor after a restart.  Positions and replay targets of another database are
 # refused.
-use strict;
-use warnings;
+use ServerTest;
 
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
-
-my $node = PostgreSQL::Test::Cluster->new('databases');
-$node->init;
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\nmax_prepared_transactions = 4\nautovacuum = off\n");
-$node->start;
+my $node = new_server('databases', "shared_preload_libraries = 'uuid9562'\nmax_prepared_transactions = 4\nautovacuum = off\n");
 
 sub in_database
 {

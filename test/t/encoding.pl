@@ -1,15 +1,9 @@
 # A text name is hashed as UTF-8 in databases of every encoding, so a name has the same
 # UUID everywhere (RFC 9562, 6.5).  An error of a text form shows the beginning of the text,
 # and does not cut a character.
-use strict;
-use warnings;
+use ServerTest;
 
-use PostgreSQL::Test::Cluster;
-use Test::More;
-
-my $node = PostgreSQL::Test::Cluster->new('encoding');
-$node->init(extra => [ '--encoding=UTF8', '--locale=C' ]);
-$node->start;
+my $node = new_server('encoding', '', extra => [ '--encoding=UTF8', '--locale=C' ]);
 
 # "Gruesse" with u-umlaut and sharp s, in UTF-8, and its UUIDs of versions 3, 5 and 8 in the
 # namespace DNS, computed by another implementation

@@ -1,19 +1,9 @@
 # The scripts in examples/event_log create and drop monthly partitions, and deliver each event
 # to each reader, as a role that is not a superuser.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use ServerTest;
 use Sessions;
-use Test::More;
 
-my $node = use_server(PostgreSQL::Test::Cluster->new('event_log'));
-$node->init;
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\nmax_connections = 40\n");
-$node->start;
+my $node = use_server(new_server('event_log', "shared_preload_libraries = 'uuid9562'\nmax_connections = 40\n"));
 sql('CREATE EXTENSION uuid9562', 'CREATE ROLE app LOGIN', 'GRANT CREATE ON SCHEMA public TO app');
 
 sub app { return $node->safe_psql('postgres', $_[0], extra_params => [ '-U', 'app' ]) }

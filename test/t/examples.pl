@@ -25,15 +25,7 @@
 #	restart				restart the server
 #	on the other server		run the block on a second server, whose address is "host=other"
 #	on both servers			run the block on both servers
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
-use IPC::Run ();
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use ServerTest;
 use Time::Local qw(timegm);
 use World;
 

@@ -1,16 +1,9 @@
 # The extension is trusted: a database owner who is not a superuser can create, use and
 # drop it.  A role without the CREATE privilege on the database cannot create it.  The
 # extension can be in any schema.
-use strict;
-use warnings;
+use ServerTest;
 
-use PostgreSQL::Test::Cluster;
-use Test::More;
-
-my $node = PostgreSQL::Test::Cluster->new('extension');
-$node->init;
-$node->append_conf('postgresql.conf', "timezone = 'UTC'");
-$node->start;
+my $node = new_server('extension', "timezone = 'UTC'");
 $node->safe_psql('postgres', 'CREATE ROLE owner LOGIN; CREATE ROLE guest LOGIN');
 $node->safe_psql('postgres', 'CREATE DATABASE shop OWNER owner');
 

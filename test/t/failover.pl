@@ -1,14 +1,7 @@
 # Ordered UUIDs after a failover: the IDs of a promoted standby sort after all IDs that
 # it received from the old primary, whatever the clocks of the servers show.  The IDs of a
 # server after pg_rewind, or from a backup, also sort after the IDs in its tables.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use ServerTest;
 use World;
 
 my $rows = 10000;

@@ -1,11 +1,6 @@
 # If the random source or the clock fails, the statement fails with the right SQLSTATE and
 # returns no value.  The next call works.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
-use Test::More;
+use ServerTest;
 use Ordered;
 
 my $world = Ordered->new('failure') or plan skip_all => World::REASON;

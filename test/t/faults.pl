@@ -2,13 +2,7 @@
 # random source, the statement raises an error and returns no value, and nothing else
 # breaks.  Each statement runs repeatedly.  In run n, the n-th call that can fail is made to
 # fail; see faults.h.
-use strict;
-use warnings;
-
-use FindBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use ServerTest;
 
 # Build the extension with faults.h, unless the installed one has been built with it.
 my $library = qx(pg_config --pkglibdir) =~ s/\s+\z//r . '/uuid9562';
@@ -21,13 +15,10 @@ if (slurp_file("$library.so") !~ /uuid9562_set_fault/)
 	$library = "$folder/uuid9562/uuid9562";
 }
 
-my $node = PostgreSQL::Test::Cluster->new('faults');
-$node->init;
 append_to_file("$folder/keys", 'postgres orders = ' . '01' x 32 . "\n");
 chmod 0600, "$folder/keys" or die;
-$node->append_conf('postgresql.conf', "shared_preload_libraries = '$library'\nuuid9562.key_file = '$folder/keys'\nuuid9562.node_id = 7\n"
+my $node = new_server('faults', "shared_preload_libraries = '$library'\nuuid9562.key_file = '$folder/keys'\nuuid9562.node_id = 7\n"
 	  . "max_prepared_transactions = 5\nrestart_after_crash = off\n");
-$node->start;
 
 # create the functions from this library
 my ($script) = glob "$FindBin::Bin/../uuid9562/uuid9562--?.?.sql";

@@ -1,14 +1,9 @@
 # The high-water mark is above all values of the ordered generators; the values below the mark
 # are reserved.  While sessions generate values, the mark is advanced about once a second.  It
 # is flushed before the new reservation is used.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use ServerTest;
 use IO::Socket::UNIX;
 use Socket qw(SOL_SOCKET SO_RCVBUF);
-use Test::More;
 use Ordered;
 
 my $server = Ordered->new('mark', "max_connections = 150\nfsync = on\nwal_sync_method = fdatasync\nwal_writer_delay = '10 s'\nrestart_after_crash = on\n")

@@ -1,13 +1,7 @@
 # Tests that a transaction holds the horizon from its first ordered value to its end, and
 # that nothing else holds the horizon.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
-use PostgreSQL::Test::Utils;
+use ServerTest;
 use Sessions;
-use Test::More;
 use World;
 
 my $world = World->new('horizon_promise', <<'CONF') or plan skip_all => World::REASON;

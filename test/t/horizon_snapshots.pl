@@ -1,18 +1,8 @@
 # The horizon of a snapshot does not change, and an old snapshot has an old horizon.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use ServerTest;
 use Sessions;
-use Test::More;
 
-my $node = use_server(PostgreSQL::Test::Cluster->new('horizon_snapshots'));
-$node->init;
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\n");
-$node->start;
+my $node = use_server(new_server('horizon_snapshots', "shared_preload_libraries = 'uuid9562'\n"));
 sql(q{
 	CREATE EXTENSION uuid9562;
 	CREATE TABLE events (id uuid PRIMARY KEY DEFAULT public.uuidv7_ordered(), note text);

@@ -2,15 +2,8 @@
 # transactions and during recovery.  uuidv7_horizon() and uuid_replay_target() raise errors
 # during recovery.  After promotion, uuidv7_horizon() raises an error for snapshots that were
 # taken before the promotion.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use ServerTest;
 use Sessions;
-use Test::More;
 use World;
 
 my $world = World->new('horizon_primary', <<'CONF', allows_streaming => 'logical') or plan skip_all => World::REASON;

@@ -1,19 +1,9 @@
 # The horizon with prepared transactions, subtransactions, and transactions from before
 # the first value.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use ServerTest;
 use Sessions;
-use Test::More;
 
-my $node = use_server(PostgreSQL::Test::Cluster->new('horizon_transactions'));
-$node->init;
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\nmax_prepared_transactions = 10\n");
-$node->start;
+my $node = use_server(new_server('horizon_transactions', "shared_preload_libraries = 'uuid9562'\nmax_prepared_transactions = 10\n"));
 sql(q{
 	CREATE EXTENSION uuid9562;
 	CREATE DATABASE other;

@@ -1,21 +1,11 @@
 # Sessions that could break the horizon: parallel workers, sessions that still use the old
 # default, and sessions of a connection pooler.  Also tests of the roles that can see which session
 # holds the horizon, and of uuid_replay_target().
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use ServerTest;
 use Pooler;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use Sessions;
-use Test::More;
 
-my $node = use_server(PostgreSQL::Test::Cluster->new('horizon_writers'));
-$node->init;
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\nmax_prepared_transactions = 10\n");
-$node->start;
+my $node = use_server(new_server('horizon_writers', "shared_preload_libraries = 'uuid9562'\nmax_prepared_transactions = 10\n"));
 sql('CREATE EXTENSION uuid9562');
 my $major = $node->pg_version =~ /(\d+)/ ? $1 : 0;
 my $force = $major >= 16 ? 'debug_parallel_query' : 'force_parallel_mode';

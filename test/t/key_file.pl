@@ -1,16 +1,9 @@
 # The file with the keys of public IDs: which files are refused and why, what a line may
 # look like, which database a key belongs to, and what a reload changes.  No key may
 # appear in a message, a log line or a view.
-use strict;
-use warnings;
-
+use ServerTest;
 use Digest::SHA qw(sha256_hex);
-use FindBin;
-use lib $FindBin::Bin;
 use POSIX qw(mkfifo);
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use World;
 
 my $world = World->new('key_file', "log_min_messages = debug2\nlog_statement = all\nlog_error_verbosity = verbose\n") or plan skip_all => World::REASON;

@@ -1,20 +1,10 @@
 # Tests of a database that uses the extension: dump and restore, several kinds of indexes, a
 # change of the default while sessions insert, dropping the extension, and a hostile search
 # path.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use ServerTest;
 use Shop;
-use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('life');
-$node->init;
-$node->append_conf('postgresql.conf', "timezone = 'UTC'\nmax_connections = 30\n");
-$node->start;
+my $node = new_server('life', "timezone = 'UTC'\nmax_connections = 30\n");
 
 sub sql { my ($database, @statements) = @_; return $node->safe_psql($database, join ";\n", @statements) }
 

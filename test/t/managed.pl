@@ -4,18 +4,9 @@
 #
 # A role that is not a superuser installs managed/uuid9562.sql, and uses the functions in a table and a
 # view.
-use strict;
-use warnings;
+use ServerTest;
 
-use FindBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
-
-my $node = PostgreSQL::Test::Cluster->new('managed');
-$node->init;
-$node->append_conf('postgresql.conf', "timezone = 'UTC'");
-$node->start;
+my $node = new_server('managed', "timezone = 'UTC'");
 $node->safe_psql('postgres', 'CREATE ROLE planter LOGIN; CREATE DATABASE clean; CREATE DATABASE planted; CREATE DATABASE owned OWNER planter');
 $node->safe_psql('planted', 'GRANT CREATE ON SCHEMA public TO planter');
 

@@ -1,19 +1,9 @@
 # The scripts in examples/migrate_key replace a bigint key and a v4 key under load, as a role that
 # is not a superuser, with the functions of managed/uuid9562.sql.  Each step runs twice.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use ServerTest;
 use Sessions;
-use Test::More;
 
-my $node = use_server(PostgreSQL::Test::Cluster->new('migrate_key'));
-$node->init;
-$node->append_conf('postgresql.conf', "max_connections = 40\nautovacuum = off\n");
-$node->start;
+my $node = use_server(new_server('migrate_key', "max_connections = 40\nautovacuum = off\n"));
 sql('CREATE ROLE app LOGIN', 'GRANT CREATE ON DATABASE postgres TO app', 'GRANT CREATE ON SCHEMA public TO app',
 	'ALTER DATABASE postgres SET search_path = "$user", public, uuid9562');
 

@@ -1,12 +1,7 @@
 # Each ordered UUID is greater than every earlier one on this server,
 # in any session, also after a restart, after a crash, and if the clock went back.
 # test/t/failover.pl tests promotion, pg_rewind and restored backups.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
-use Test::More;
+use ServerTest;
 use Ordered;
 
 # slow down the WAL writer, so that it does not flush WAL before the backends do

@@ -6,16 +6,8 @@
 #
 # Messages hold the number of the change of their aggregate.  Delivered messages are in files, one for
 # each process.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
-use IPC::Run;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use ServerTest;
 use Sessions;
-use Test::More;
 
 plan skip_all => 'Psycopg 3 is not installed' unless system("/usr/bin/python3 -c 'import psycopg' 2>/dev/null") == 0;
 my $seed = $ENV{SEED} // int rand 1e9;
@@ -30,10 +22,8 @@ $page =~ /'\{billing,search\}'/ or die 'the page names other readers';
 my $folder = PostgreSQL::Test::Utils::tempdir();
 append_to_file("$folder/relay.py", $program);
 
-my $node = PostgreSQL::Test::Cluster->new('outbox');
-$node->init(extra => [ '--encoding', 'UTF8' ]);	# Psycopg returns bytes from SQL_ASCII
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\nmax_connections = 50\n");
-$node->start;
+# Psycopg returns bytes from SQL_ASCII
+my $node = new_server('outbox', "shared_preload_libraries = 'uuid9562'\nmax_connections = 50\n", extra => [ '--encoding', 'UTF8' ]);
 use_server($node);
 $node->safe_psql('postgres', 'CREATE DATABASE shop');
 sub shop { return $node->safe_psql('shop', join ';', @_) }

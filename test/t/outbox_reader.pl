@@ -4,17 +4,10 @@
 # row from a standby.
 #
 # UUID9562_OUTBOX_KILLS is how often the readers behind the pooler are killed.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use ServerTest;
 use JSON::PP;
 use Pooler;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use Sessions;
-use Test::More;
 use World;
 
 my $python = '/usr/bin/python3';

@@ -1,13 +1,7 @@
 # The blocks of doc/partitions.md that drop a month of a tracked table, and that move rows out of the
 # DEFAULT partition.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
-use PostgreSQL::Test::Utils;
+use ServerTest;
 use Sessions;
-use Test::More;
 use World;
 
 my $page = slurp_file("$FindBin::Bin/doc/partitions.md");

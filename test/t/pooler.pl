@@ -1,19 +1,9 @@
 # PgBouncer in transaction mode: one client's statements run in several server
 # sessions, each with a generator, plans and settings of its own.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use ServerTest;
 use Pooler;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('pooler');
-$node->init;
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\ntimezone = 'UTC'\nuuid9562.node_id = 7\n");
-$node->start;
+my $node = new_server('pooler', "shared_preload_libraries = 'uuid9562'\ntimezone = 'UTC'\nuuid9562.node_id = 7\n");
 $node->safe_psql('postgres', q{
 	CREATE EXTENSION uuid9562;
 	CREATE TABLE orders (n bigint GENERATED ALWAYS AS IDENTITY, id uuid PRIMARY KEY DEFAULT public.uuidv7(), pid int DEFAULT pg_backend_pid());

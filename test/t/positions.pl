@@ -1,16 +1,9 @@
 # Readers miss no row through failovers, restores and resets, wherever they store their
 # position.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use ServerTest;
 use Pooler;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::RecursiveCopy;
-use PostgreSQL::Test::Utils;
 use Sessions;
-use Test::More;
 use World;
 
 my $conf = "shared_preload_libraries = 'uuid9562'\nuuid9562.max_ahead = 1d\nautovacuum = off\nwal_log_hints = on\nwal_keep_size = 1GB\nwal_writer_delay = '10 s'\n";

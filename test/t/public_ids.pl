@@ -1,20 +1,12 @@
 # Tests of the privileges on the functions of public IDs: for a database owner who is not a
 # superuser, and for a web role that uses a view and a look-up, also after dump and restore.
-use strict;
-use warnings;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use ServerTest;
 
 my $folder = PostgreSQL::Test::Utils::tempdir();
 PostgreSQL::Test::Utils::append_to_file("$folder/keys", join '', map { "$_ orders = " . '0123456789abcdef' x 4 . "\n$_ parts = " . 'fedcba9876543210' x 4 . "\n" } qw(shop restored));
 chmod 0600, "$folder/keys";
 
-my $node = PostgreSQL::Test::Cluster->new('public_ids');
-$node->init;
-$node->append_conf('postgresql.conf', "uuid9562.key_file = '$folder/keys'");
-$node->start;
+my $node = new_server('public_ids', "uuid9562.key_file = '$folder/keys'");
 $node->safe_psql('postgres', 'CREATE ROLE owner LOGIN; CREATE ROLE web LOGIN; CREATE DATABASE shop OWNER owner');
 my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
 

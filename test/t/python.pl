@@ -1,10 +1,6 @@
 # Compare the fields that the extension and Python's uuid module read from random UUIDs, and
 # the name-based UUIDs that they compute.
-use strict;
-use warnings;
-
-use PostgreSQL::Test::Cluster;
-use Test::More;
+use ServerTest;
 
 plan skip_all => 'there is no Python' if system('python3 -c "import uuid" 2>/dev/null') != 0;
 
@@ -26,9 +22,7 @@ for line in sys.stdin:
 print(*["%s: %d" % count for count in differ.items()], sep="\n")
 };
 
-my $node = PostgreSQL::Test::Cluster->new('python');
-$node->init(extra => [ '-E', 'UTF8' ]);
-$node->start;
+my $node = new_server('python', '', extra => [ '-E', 'UTF8' ]);
 my $values = $node->safe_psql('postgres', q{
 	CREATE EXTENSION uuid9562;
 	COPY (SELECT id, name, public.uuidv3(id, name), public.uuidv5(id, name), variant, version, clock_seq, node,

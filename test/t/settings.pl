@@ -1,14 +1,8 @@
 # Tests of settings of sessions, databases, roles and the server.  SET with an invalid value
 # raises an error if the library is loaded.  Otherwise, loading the library raises a warning.
-use strict;
-use warnings;
+use ServerTest;
 
-use PostgreSQL::Test::Cluster;
-use Test::More;
-
-my $node = PostgreSQL::Test::Cluster->new('settings');
-$node->init;
-$node->start;
+my $node = new_server('settings');
 $node->safe_psql('postgres', 'CREATE EXTENSION uuid9562');
 
 my $node_of_v6 = 'SELECT (public.uuid_inspect(public.uuidv6())).node';

@@ -1,13 +1,7 @@
 # Without preloading, a server of PostgreSQL 17 or later creates the shared memory of the
 # ordered generators when they are first used, and earlier versions raise an error.  Session
 # generators, such as uuidv7(), do not need shared memory.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use ServerTest;
 use World;
 
 my $quiet = "dynamic_shared_memory_type = mmap\nautovacuum = off\ncheckpoint_timeout = '1 d'\nbgwriter_lru_maxpages = 0\nwal_level = minimal\nmax_wal_senders = 0\nuuid9562.node_id = 7\n";

@@ -2,14 +2,8 @@
 # longer than one flush more than statements with plain IDs do, and IDs are generated in order.
 # All times are compared with the length of a flush.  SLOW_DISK_MS is this length in milliseconds,
 # and SLOW_DISK_SESSIONS the number of sessions.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use ServerTest;
 use List::Util qw(max);
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Ordered;
 
 my $delay = $ENV{SLOW_DISK_MS} || 2000;

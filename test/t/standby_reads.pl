@@ -2,21 +2,12 @@
 # primary.  Then it gets rows from a standby that has replayed the target.
 #
 # UUID9562_STANDBY_ROWS is the approximate number of rows that are written under load.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use ServerTest;
 use Sessions;
-use Test::More;
 
 my $rows = $ENV{UUID9562_STANDBY_ROWS} || 100_000;
-my $primary = use_server(PostgreSQL::Test::Cluster->new('read_primary'));
-$primary->init(allows_streaming => 1);
-$primary->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\nautovacuum = off\nwal_writer_delay = '10 s'\ncheckpoint_timeout = 1h\nmax_wal_size = 4GB\n");
-$primary->start;
+my $conf = "shared_preload_libraries = 'uuid9562'\nautovacuum = off\nwal_writer_delay = '10 s'\ncheckpoint_timeout = 1h\nmax_wal_size = 4GB\n";
+my $primary = use_server(new_server('read_primary', $conf, allows_streaming => 1));
 sql('CREATE EXTENSION uuid9562');
 $primary->backup('new');
 sql(q{

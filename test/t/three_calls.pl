@@ -4,14 +4,7 @@
 # one form to the other, readers copy the table and lose nothing.
 #
 # UUID9562_LOAD_SECONDS is the duration of the load.  TORTURE_SEED repeats a run.
-use strict;
-use warnings;
-
-use FindBin;
-use IPC::Run ();
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use ServerTest;
 use Time::HiRes qw(sleep);
 
 my $python = '/usr/bin/python3';
@@ -24,12 +17,10 @@ my $managed = "$FindBin::Bin/managed/uuid9562.sql";
 my %node;
 foreach my $form ('with C', 'without C')
 {
-	my $node = $node{$form} = PostgreSQL::Test::Cluster->new('calls_' . ($form eq 'with C' ? 'c' : 'sql'));
+	my $library = $form eq 'with C' ? 'uuid9562' : '';
+	my $conf = "autovacuum_naptime = 1s\nmax_connections = 40\nshared_preload_libraries = '$library'\n";
+	my $node = $node{$form} = new_server('calls_' . ($library || 'sql'), $conf, allows_streaming => 'logical', extra => [ '--encoding', 'UTF8' ]);
 
-	$node->init(allows_streaming => 'logical', extra => [ '--encoding', 'UTF8' ]);
-	$node->append_conf('postgresql.conf', "autovacuum_naptime = 1s\nmax_connections = 40\n");
-	$node->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\n") if $form eq 'with C';
-	$node->start;
 	$node->safe_psql('postgres', 'CREATE ROLE app LOGIN; CREATE ROLE clerk LOGIN; CREATE DATABASE shop OWNER app');
 	install($form, $node);
 }

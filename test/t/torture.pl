@@ -9,18 +9,11 @@
 # call began.  No ID may be repeated.  Each reader must get each row once.
 #
 # scripts/lab/torture sets TORTURE_SECONDS and TORTURE_SEED from its arguments.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use ServerTest;
 use File::Copy qw(copy);
 use IPC::Open2;
 use List::Util qw(shuffle);
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use Reader;
-use Test::More;
 use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC sleep);
 use World;
 

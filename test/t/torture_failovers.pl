@@ -14,20 +14,12 @@
 # reset, or if its position is unknown and the reader begins again.
 #
 # scripts/lab/torture sets TORTURE_SECONDS and TORTURE_SEED from its arguments.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use ServerTest;
 use File::Copy qw(copy);
 use File::Path qw(rmtree);
-use IPC::Run ();
 use List::Util qw(shuffle);
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::RecursiveCopy;
-use PostgreSQL::Test::Utils;
 use Reader;
-use Test::More;
 use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
 use World;
 

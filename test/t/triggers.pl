@@ -1,18 +1,8 @@
 # The guard trigger refuses IDs that the transaction has not generated.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use ServerTest;
 use Sessions;
-use Test::More;
 
-my $node = use_server(PostgreSQL::Test::Cluster->new('triggers'));
-$node->init(allows_streaming => 'logical');
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\nmax_prepared_transactions = 10\n");
-$node->start;
+my $node = use_server(new_server('triggers', "shared_preload_libraries = 'uuid9562'\nmax_prepared_transactions = 10\n", allows_streaming => 'logical'));
 sql(q{
 	CREATE EXTENSION uuid9562;
 	CREATE TABLE events (id uuid PRIMARY KEY DEFAULT public.uuidv7_ordered(), note text);

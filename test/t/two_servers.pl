@@ -1,12 +1,6 @@
 # Two servers that replicate a table in both directions, as doc/servers.md shows: while the second one joins,
 # clients write to the first one, and afterwards to both.
-use strict;
-use warnings;
-
-use FindBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use ServerTest;
 
 my $page = slurp_file("$FindBin::Bin/doc/servers.md");
 my ($create) = $page =~ /^(CREATE TABLE message .*?^CREATE PUBLICATION .*?;)$/ms or die 'the page has no table';
@@ -16,9 +10,7 @@ my %node;
 plan skip_all => 'subscriptions have no parameter "origin" before PostgreSQL 16' if qx(pg_config --version) =~ /^PostgreSQL 15/;
 foreach my $name (qw(first second))
 {
-	$node{$name} = PostgreSQL::Test::Cluster->new($name);
-	$node{$name}->init(allows_streaming => 'logical');
-	$node{$name}->start;
+	$node{$name} = new_server($name, '', allows_streaming => 'logical');
 	$node{$name}->safe_psql('postgres', 'CREATE DATABASE shop');
 	$node{$name}->safe_psql('shop', "CREATE EXTENSION uuid9562; $create");
 }

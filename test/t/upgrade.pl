@@ -1,16 +1,9 @@
 # Test pg_upgrade from each earlier PostgreSQL on this machine that has the extension.
 # UPGRADE_FROM, which scripts/test sets, names the folders of these installations, such as
 # /usr/lib/postgresql/15.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
+use ServerTest;
 use File::Copy qw(copy);
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use Shop;
-use Test::More;
 
 my @from = split ' ', $ENV{UPGRADE_FROM} || '';
 plan skip_all => 'no earlier PostgreSQL with the extension is on this machine' unless @from;
