@@ -1,11 +1,7 @@
 # Test that each snippet of the page doc/clients.md occurs in a test of test/clients.
-use strict;
-use warnings;
-
 use FindBin;
 use lib $FindBin::Bin;
 use Project;
-use Test::More;
 
 my $page = slurp('doc/clients.md');
 my @tests = map { slurp($_) } grep { -f } glob 'test/clients/*.* test/clients/*/*.*';

@@ -1,12 +1,8 @@
 # Lines of src have at most 100 columns, with tabs of four.  Lines with a message can be longer,
 # since users search the source for messages.
-use strict;
-use warnings;
-
 use FindBin;
 use lib $FindBin::Bin;
 use Project;
-use Test::More;
 
 foreach my $file (glob 'src/*.[ch] src/*/*.[ch]')
 {

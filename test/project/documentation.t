@@ -1,13 +1,9 @@
 # Check that the manual agrees with the code: the page of settings has every setting, and the page of
 # errors every message that does not say what to do.  Tests exist for every requirement on the conformance
 # page.  functions.t compares the reference with the install script.
-use strict;
-use warnings;
-
 use FindBin;
 use lib $FindBin::Bin;
 use Project;
-use Test::More;
 
 my $settings_page = slurp('doc/settings.md');
 my %functions = map { $_ => 1 } map { slurp($_) =~ /^CREATE (?:FUNCTION|AGGREGATE) (?:uuid9562_)?(\w+)/mg } glob 'uuid9562--*.sql';

@@ -1,14 +1,10 @@
 # The issue forms are valid, and their links and those of CITATION.cff lead to what exists.
 # GitHub shows no form at all if one of these rules is broken.
-use strict;
-use warnings;
-
 use CPAN::Meta::YAML;
 use FindBin;
 use JSON::PP;
 use lib $FindBin::Bin;
 use Project;
-use Test::More;
 
 my $address = decode_json(slurp('META.json'))->{resources}{homepage};
 

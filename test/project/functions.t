@@ -2,13 +2,9 @@
 # install script, and for nothing else.  The section of an entry has the words of the object's comment in
 # the catalog.  For functions that only other functions call, one section lists the names.  A test names
 # each function.
-use strict;
-use warnings;
-
 use FindBin;
 use lib $FindBin::Bin;
 use Project;
-use Test::More;
 
 my ($version) = slurp('uuid9562.control') =~ /^default_version = '(.*)'$/m;
 my $script = slurp("uuid9562--$version.sql");

@@ -1,12 +1,8 @@
 # The functions, tables and views for the changes of tables in managed/uuid9562.sql are those of the
 # extension, apart from the replacements below.
-use strict;
-use warnings;
-
 use FindBin;
 use lib $FindBin::Bin;
 use Project;
-use Test::More;
 
 my ($extension, $managed) = map { slurp($_) } 'uuid9562--1.0.sql', 'managed/uuid9562.sql';
 

@@ -1,12 +1,8 @@
 # The files of the packages agree with META.json, LICENSE and each other.
-use strict;
-use warnings;
-
 use JSON::PP;
 use FindBin;
 use lib $FindBin::Bin;
 use Project;
-use Test::More;
 
 my $meta = decode_json(slurp('META.json'));
 my $template = slurp('debian/control.in');

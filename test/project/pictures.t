@@ -1,15 +1,11 @@
 # Each picture of the manual is drawn from its source, keeps its labels as text, loads no other
 # file, and is on a page, with an alternative text.
-use strict;
-use warnings;
-
 use Digest::SHA 'sha256_hex';
 use Encode 'encode_utf8';
 use File::Temp;
 use FindBin;
 use lib $FindBin::Bin;
 use Project;
-use Test::More;
 
 my %texts;
 foreach my $page ('README.md', glob 'doc/*.md')

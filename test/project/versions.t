@@ -1,13 +1,9 @@
 # The version number is the same in the control file, in META.json, in the name of the
 # install script and in the changelogs.  META.json conforms to the PGXN Meta Spec.
-use strict;
-use warnings;
-
 use JSON::PP;
 use FindBin;
 use lib $FindBin::Bin;
 use Project;
-use Test::More;
 
 my ($version) = slurp('uuid9562.control') =~ /^default_version = '(\d+\.\d+)'$/m;
 ok($version, 'the control file has a version of two numbers');

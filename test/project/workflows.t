@@ -1,14 +1,10 @@
 # The workflows run only code of this repository, and actions at a fixed commit.  No secret is
 # a part of a command, where a shell would interpret it.  actionlint finds nothing in them.
-use strict;
-use warnings;
-
 use Digest::SHA;
 use File::Temp;
 use FindBin;
 use lib $FindBin::Bin;
 use Project;
-use Test::More;
 
 my @workflows = glob '.github/workflows/*.yml';
 cmp_ok(scalar(@workflows), '>', 3, 'there are workflows');
