@@ -161,11 +161,12 @@ is(judge(), '0 missed, 0 too early', 'another number of workers delivers each me
 end(keys %running);
 
 # another reader
-sub wait_until_confirmed { $node->poll_query_until('shop', q{SELECT NOT EXISTS (SELECT FROM changes_readers WHERE reader LIKE 'relay%' AND waits_for IS NOT NULL)}) or die 'the worker does not confirm' }
+sub wait_until_confirmed { $node->poll_query_until('shop', q{SELECT NOT EXISTS (SELECT FROM changes_readers WHERE reader ~ '^relay [0-9]' AND waits_for IS NOT NULL)}) or die 'the worker does not confirm' }
 remove_readers(refusal(0, 1));
 start(0, 1);
 $node->poll_query_until('shop', q{SELECT EXISTS (SELECT FROM changes_readers WHERE reader = 'relay 0 of 1' AND waits_for IS NULL)}) or die 'the worker does not start';
-shop(q{SELECT change_type FROM changes_read('search', NULL::outbox)});
+shop(q{SELECT change_type FROM changes_read('relay x 0 of 1', NULL::outbox)});
+is(refusal(0, 2), $refusal, 'a worker does not name the reader of another program');
 shop(q{INSERT INTO outbox (aggregate, message) VALUES ('shared', 1)});
 wait_until_confirmed();
 is(shop('SELECT aggregate FROM outbox'), 'shared', 'a worker deletes nothing while another reader exists');
@@ -173,7 +174,7 @@ is(() = slurp_file($files[-1]) =~ / shared 1$/mg, 1, 'the worker delivers the me
 shop(q{SELECT changes_reset('outbox')});
 wait_until_confirmed();
 is(() = slurp_file($files[-1]) =~ / shared 1$/mg, 2, 'the worker delivers a kept message again after changes_reset()');
-shop(q{SELECT changes_forget('search', 'outbox')}, q{SELECT changes_reset('outbox')});
+shop(q{SELECT changes_forget('relay x 0 of 1', 'outbox')}, q{SELECT changes_reset('outbox')});
 wait_until_delivered('the worker deletes the message after the other reader has been removed');
 end(0);
 
