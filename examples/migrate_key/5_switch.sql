@@ -74,9 +74,9 @@ BEGIN
 		LEFT JOIN pg_attrdef AS e ON d.classid = 'pg_attrdef'::regclass AND e.oid = d.objid
 		LEFT JOIN pg_rewrite AS r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
 		LEFT JOIN pg_class AS v ON v.oid = r.ev_class
-		-- without the key and NOT NULL, the index of step 4, the column's own default or sequence, and views
-		WHERE (k.contype NOT IN ('p', 'n')) IS NOT FALSE AND (c.relkind <> 'S' AND c.relname <> part.name || '_' || old) IS NOT FALSE
-			  AND e.adnum IS DISTINCT FROM a.attnum AND (v.relkind IN ('v', 'm')) IS NOT TRUE
+		-- without the key and its default, NOT NULL, the index of step 4, sequences and views
+		WHERE (k.contype NOT IN ('p', 'n')) IS NOT FALSE AND (c.relkind <> 'S' AND c.relname <> (part.name || '_' || old)::name) IS NOT FALSE
+			  AND (e.adnum <> a.attnum OR part.oid NOT IN (SELECT oid FROM parent)) IS NOT FALSE AND (v.relkind IN ('v', 'm')) IS NOT TRUE
 		UNION
 		SELECT part.oid, attname = old, format('privileges of column %I of table %s', attname, part.oid::regclass), 'privileges'
 		FROM part JOIN pg_attribute ON attrelid = part.oid AND attname IN (old, new) WHERE attacl IS NOT NULL
