@@ -590,9 +590,10 @@ COMMENT ON FUNCTION changes_is_lost(text, uuid, bigint, pg_lsn) IS 'can this ser
 
 -- The state of a tracked table.  "parts" has a text for the table and for each partition: its OID,
 -- its row triggers, and its TRUNCATE trigger or else its file, which TRUNCATE changes.  "structure"
--- has a text for each column, one for the versions of the columns of all tables, one for each file
--- with the expressions of its generated columns, one for each attribute of a composite type and each
--- value of an enum that the columns use, and one for the trigger of the log.  No text depends on a setting of the session.
+-- has a text for each column, one for the versions of the columns of all tables, one for the name and
+-- the versions of the columns of the table itself, one for each file with the expressions of its
+-- generated columns, one for each attribute of a composite type and each value of an enum that the
+-- columns use, and one for the trigger of the log.  No text depends on a setting of the session.
 -- changes_catalog also has the branch of ordered IDs, which changes if the server is restarted.
 CREATE FUNCTION changes_state(source regclass, OUT parts text[], OUT structure text[], OUT problem text)
 LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp
@@ -621,7 +622,9 @@ BEGIN
 			FROM pg_trigger
 			WHERE tgrelid = c.oid AND tgenabled = 'A' AND tgqual IS NULL AND tgattr::text = '' AND tgfoid = '@extschema@.changes_log_trigger()'::regprocedure) AS t ON true) AS part;
 	structure := structure || (
-		SELECT 'columns ' || md5(concat_ws(' ', (SELECT concat_ws(' ', relnamespace, relname) FROM pg_class WHERE oid = source), string_agg(a.xmin::text, ' ' ORDER BY attrelid, attnum)))
+		SELECT ARRAY['columns ' || md5(string_agg(a.xmin::text, ' ' ORDER BY attrelid, attnum)),
+				'table ' || md5(concat_ws(' ', (SELECT concat_ws(' ', relnamespace, relname) FROM pg_class WHERE oid = source),
+										  string_agg(a.xmin::text, ' ' ORDER BY attnum) FILTER (WHERE attrelid = source)))]
 			|| array_agg(concat_ws(' ', attnum, atttypid, atttypmod, nullif(attgenerated, ''), attname) ORDER BY attnum) FILTER (WHERE attrelid = source)
 		FROM (SELECT source AS relid UNION SELECT relid FROM pg_partition_tree(source)) AS tree JOIN pg_attribute AS a ON attrelid = relid
 		WHERE attnum > 0 AND NOT attisdropped)
@@ -735,7 +738,7 @@ BEGIN
 	SET identity = CASE WHEN reset THEN gen_random_uuid() ELSE c.identity END, server = old.current_server,
 		purged = CASE WHEN reset THEN '00000000-0000-0000-0000-000000000000' ELSE c.purged END,
 		parts = old.current_parts, structure = old.current_structure, log_file = old.file,
-		altered = CASE WHEN EXISTS (SELECT FROM unnest(added) AS text WHERE text LIKE 'columns %') THEN clock_timestamp() ELSE c.altered END
+		altered = CASE WHEN EXISTS (SELECT FROM unnest(added) AS text WHERE text LIKE 'table %') THEN clock_timestamp() ELSE c.altered END
 	WHERE c.source = changes_notice.source;
 END$body$;
 COMMENT ON FUNCTION changes_notice(regclass) IS 'compare a tracked table with what changes_catalog remembers; used by changes_read()';
@@ -1018,7 +1021,7 @@ BEGIN
 				   AND NOT EXISTS (SELECT FROM uuid9562_changes.changes_missing AS m WHERE m.log = c.log)
 				   AND (invalidations = 0 OR (c.parts = s.parts AND c.structure = s.structure || ('branch ' || place.branch))) AS unchanged,
 			   l.oid IS NOT NULL AND (invalidations = 0 OR @extschema@.changes_is_log(c.log)) AS is_log,
-			   (SELECT text FROM unnest(s.structure) AS text WHERE text LIKE 'columns %') AS columns,
+			   (SELECT text FROM unnest(s.structure) AS text WHERE text LIKE 'table %') AS columns,
 			   has_table_privilege(relation, 'SELECT') AS may_read, has_table_privilege(l.oid, 'SELECT') AS may_read_log,
 			   ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = c.log AND attnum > 0 ORDER BY attnum) AS log_columns,
 			   r.identity AS reader_identity, r.owner, r.generation, r.confirmed, r.confirmed_position, r.page_position, r.page_pid,

@@ -798,7 +798,9 @@ BEGIN
 			FROM pg_trigger
 			WHERE tgrelid = c.oid AND tgenabled = 'A' AND tgqual IS NULL AND tgattr::text = '' AND tgfoid = 'uuid9562.changes_log_trigger()'::regprocedure) AS t ON true) AS part;
 	structure := structure || (
-		SELECT 'columns ' || md5(concat_ws(' ', (SELECT concat_ws(' ', relnamespace, relname) FROM pg_class WHERE oid = source), string_agg(a.xmin::text, ' ' ORDER BY attrelid, attnum)))
+		SELECT ARRAY['columns ' || md5(string_agg(a.xmin::text, ' ' ORDER BY attrelid, attnum)),
+				'table ' || md5(concat_ws(' ', (SELECT concat_ws(' ', relnamespace, relname) FROM pg_class WHERE oid = source),
+										  string_agg(a.xmin::text, ' ' ORDER BY attnum) FILTER (WHERE attrelid = source)))]
 			|| array_agg(concat_ws(' ', attnum, atttypid, atttypmod, nullif(attgenerated, ''), attname) ORDER BY attnum) FILTER (WHERE attrelid = source)
 		FROM (SELECT source AS relid UNION SELECT relid FROM pg_partition_tree(source)) AS tree JOIN pg_attribute AS a ON attrelid = relid
 		WHERE attnum > 0 AND NOT attisdropped)
@@ -911,7 +913,7 @@ BEGIN
 	SET identity = CASE WHEN reset THEN gen_random_uuid() ELSE c.identity END, server = old.current_server,
 		purged = CASE WHEN reset THEN '00000000-0000-0000-0000-000000000000' ELSE c.purged END,
 		parts = old.current_parts, structure = old.current_structure, log_file = old.file,
-		altered = CASE WHEN EXISTS (SELECT FROM unnest(added) AS text WHERE text LIKE 'columns %') THEN clock_timestamp() ELSE c.altered END
+		altered = CASE WHEN EXISTS (SELECT FROM unnest(added) AS text WHERE text LIKE 'table %') THEN clock_timestamp() ELSE c.altered END
 	WHERE c.source = changes_notice.source;
 END$body$;
 COMMENT ON FUNCTION changes_notice(regclass) IS 'compare a tracked table with what changes_catalog remembers; used by changes_read()';
@@ -1195,7 +1197,7 @@ BEGIN
 				   AND NOT EXISTS (SELECT FROM uuid9562.changes_missing AS m WHERE m.log = c.log)
 				   AND (invalidations = 0 OR (c.parts = s.parts AND c.structure = s.structure || ('branch ' || place.branch))) AS unchanged,
 			   l.oid IS NOT NULL AND (invalidations = 0 OR uuid9562.changes_is_log(c.log)) AS is_log,
-			   (SELECT text FROM unnest(s.structure) AS text WHERE text LIKE 'columns %') AS columns,
+			   (SELECT text FROM unnest(s.structure) AS text WHERE text LIKE 'table %') AS columns,
 			   has_table_privilege(relation, 'SELECT') AS may_read, has_table_privilege(l.oid, 'SELECT') AS may_read_log,
 			   ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = c.log AND attnum > 0 ORDER BY attnum) AS log_columns,
 			   r.identity AS reader_identity, r.owner, r.generation, r.confirmed, r.confirmed_position, r.page_position, r.page_pid,
