@@ -767,9 +767,10 @@ COMMENT ON FUNCTION changes_publish(regclass) IS 'give new log entries their fin
 
 -- The state of a tracked table.  "parts" has a text for the table and for each partition: its OID,
 -- its row triggers, and its TRUNCATE trigger or else its file, which TRUNCATE changes.  "structure"
--- has a text for each column, one for the versions of the columns of all tables, one for each file
--- with the expressions of its generated columns, one for each attribute of a composite type and each
--- value of an enum that the columns use, and one for the trigger of the log.  No text depends on a setting of the session.
+-- has a text for each column, one for the versions of the columns of all tables, one for the name and
+-- the versions of the columns of the table itself, one for each file with the expressions of its
+-- generated columns, one for each attribute of a composite type and each value of an enum that the
+-- columns use, and one for the trigger of the log.  No text depends on a setting of the session.
 -- changes_catalog also has the branch of ordered IDs, which changes if the server is restarted.
 CREATE FUNCTION changes_state(source regclass, OUT parts text[], OUT structure text[], OUT problem text)
 LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp
