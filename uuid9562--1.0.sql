@@ -883,7 +883,8 @@ BEGIN
 		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER uuid9562_changes_truncate', part);
 	END LOOP;
 	PERFORM @extschema@.changes_register(ROW(source, log, key.numbers, old.identity, place.server, old.purged, state.parts, state.structure || ('branch ' || place.branch),
-		old.log_file, operations, dropped_partitions, reader_expiry, clock_timestamp())::uuid9562_changes.changes_catalog)
+		old.log_file, operations, dropped_partitions, reader_expiry,
+		coalesce(CASE WHEN EXISTS (SELECT FROM unnest(state.structure) AS text WHERE text LIKE 'table %' AND text <> ALL (old.structure)) THEN clock_timestamp() ELSE old.altered END, '-infinity'))::uuid9562_changes.changes_catalog)
 	FROM @extschema@.changes_state(source) AS state, @extschema@.changes_place(false) AS place;
 
 	SELECT pubname INTO publication FROM pg_publication WHERE puballtables LIMIT 1;
@@ -1102,6 +1103,7 @@ BEGIN
 			EXECUTE format('SELECT ARRAY(SELECT %1$I FROM ONLY %2$s WHERE %1$I >= $1 ORDER BY %1$I LIMIT 2)', state.log_columns[1], state.log_name) INTO entries USING start;
 			next := CASE WHEN entries[1] = start THEN entries[2] ELSE entries[1] END;
 			is_lost := entries[1] = start IS NOT TRUE AND start <> state.purged;
+			CONTINUE WHEN is_lost AND (SELECT c.purged <> state.purged FROM uuid9562_changes.changes_catalog AS c WHERE c.source = relation);	-- a purge has just deleted it
 		END IF;
 		EXIT WHEN is_locked OR NOT (is_lost OR next < horizon IS TRUE);
 		EXECUTE format('LOCK TABLE ONLY %s, ONLY %s IN ACCESS SHARE MODE', relation, state.log_name);

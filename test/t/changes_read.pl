@@ -530,6 +530,23 @@ foreach ([ 'a rollback of the first call', 'BEGIN', 'EXECUTE page', 'ROLLBACK' ]
 	leave($planned);
 }
 
+# a session older than changes_track(), and a purge between two statements of changes_read()
+{
+	my ($reader, $purger) = (session(), session());
+
+	create($structure);
+	sql(q{SELECT changes_forget('outside', 'item'); UPDATE item SET v = 'x' WHERE id = 3});
+	is(in($reader, q{SELECT data FROM changes_read('inside', NULL::item)}), '(3,x)', 'a session that began before the table was tracked gets a change at once');
+	in($reader, q{SELECT changes_done('inside'); SELECT count(*) FROM changes_read('inside', NULL::item)});
+	in($purger, 'BEGIN', 'LOCK TABLE changes.item IN ACCESS EXCLUSIVE MODE');
+	$reader->{stdin} .= "SELECT change_type FROM changes_read('inside', NULL::item);\n";
+	$reader->{run}->pump_nb;
+	$node->poll_query_until('postgres', 'SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)') or die 'the reader does not wait';
+	in($purger, q{SELECT changes_purge('item', '0')}, 'COMMIT');
+	is($reader->query('SELECT 1'), '1', 'the entry at which a reader stands is purged while it reads: nothing is read again');
+	leave($reader, $purger);
+}
+
 # before the first call of a session, columns change places twice, or the table gets another name
 create($structure);
 $planned = session();
