@@ -107,7 +107,7 @@ def main(conninfo, file):
             # Behind a pooler, a prepared statement could be one of another program with the same
             # name, so prepare none.
             with psycopg.connect(conninfo, autocommit=True, target_session_attrs="read-write", connect_timeout=5,
-                                 prepare_threshold=None) as connection:
+                                 prepare_threshold=None, client_encoding="utf8") as connection:
                 # changes_read() refuses other levels, one of which can be the server's default
                 connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
                 read(connection, file)

@@ -32,7 +32,7 @@ $world->turn('normal', $standby);
 $world->start($standby);
 
 my $dir = PostgreSQL::Test::Utils::tempdir();
-my $conninfo = 'host=' . $primary->host . ',' . $standby->host . ' port=' . $primary->port . ',' . $standby->port . ' dbname=postgres user=reader';
+my $conninfo = 'host=' . $primary->host . ',' . $standby->host . ' port=' . $primary->port . ',' . $standby->port . ' dbname=postgres user=reader client_encoding=SQL_ASCII';
 my $reader;
 sub start_reader
 {
