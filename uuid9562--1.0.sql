@@ -555,15 +555,11 @@ AS 'MODULE_PATHNAME', 'uuid9562_changes_is_log'
 LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION changes_is_log(regclass) IS 'can the table be used as a log of changes?';
 
-CREATE FUNCTION changes_verified(source regclass) RETURNS bigint
+CREATE FUNCTION changes_verified(source regclass, invalidations bigint DEFAULT 0, columns text DEFAULT '', altered timestamptz DEFAULT '-infinity')
+	RETURNS bigint
 AS 'MODULE_PATHNAME', 'uuid9562_changes_verified'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION changes_verified(regclass) IS 'has this session compared a table with changes_catalog since the table was altered?';
-
-CREATE FUNCTION changes_compared(source regclass, invalidations bigint, columns text, altered timestamptz) RETURNS boolean
-AS 'MODULE_PATHNAME', 'uuid9562_changes_compared'
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION changes_compared(regclass, bigint, text, timestamptz) IS 'remember that the session has compared a table, and discard statements that were planned before its columns were altered';
+COMMENT ON FUNCTION changes_verified(regclass, bigint, text, timestamptz) IS 'has this session compared a table with changes_catalog since the table was altered?';
 
 CREATE FUNCTION changes_register(entry uuid9562_changes.changes_catalog) RETURNS void
 AS 'MODULE_PATHNAME', 'uuid9562_changes_register'
@@ -1064,7 +1060,7 @@ BEGIN
 		-- If a statement was planned before the table's name or columns were altered, it would read a table that now
 		-- has another name, or take the values of other columns from a page.  PostgreSQL does not notice that,
 		-- because the statement only names the table's row type.
-		IF invalidations <> 0 AND @extschema@.changes_compared(relation, invalidations, state.columns, state.altered) THEN
+		IF invalidations <> 0 AND @extschema@.changes_verified(relation, invalidations, state.columns, state.altered) < 0 THEN
 			is_stale := true;
 		END IF;
 

@@ -629,31 +629,27 @@ BEGIN
 END$body$;
 COMMENT ON FUNCTION changes_is_log(regclass) IS 'can the table be used as a log of changes?';
 
--- Only C can notice that a table has been altered, so changes_read() compares it each time.
-CREATE FUNCTION changes_verified(source regclass) RETURNS bigint
-LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp
-AS $body$
-BEGIN
-	RETURN 1;
-END$body$;
-COMMENT ON FUNCTION changes_verified(regclass) IS 'has this session compared a table with changes_catalog since the table was altered?';
-
--- A setting is the only memory of a session, so this function notices only what was altered since an
--- earlier call, if that call was not rolled back, and settings have not been reset since.
-CREATE FUNCTION changes_compared(source regclass, invalidations bigint, columns text, altered timestamptz) RETURNS boolean
+-- Only C can notice that a table has been altered, so changes_read() compares it each time.  A setting
+-- is the only memory of a session, so this function notices only what was altered since an earlier
+-- call, if that call was not rolled back, and settings have not been reset since.
+CREATE FUNCTION changes_verified(source regclass, invalidations bigint DEFAULT 0, columns text DEFAULT '', altered timestamptz DEFAULT '-infinity')
+	RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp
 AS $body$
 DECLARE
 	setting text := 'changes_read.columns_' || source::oid;
 	is_stale boolean := columns <> nullif(current_setting(setting, true), '') IS TRUE;
 BEGIN
-	PERFORM set_config(setting, columns, false);
-	IF is_stale THEN
-		EXECUTE 'DISCARD PLANS';
+	IF invalidations <> 0 THEN
+		PERFORM set_config(setting, columns, false);
+		IF is_stale THEN
+			EXECUTE 'DISCARD PLANS';
+			RETURN -1;
+		END IF;
 	END IF;
-	RETURN is_stale;
+	RETURN 1;
 END$body$;
-COMMENT ON FUNCTION changes_compared(regclass, bigint, text, timestamptz) IS 'remember that the session has compared a table, and discard statements that were planned before its columns were altered';
+COMMENT ON FUNCTION changes_verified(regclass, bigint, text, timestamptz) IS 'has this session compared a table with changes_catalog since the table was altered?';
 
 CREATE FUNCTION changes_register(entry uuid9562.changes_catalog) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp
@@ -1241,7 +1237,7 @@ BEGIN
 		-- If a statement was planned before the table's name or columns were altered, it would read a table that now
 		-- has another name, or take the values of other columns from a page.  PostgreSQL does not notice that,
 		-- because the statement only names the table's row type.
-		IF invalidations <> 0 AND uuid9562.changes_compared(relation, invalidations, state.columns, state.altered) THEN
+		IF invalidations <> 0 AND uuid9562.changes_verified(relation, invalidations, state.columns, state.altered) < 0 THEN
 			is_stale := true;
 		END IF;
 

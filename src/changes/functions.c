@@ -1,8 +1,8 @@
 /*
  * functions.c
  *		The functions of the log of changes that need C: changes_log_trigger(),
- *		changes_log_rows(), changes_is_log(), changes_verified(), changes_compared(),
- *		changes_register(), changes_delete(), changes_place(), changes_is_lost().
+ *		changes_log_rows(), changes_is_log(), changes_verified(), changes_register(),
+ *		changes_delete(), changes_place(), changes_is_lost().
  *
  * The install script has the functions that users call.  They are written in PL/pgSQL, and run with
  * the rights of their caller.
@@ -45,7 +45,6 @@ PG_FUNCTION_INFO_V1(uuid9562_changes_log_trigger);
 PG_FUNCTION_INFO_V1(uuid9562_changes_log_rows);
 PG_FUNCTION_INFO_V1(uuid9562_changes_is_log);
 PG_FUNCTION_INFO_V1(uuid9562_changes_verified);
-PG_FUNCTION_INFO_V1(uuid9562_changes_compared);
 PG_FUNCTION_INFO_V1(uuid9562_changes_register);
 PG_FUNCTION_INFO_V1(uuid9562_changes_delete);
 PG_FUNCTION_INFO_V1(uuid9562_changes_place);
@@ -151,38 +150,17 @@ uuid9562_changes_is_log(PG_FUNCTION_ARGS)
 }
 
 /*
- * changes_verified(source regclass) returns bigint
- *
- * Return 0 if this session has verified a table since the last invalidation of the relation cache,
- * and otherwise the number of invalidations, for changes_compared().
- */
-Datum
-uuid9562_changes_verified(PG_FUNCTION_ARGS)
-{
-	TableLogs  *logs = uuid9562_logs_of_table(PG_GETARG_OID(0));
-	int64		count = uuid9562_count_invalidations();
-
-	PG_RETURN_INT64(logs->verified == count ? 0 : count);
-}
-
-/*
- * changes_compared(source regclass, invalidations bigint, columns text, altered timestamptz)
- * returns boolean
- *
- * Remember that the session has verified a table since it counted the invalidations, and which name
- * and columns the table has.  If they differ from those of the previous call, or if this is the
- * first call and the table was altered after the session began, discard all plans, and return true.
+ * Remember the name and the columns of a table.  If they differ from those of the previous call, or
+ * if this is the first call and the table was altered after the session began, discard all plans,
+ * and return true.
  *
  * The memory survives ROLLBACK and DISCARD: prepared statements survive the former, and a pooler
  * can use the latter after each transaction.
  */
-Datum
-uuid9562_changes_compared(PG_FUNCTION_ARGS)
+static bool
+discard_stale_plans(TableLogs *logs, const char *columns, TimestampTz altered)
 {
-	TableLogs  *logs = uuid9562_logs_of_table(PG_GETARG_OID(0));
-	const char *columns = text_to_cstring(PG_GETARG_TEXT_PP(2));
 	const uint64 hash = hash_bytes_extended((const unsigned char *) columns, strlen(columns), 0);
-	const TimestampTz altered = PG_GETARG_TIMESTAMPTZ(3);
 
 	/* a time after the current one is from before the clock was set back */
 	const bool	is_stale = logs->compared ? logs->columns != hash :
@@ -192,8 +170,33 @@ uuid9562_changes_compared(PG_FUNCTION_ARGS)
 		ResetPlanCache();
 	logs->compared = true;
 	logs->columns = hash;
-	logs->verified = PG_GETARG_INT64(1);
-	PG_RETURN_BOOL(is_stale);
+	return is_stale;
+}
+
+/*
+ * changes_verified(source regclass, invalidations bigint, columns text, altered timestamptz)
+ * returns bigint
+ *
+ * With 0 invalidations, return 0 if this session has verified a table since the last invalidation
+ * of the relation cache, and otherwise the number of invalidations.  With this number, note that
+ * the session has verified the table in between, and which name and columns the table has.  If
+ * plans were discarded because they can be older than these columns, return -1.
+ */
+Datum
+uuid9562_changes_verified(PG_FUNCTION_ARGS)
+{
+	TableLogs  *logs = uuid9562_logs_of_table(PG_GETARG_OID(0));
+	int64		count = uuid9562_count_invalidations();
+
+	if (PG_GETARG_INT64(1) != 0)
+	{
+		char	   *columns = text_to_cstring(PG_GETARG_TEXT_PP(2));
+
+		logs->verified = PG_GETARG_INT64(1);
+		if (discard_stale_plans(logs, columns, PG_GETARG_TIMESTAMPTZ(3)))
+			PG_RETURN_INT64(-1);
+	}
+	PG_RETURN_INT64(logs->verified == count ? 0 : count);
 }
 
 /* --- with the rights of other roles ------------------------------------------------- */

@@ -45,7 +45,7 @@ SELECT set_eq(
 		('vr', 'uuidv7_ordered uuidv7_guard_trigger uuid_replay_target uuid_has_replayed uuid_generator_stats'),
 		('sr', 'uuidv7_horizon uuidv7_position uuidv7_after uuidv7_encrypt uuidv7_decrypt'),
 		('su', 'changes_is_log changes_key changes_state changes_waiting'),
-		('vu', 'uuid_generator_advance uuid_generator_reset changes_compared changes_delete changes_done changes_forget changes_is_lost changes_log_rows changes_log_trigger '
+		('vu', 'uuid_generator_advance uuid_generator_reset changes_delete changes_done changes_forget changes_is_lost changes_log_rows changes_log_trigger '
 			   'changes_notice changes_place changes_purge changes_read changes_register changes_reset changes_track changes_untrack changes_verified')
 	  ) AS kinds (kind, names), string_to_table(names, ' ') AS name$$,
 	'every function is immutable and parallel safe, except these');

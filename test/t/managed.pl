@@ -89,7 +89,7 @@ foreach my $arguments (@{ $arguments{1} }, @{ $arguments{2} })
 }
 # functions and operators that match calls of the functions for changes better than their own
 $plants .= "CREATE FUNCTION public.$_ RETURNS boolean $trap" foreach 'quote_ident(name)', 'pg_has_role(regrole, text)', 'has_table_privilege(regclass, text)',
-  'changes_targets(oid)', 'changes_log_rows(oid)', 'changes_is_log(oid)', 'changes_purge(regclass, text, integer)', 'changes_compared(regclass, integer, text, timestamptz)';
+  'changes_targets(oid)', 'changes_log_rows(oid)', 'changes_is_log(oid)', 'changes_purge(regclass, text, integer)', 'changes_verified(regclass, integer, text, timestamptz)';
 foreach my $type ('regclass', 'regrole')
 {
 	$plants .= "CREATE FUNCTION public.spring_$type(a $type, b $type) RETURNS boolean $trap"
