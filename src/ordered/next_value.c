@@ -110,8 +110,7 @@ uuid9562_next_ordered(void)
 
 	if (unlikely(XactReadOnly || IsParallelWorker()))
 		refuse_transaction();
-	if (unlikely(uuid9562_own_slot == NULL))	/* saves a call in all later
-												 * generations */
+	if (unlikely(uuid9562_own_slot == NULL))	/* only in the first call */
 		uuid9562_prepare_ordered();
 	now = clock_ticks(UUID_V7);
 	random = random_for(UUID_METHOD_FRACTION);
