@@ -797,7 +797,7 @@ BEGIN
 	structure := structure || (
 		SELECT ARRAY['columns ' || md5(string_agg(a.xmin::text, ' ' ORDER BY attrelid, attnum)),
 				'table ' || md5(concat_ws(' ', (SELECT concat_ws(' ', relnamespace, relname) FROM pg_class WHERE oid = source),
-										  string_agg(a.xmin::text, ' ' ORDER BY attnum) FILTER (WHERE attrelid = source)))]
+										  string_agg(concat_ws(' ', a.xmin, attname), ' ' ORDER BY attnum) FILTER (WHERE attrelid = source)))]
 			|| array_agg(concat_ws(' ', attnum, atttypid, atttypmod, nullif(attgenerated, ''), attname) ORDER BY attnum) FILTER (WHERE attrelid = source)
 		FROM (SELECT source AS relid UNION SELECT relid FROM pg_partition_tree(source)) AS tree JOIN pg_attribute AS a ON attrelid = relid
 		WHERE attnum > 0 AND NOT attisdropped)

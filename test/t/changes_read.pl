@@ -558,6 +558,10 @@ in($planned, q{PREPARE page AS SELECT concat_ws(' ', change_type, (data).id, (da
 sql($swap, q{UPDATE item SET v = 'x', w = 'y' WHERE id = 2});
 is(in($planned, 'EXECUTE page'), '', 'columns have changed places twice: a planned statement gets nothing');
 is(in($planned, 'EXECUTE page'), 'upsert 2 x', 'then it gets the right values');
+in($planned, 'BEGIN', $swap, 'EXECUTE page', $swap, 'EXECUTE page', 'COMMIT');
+page('item', done => 1);
+sql(q{UPDATE item SET v = 'z' WHERE id = 2});
+is(in($planned, 'EXECUTE page'), 'upsert 2 z', 'columns change places for a while in a transaction: a planned statement gets the right values');
 leave($planned);
 create($structure);
 $planned = session();
