@@ -38,6 +38,8 @@ foreach my $list (qw(OBJS REGRESS))
 	my ($here, $there) = map { /^$list = (.*)$/m } $on_windows, $elsewhere;
 	is($here =~ tr{\\}{/}r =~ s/\.obj\b/.o/gr, $there, "Makefile.win has the $list of Makefile");
 }
+my %folders = map { $_ => 1 } $on_windows =~ /\s(src\S*)\\\w+\.obj/g;
+is_deeply([ sort($on_windows =~ /^\{(\S+)\}\.c\{\1\}\.obj:$/mg) ], [ sort keys %folders ], 'Makefile.win has a rule for each folder of OBJS');
 
 # META.json has the keys that PGXN Meta Spec 1.0.0 requires, and only keys that this spec
 # has or that begin with x_
