@@ -3,10 +3,11 @@
 #	docker build -t postgres-uuid9562 .
 #	docker build --build-arg major=17 -t postgres-uuid9562 .
 #
-# Run CREATE EXTENSION uuid9562 in each database.
+# Run CREATE EXTENSION uuid9562 in each database, and CREATE EXTENSION uuid9562_changes to read the
+# changes of tables.
 #
 # For PostgreSQL 18 and later, the target "extension" is an image that contains only the
-# extension.  CloudNativePG mounts this image into the containers of its own images:
+# extensions.  CloudNativePG mounts this image into the containers of its own images:
 #
 #	docker build --target extension -t uuid9562-extension .
 ARG major=18
@@ -27,7 +28,7 @@ FROM scratch AS extension
 COPY --from=build /extension/ /
 USER 65532:65532
 
-# The library with its bitcode, and the control file with its script.
+# The library with its bitcode, and the control files with their scripts.
 FROM postgres:$major
 COPY --from=build /installed/usr/lib/postgresql/ /usr/lib/postgresql/
 COPY --from=build /installed/usr/share/postgresql/ /usr/share/postgresql/

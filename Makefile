@@ -12,7 +12,8 @@ VPATH = $(SOURCE)
 endif
 OWN_FILES = $(patsubst $(SOURCE)/%,%,$(wildcard $(addprefix $(SOURCE)/,$(1))))
 
-EXTENSION = uuid9562
+# The library of uuid9562 also has the functions of uuid9562_changes.
+EXTENSION = uuid9562 uuid9562_changes
 EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(SOURCE)/uuid9562.control)
 
 MODULE_big = uuid9562
@@ -53,14 +54,14 @@ OBJS = \
 	src/ordered/triggers.o
 PGFILEDESC = "uuid9562 - every UUID version of RFC 9562"
 
-DATA = $(call OWN_FILES,uuid9562--*.sql)
+DATA = $(call OWN_FILES,$(EXTENSION:=--*.sql))
 # Install the manual in the same folders as in the source, so that links between pages work.
 MANUAL = $(call OWN_FILES,*.md LICENSE doc/*.md managed/*.sql examples/*.* examples/*/*.* doc/benchmarks/*/* doc/pictures/*.svg)
 
 PG_CPPFLAGS = -I$(SOURCE)/src -DUUID9562_VERSION='"$(EXTVERSION)"'
 
 REGRESS = vectors inspect convert aggregate named time node plans settings errors managed changes
-REGRESS_OPTS = --load-extension=$(EXTENSION)
+REGRESS_OPTS = $(EXTENSION:%=--load-extension=%)
 # The tests use characters that the encoding of the server's template can lack.
 ENCODING = UTF8
 NO_LOCALE = 1
@@ -105,7 +106,7 @@ uninstall: uninstall-manual
 
 # Install the manual in a folder of its own: other extensions use $(docdir)/extension too.
 ifneq (,$(docdir))
-manualdir = $(DESTDIR)$(docdir)/extension/$(EXTENSION)
+manualdir = $(DESTDIR)$(docdir)/extension/$(MODULE_big)
 
 install-manual:
 	$(MKDIR_P) '$(manualdir)' $(patsubst %,'$(manualdir)/%',$(sort $(dir $(MANUAL))))

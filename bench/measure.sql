@@ -1,4 +1,6 @@
 -- Tables and functions that scripts/bench creates in the database of each suite.
+-- Commits that cannot create it have its functions in uuid9562.
+SELECT 'CREATE EXTENSION uuid9562_changes' FROM pg_available_extensions WHERE name = 'uuid9562_changes' \gexec
 CREATE SCHEMA floor;
 CREATE FUNCTION floor.allocate() RETURNS uuid LANGUAGE c AS :'floor', 'floor_allocate';
 CREATE FUNCTION floor.clock() RETURNS uuid LANGUAGE c AS :'floor', 'floor_clock';

@@ -12,8 +12,8 @@ if another process keeps the same copy, or if the columns of the source change. 
 constraints other than the key, because rows that exchange their values can be on different pages.
 The table copy_state has the position of each copy, stored in the transaction that stores a page.
 
-This requires the extension uuid9562 in a schema of the source's search path, the package psycopg
-(Debian: python3-psycopg), and psql.  The page doc/changes.md explains the functions.
+This requires the extension uuid9562_changes in a schema of the source's search path, the package
+psycopg (Debian: python3-psycopg), and psql.  The page doc/changes.md explains the functions.
 """
 import contextlib
 import subprocess

@@ -14,8 +14,8 @@ lost rows it delivers all rows that the table has, so the receiver must ignore I
 has.  The IDs are UUIDs, because a sequence could generate the numbers of lost rows again.  You can
 delete delivered rows.  To deliver all rows again, remove the file.
 
-This requires the extension uuid9562, and the package psycopg (Debian: python3-psycopg).  The page
-doc/changes.md explains the functions.
+This requires the extension uuid9562_changes, and the package psycopg (Debian: python3-psycopg).  The
+page doc/changes.md explains the functions.
 """
 import fcntl
 import json

@@ -25,7 +25,7 @@ postgresqlBuildExtension (finalAttrs: {
   };
 
   meta = {
-    description = "Query UUIDv7 keys by time, read table changes, generate RFC 9562 UUIDs";
+    description = "Generate RFC 9562 UUIDs, query UUIDv7 keys by time, read table changes";
     homepage = "https://repository.invalid/uuid9562";
     license = lib.licenses.postgresql;
     platforms = postgresql.meta.platforms;

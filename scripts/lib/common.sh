@@ -310,7 +310,7 @@ private_copy() {
 		mkdir -p "$1${path#"$common"}"
 		cp -RsL "$path/." "$1${path#"$common"}"
 	done
-	find "$1" \( -name uuid9562 -o -name 'uuid9562[-.]*' \) -prune -exec rm -rf {} +
+	find "$1" \( -name uuid9562 -o -name 'uuid9562[-_.]*' \) -prune -exec rm -rf {} +
 	mkdir -p "$1${bindir#"$common"}"
 	# copy only the programs of PostgreSQL, since the folder can contain others
 	for program in "$bindir"/{postgres,psql,initdb,pgbench,createdb,createuser,dropdb,dropuser,clusterdb,reindexdb,vacuumdb,pg_*}; do

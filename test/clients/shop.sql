@@ -1,6 +1,7 @@
--- Create the objects that each test needs in its database: the extension, and a function
+-- Create the objects that each test needs in its database: the extensions, and a function
 -- that inserts an order for every minute of a week into the table of the test.
 CREATE EXTENSION uuid9562;
+CREATE EXTENSION uuid9562_changes;
 
 CREATE SCHEMA test;
 CREATE FUNCTION test.a_week_of_orders() RETURNS void LANGUAGE plpgsql AS $$

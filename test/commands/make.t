@@ -46,7 +46,7 @@ is_deeply(files("$folder/source"), $source, 'make does not change the source fol
 
 my %installed = map { $_ => 1 } @{ files("$folder/installed") };
 my ($extension, $library, $docdir) = map { `$ENV{PG_CONFIG} --$_` =~ s{^/|\n}{}gr } qw(sharedir pkglibdir docdir);
-ok($installed{"$extension/extension/$_"}, "$_ is installed") foreach 'uuid9562.control', glob 'uuid9562--*.sql';
+ok($installed{"$extension/extension/$_"}, "$_ is installed") foreach glob 'uuid9562*.control uuid9562*--*.sql';
 ok(scalar(grep { m{^\Q$library\E/uuid9562\.\w+$} } keys %installed), 'the library is installed');
 
 my @pages = grep { /\.md$/ } sort keys %installed;

@@ -60,7 +60,7 @@ commit();
 
 my $printed = `$checkout/scripts/release 9.9 2>&1`;
 like($printed, qr/^  - \Q$_\E: .*9\.9/m, "a version that $_ does not have is refused")
-  foreach qw(uuid9562.control uuid9562--*.sql META.json CHANGELOG.md CITATION.cff debian/changelog rpm/uuid9562.spec);
+  foreach qw(uuid9562.control uuid9562--*.sql uuid9562_changes.control uuid9562_changes--*.sql META.json CHANGELOG.md CITATION.cff debian/changelog rpm/uuid9562.spec);
 my $placeholders = "git: there are placeholders of addresses; see git grep -i 'repository.invalid\\|clone repository'";
 is_refused($version, "CHANGELOG.md: $version has no date, such as \"Released on 2026-11-22.\"\n  - debian/changelog: $version is marked as UNRELEASED\n"
 	. "  - $placeholders", 'an undated version and placeholders are refused');

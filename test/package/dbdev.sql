@@ -1,4 +1,4 @@
--- Check that the extension without C works in a new cluster.
+-- Check that the extensions without C work in a new cluster, in any schema.
 CREATE SCHEMA ids;
 CREATE EXTENSION uuid9562 SCHEMA ids;
 SET search_path = public, ids;
@@ -23,5 +23,26 @@ $$;
 
 SELECT extversion AS "uuid9562 without C works, version" FROM pg_extension WHERE extname = 'uuid9562';
 
+CREATE SCHEMA logs;
+CREATE EXTENSION uuid9562_changes SCHEMA logs;
+SELECT logs.changes_track('orders');
+SELECT change_type FROM logs.changes_read('reader', NULL::orders);
+SELECT logs.changes_done('reader');
+INSERT INTO orders (item) VALUES ('cocoa');
+DO $$
+DECLARE
+	items text;
+BEGIN
+	SELECT string_agg(change_type || ' ' || (data).item, ' ') INTO items FROM logs.changes_read('reader', NULL::orders);
+	ASSERT items = 'upsert cocoa', 'the changes: ' || coalesce(items, 'none');
+	ASSERT (SELECT oldest_waiting < interval '1 minute' FROM logs.changes_readers), 'the reader waits for less than a minute';
+END
+$$;
+SELECT logs.changes_done('reader');
+SELECT logs.changes_purge('orders', '0');
+SELECT logs.changes_untrack('orders');
+SELECT extversion AS "uuid9562_changes without C works, version" FROM pg_extension WHERE extname = 'uuid9562_changes';
+
 DROP TABLE orders;
+DROP EXTENSION uuid9562_changes;
 DROP EXTENSION uuid9562;

@@ -1,5 +1,5 @@
--- Check that a package works in a new cluster: create the extension, generate keys, and
--- select the rows of a period.  Then drop the extension.
+-- Check that a package works in a new cluster: create the extensions, generate keys, select the
+-- rows of a period, and read a change.  Then drop the extensions.
 CREATE EXTENSION uuid9562;
 
 CREATE TABLE orders (
@@ -26,5 +26,27 @@ $$;
 
 SELECT extversion AS "uuid9562 works, version" FROM pg_extension WHERE extname = 'uuid9562';
 
+-- PostgreSQL 15 and 16 track tables only if the library is preloaded
+CREATE EXTENSION uuid9562_changes;
+SELECT current_setting('server_version_num')::int >= 170000 AS tracks \gset
+\if :tracks
+SELECT changes_track('orders');
+SELECT change_type FROM changes_read('reader', NULL::orders);
+SELECT changes_done('reader');
+DO $$
+DECLARE
+	items text;
+BEGIN
+	INSERT INTO orders (item) VALUES ('cocoa');
+	COMMIT;
+	SELECT string_agg(change_type || ' ' || (data).item, ' ') INTO items FROM changes_read('reader', NULL::orders);
+	ASSERT items = 'upsert cocoa', 'the changes: ' || coalesce(items, 'none');
+END
+$$;
+SELECT changes_untrack('orders');
+\endif
+SELECT count(*) AS "uuid9562_changes works, tracked tables" FROM changes_tables;
+
 DROP TABLE orders;
+DROP EXTENSION uuid9562_changes;
 DROP EXTENSION uuid9562;

@@ -1,9 +1,9 @@
--- Properties that every object of the extension has.
+-- Properties that every object of both extensions has.
 
 BEGIN;
-SELECT plan(9);
+SELECT plan(10);
 
--- The objects of the extension, without the row types of its tables and views, and their arrays, which
+-- The objects of the extensions, without the row types of its tables and views, and their arrays, which
 -- only some versions of PostgreSQL list.
 CREATE TEMP VIEW members AS
 SELECT d.classid, d.objid, p.*
@@ -12,7 +12,7 @@ FROM pg_extension AS e
 	 LEFT JOIN pg_proc AS p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
 	 LEFT JOIN pg_type AS t ON d.classid = 'pg_type'::regclass AND d.objid = t.oid
 	 LEFT JOIN pg_type AS element ON element.oid = t.typelem
-WHERE e.extname = 'uuid9562' AND coalesce(element.typtype, t.typtype, 'b') <> 'c';
+WHERE e.extname IN ('uuid9562', 'uuid9562_changes') AND coalesce(element.typtype, t.typtype, 'b') <> 'c';
 
 SELECT set_eq(
 	$$SELECT proname::text, pronargs::int FROM members WHERE prokind = 'f' AND NOT proisstrict$$,
@@ -31,19 +31,29 @@ SELECT is_empty(
 	'every object has a comment');
 SELECT is_empty(
 	$$SELECT oid::regprocedure FROM members
-	  WHERE prokind = 'f' AND probin IS NOT NULL AND prosrc !~ ('^uuid9562_' || replace(proname, 'uuidv7_next', 'uuidv7') || '(_[a-z]+)?$')$$,
+	  WHERE prokind = 'f' AND probin IS NOT NULL AND pronamespace <> 'uuid9562_changes'::regnamespace
+			AND prosrc !~ ('^uuid9562_' || replace(proname, 'uuidv7_next', 'uuidv7') || '(_[a-z]+)?$')$$,
 	'every C function has the name of its SQL function, with the prefix uuid9562_');
+SELECT set_eq(
+	$$SELECT here.proname::text, there.proname::text AS original
+	  FROM members AS here JOIN members AS there USING (prosrc, provolatile, proparallel, proisstrict)
+	  WHERE here.pronamespace = 'uuid9562_changes'::regnamespace AND there.pronamespace <> here.pronamespace
+			AND pg_get_function_arguments(here.oid) = pg_get_function_arguments(there.oid) AND pg_get_function_result(here.oid) = pg_get_function_result(there.oid)
+			AND obj_description(here.oid, 'pg_proc') = there.proname || '() of uuid9562'$$,
+	$$VALUES ('ordered_id', 'uuidv7_ordered'), ('horizon', 'uuidv7_horizon'), ('id_floor', 'uuidv7_floor'), ('id_timestamp', 'uuidv7_timestamp'),
+			 ('generator_stats', 'uuid_generator_stats')$$,
+	'the functions of uuid9562 that uuid9562_changes declares again are the same');
 SELECT results_eq(
 	$$SELECT pg_type.oid::regtype::text FROM pg_type JOIN members ON classid = 'pg_type'::regclass AND objid = pg_type.oid WHERE typcategory <> 'A'$$,
 	$$VALUES ('uuidv7_period')$$,
-	'the extension has no type of its own, except a domain');
+	'the extensions have no type of their own, except a domain');
 SELECT set_eq(
 	$$SELECT concat(provolatile, proparallel), proname::text FROM members WHERE concat(provolatile, proparallel) NOT IN ('is', '')$$,
 	$$SELECT kind, name
 	  FROM (VALUES
 		('vs', 'uuidv1 uuidv4 uuidv6 uuidv6_at uuidv7 uuidv7_at uuidv7_next uuidv8 uuidv8_node uuidv8_node_at'),
-		('vr', 'uuidv7_ordered uuidv7_guard_trigger uuid_replay_target uuid_has_replayed uuid_generator_stats'),
-		('sr', 'uuidv7_horizon uuidv7_position uuidv7_after uuidv7_encrypt uuidv7_decrypt'),
+		('vr', 'uuidv7_ordered uuidv7_guard_trigger uuid_replay_target uuid_has_replayed uuid_generator_stats ordered_id generator_stats'),
+		('sr', 'uuidv7_horizon uuidv7_position uuidv7_after uuidv7_encrypt uuidv7_decrypt horizon'),
 		('su', 'changes_is_log changes_key changes_state changes_waiting'),
 		('vu', 'uuid_generator_advance uuid_generator_reset changes_delete changes_done changes_forget changes_is_lost changes_log_rows changes_log_trigger '
 			   'changes_notice changes_place changes_purge changes_read changes_register changes_reset changes_track changes_untrack changes_verified')

@@ -76,7 +76,7 @@ BEGIN
 					 FROM unnest(p.proargtypes) WITH ORDINALITY AS a (type, place) JOIN pg_type AS t ON t.oid = a.type ORDER BY place) AS types
 		FROM pg_depend AS d JOIN pg_extension AS e ON d.refobjid = e.oid AND d.deptype = 'e'
 			 JOIN pg_proc AS p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
-		WHERE e.extname = 'uuid9562' AND NOT 'internal'::regtype = ANY (p.proargtypes) AND p.prorettype <> 'trigger'::regtype
+		WHERE e.extname IN ('uuid9562', 'uuid9562_changes') AND NOT 'internal'::regtype = ANY (p.proargtypes) AND p.prorettype <> 'trigger'::regtype
 			  AND p.proname NOT IN ('changes_delete', 'changes_log_rows')
 		-- call the ordered functions first, since a horizon requires an ordered value, and
 		-- changes_read() after changes_track() and before changes_done(); at the end call
@@ -113,7 +113,7 @@ SELECT cmp_ok(count(*), '>', 8000::bigint, 'there are thousands of calls') FROM 
 SELECT is((SELECT count(DISTINCT function) FROM calls),
 	(SELECT count(*) FROM pg_depend AS d JOIN pg_extension AS e ON d.refobjid = e.oid AND d.deptype = 'e'
 		  JOIN pg_proc AS p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
-	 WHERE e.extname = 'uuid9562' AND NOT 'internal'::regtype = ANY (p.proargtypes) AND p.prorettype <> 'trigger'::regtype
+	 WHERE e.extname IN ('uuid9562', 'uuid9562_changes') AND NOT 'internal'::regtype = ANY (p.proargtypes) AND p.prorettype <> 'trigger'::regtype
 			  AND p.proname NOT IN ('changes_delete', 'changes_log_rows')), 'every function is called');
 -- 22008: time out of range; 22003: argument out of range; 22004, 22023 and 22P02: invalid
 -- input; 42601: empty name; 42704: no key or reader; 42804, 42809, 42P01, 42P08: wrong table; 42P07: log exists;
@@ -127,7 +127,7 @@ SELECT is_empty(
 	  HAVING bool_and(state <> '00000')
 		 -- no node ID; no value here is a position, and each reader reads two tables
 		 AND function NOT IN ('uuidv8_node()', 'changes_done(text,text)')
-		 AND (current_setting('server_version_num')::int >= 170000 OR function !~ '(^changes_|_ordered|_horizon|_after|_position|_target|_stats|_reset)')$$,
+		 AND (current_setting('server_version_num')::int >= 170000 OR function !~ '(^uuid9562_changes[.]|^changes_|_ordered|_horizon|_after|_position|_target|_stats|_reset)')$$,
 	'every function returns a value for some arguments');
 SELECT is_empty(
 	$$SELECT function, call, state FROM calls

@@ -6,8 +6,8 @@ use lib $FindBin::Bin;
 use Project;
 
 my $settings_page = slurp('doc/settings.md');
-my %functions = map { $_ => 1 } map { slurp($_) =~ /^CREATE (?:FUNCTION|AGGREGATE) (?:uuid9562_)?(\w+)/mg } glob 'uuid9562--*.sql';
-cmp_ok(scalar(keys %functions), '>', 20, 'the install script has functions');
+my %functions = map { $_ => 1 } map { slurp($_) =~ /^CREATE (?:FUNCTION|AGGREGATE) (?:uuid9562_)?(\w+)/mg } glob 'uuid9562*--*.sql';
+cmp_ok(scalar(keys %functions), '>', 20, 'the install scripts have functions');
 
 my %settings = map { $_ => 1 } slurp('src/settings.c') =~ /DefineCustom\w+Variable\("(uuid9562\.\w+)"/g;
 cmp_ok(scalar(keys %settings), '>=', 3, 'the module has settings');
@@ -49,7 +49,7 @@ foreach my $setting (sort keys %settings)
 	}
 }
 
-# The README and the manual call only functions that the install script creates.
+# The README and the manual call only functions that the install scripts create.
 foreach my $page ('README.md', glob 'doc/*.md')
 {
 	my %called = map { $_ => 1 } slurp($page) =~ /\bpublic\.(\w+)\(/g;
@@ -160,7 +160,7 @@ my %requirements = (
 	O1 => ['test/core/generator.c' => q{payloads_are_ordered_by_time_and_tail}],
 	O2 => ['test/pgtap/within.sql' => q{the functions agree with the timestamp of the ID}],
 	X2 => ['test/core/feistel.c' => q{is_a_permutation_in_both_directions}],
-	B1 => ['test/pgtap/contract.sql' => q{the extension has no type of its own, except a domain}],
+	B1 => ['test/pgtap/contract.sql' => q{the extensions have no type of their own, except a domain}],
 	B2 => ['test/pgtap/defaults.sql' => q{first column of a composite primary key}],
 	X1 => ['sql/settings.sql' => q{random in each UUID}],
 	E1 => ['sql/inspect.sql' => q{4.1, table 1}],

@@ -52,9 +52,4 @@ my ($least) = slurp('debian/pgversions') =~ /^(\d+)\+$/m;
 is("$least.0.0", $meta->{prereqs}{runtime}{requires}{PostgreSQL}, 'META.json and debian/pgversions require the same PostgreSQL version');
 like(slurp('scripts/lib/common.sh'), qr/"\$major" -ge $least /, 'the scripts require the same PostgreSQL version');
 
-my $strip = qr/sed (-e .*) (?:managed|"\$root\/managed)\//;
-my ($in_manual, $in_script) = map { slurp($_) =~ $strip } 'doc/hosted.md', 'scripts/package';
-ok($in_manual, 'the manual shows how to make the extension without C');
-is($in_script, $in_manual, 'scripts/package makes it in the same way');
-
 done_testing();

@@ -10,10 +10,24 @@ ok($version, 'the control file has a version of two numbers');
 
 my $meta = decode_json(slurp('META.json'));
 is($meta->{version}, "$version.0", 'META.json has the version as three numbers');
-is($meta->{provides}{uuid9562}{version}, "$version.0", 'META.json provides the same version');
-my ($script) = glob "uuid9562--*$version.sql";
-is($meta->{provides}{uuid9562}{file}, $script, 'META.json names the install script of the version');
-like(slurp($_), qr{^/\* \Q$_\E \*/}, "the first line of $_ has its name") foreach glob 'uuid9562--*.sql';
+my @extensions = map { s/\.control$//r } glob '*.control';
+is_deeply([ sort keys %{ $meta->{provides} } ], [ sort @extensions ], 'META.json provides each extension');
+foreach my $extension (@extensions)
+{
+	my ($provided, $control) = ($meta->{provides}{$extension}, slurp("$extension.control"));
+	my ($script) = glob "$extension--*$version.sql";
+	my ($comment) = $control =~ /^comment = '(.*)'$/m;
+
+	like($control, qr/^default_version = '\Q$version\E'$/m, "$extension.control has the version");
+	is($provided->{version}, "$version.0", "META.json provides the same version of $extension");
+	is($provided->{file}, $script, "META.json names the install script of the version of $extension");
+	ok(-f $provided->{docfile}, "the docfile of $extension exists");
+	is(lcfirst $provided->{abstract}, $comment, "META.json has the comment of $extension.control");
+	like(slurp("managed/$extension.control"), qr/^default_version = '\Q$version\E\.0'$/m, "$extension without C has the version as three numbers");
+	like(slurp('rpm/uuid9562.spec'), qr/^%\{pgsharedir\}\/extension\/\Q$_\E$/m, "the RPM has $_") foreach "$extension.control" =~ s/uuid9562/%{sname}/r, "$extension--*.sql" =~ s/uuid9562/%{sname}/r;
+	like(slurp('.dockerignore'), qr/^!\Q$_\E$/m, "the image is built from $_") foreach "$extension.control", "$extension--*.sql";
+}
+like(slurp($_), qr{^/\* \Q$_\E \*/}, "the first line of $_ has its name") foreach glob 'uuid9562*--*.sql';
 my ($newest) = slurp('CHANGELOG.md') =~ /^## (\S+)/m;
 is($newest, $version, 'the changelog begins with the version');
 like(slurp('debian/changelog'), qr/\Auuid9562 \(\Q$version\E-\d+\) /, 'debian/changelog begins with the version');
@@ -25,7 +39,6 @@ my ($in_spec) = slurp('rpm/uuid9562.spec') =~ /^Version:\s*(\S+)$/m;
 is($in_spec, $version, 'the RPM spec has the version');
 like(slurp('rpm/uuid9562.spec'), qr/^%changelog\n\* .* - \Q$version\E-\d+PGDG$/m, 'the changelog of the RPM has the version');
 like(slurp('CITATION.cff'), qr/^version: "\Q$version\E"$/m, 'CITATION.cff has the version');
-like(slurp('managed/uuid9562.control'), qr/^default_version = '\Q$version\E\.0'$/m, 'the extension without C has the version as three numbers');
 my %in_metadata = map { $_ => 1 } slurp('cloudnativepg/metadata.hcl') =~ /^ +(?:package|sql) += "([\d.]+)/mg;
 is_deeply([ keys %in_metadata ], [$version], 'metadata.hcl has the version');
 
@@ -47,10 +60,6 @@ my %known = map { $_ => 1 } qw(name version abstract maintainer license provides
   description generated_by no_index prereqs release_status resources tags);
 is_deeply([ grep { !$meta->{$_} } qw(name version abstract maintainer license provides meta-spec) ], [], 'META.json has the required keys');
 is_deeply([ grep { !$known{$_} && !/^x_/i } sort keys %$meta ], [], 'META.json has no unknown key');
-ok(-f $meta->{provides}{uuid9562}{docfile}, 'the docfile exists');
-
-my ($comment) = slurp('uuid9562.control') =~ /^comment = '(.*)'$/m;
-is(lc $meta->{abstract}, lc $comment, 'the comment of the control file is the abstract of META.json');
 like(slurp('mkdocs.yml'), qr/^site_description: \Q$meta->{abstract}\E$/m, 'the description of the site is the abstract of META.json');
 
 done_testing();

@@ -17,7 +17,7 @@ $other->safe_psql('postgres', join ';', 'CREATE DATABASE copies', map { "ALTER D
 	'array_nulls = off', 'extra_float_digits = -5', 'bytea_output = escape');
 sub sql { return $server->safe_psql('postgres', join ';', @_) }
 sub copies { return $other->safe_psql('copies', join ';', @_) }
-sql('CREATE EXTENSION uuid9562', 'CREATE ROLE reader LOGIN', 'CREATE SCHEMA shop', 'GRANT USAGE ON SCHEMA shop TO reader');
+sql('SET client_min_messages = warning; CREATE EXTENSION uuid9562_changes CASCADE', 'CREATE ROLE reader LOGIN', 'CREATE SCHEMA shop', 'GRANT USAGE ON SCHEMA shop TO reader');
 
 my $source = sub { return $server->connstr('postgres') . ' user=reader client_encoding=latin1' };
 sub command { my ($table, @options) = @_; return [ $python, "$FindBin::Bin/examples/copy_table.py", $source->(), $table, $other->connstr('copies'), @options ] }

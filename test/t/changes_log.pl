@@ -15,6 +15,7 @@ my $conf = "shared_preload_libraries = '$dir/late.so, uuid9562'\nmax_prepared_tr
 	. "max_connections = 50\nshared_buffers = 16MB\nlogical_decoding_work_mem = 64kB\nfsync = off\nlog_min_messages = warning\n";
 my $world = World->new('log', $conf, allows_streaming => 'logical', extra => [ '--encoding', 'UTF8' ]) or plan skip_all => World::REASON;
 my $node = use_server($world->node);
+sql('CREATE EXTENSION uuid9562_changes');
 my $version = sql('SHOW server_version_num');
 my %last;    # last entries that have been seen, by log
 
@@ -215,16 +216,16 @@ is(entries('changes.given'), '1', 'and the log continues');
 # --- the extension ----------------------------------------------------------------
 
 fresh();
-like(refusal('CREATE SCHEMA other; ALTER EXTENSION uuid9562 SET SCHEMA other'), qr/ERROR:  0A000: extension "uuid9562" does not support SET SCHEMA\n/, 'the extension cannot be moved to another schema');
+like(refusal('CREATE SCHEMA other; ALTER EXTENSION uuid9562_changes SET SCHEMA other'), qr/ERROR:  0A000: extension "uuid9562_changes" does not support SET SCHEMA\n/, 'the extension cannot be moved to another schema');
 my $session = session();
 in($session, 'INSERT INTO t VALUES (1)');
-sql('DROP EXTENSION uuid9562 CASCADE');
+sql('DROP EXTENSION uuid9562_changes CASCADE');
 in($session, 'INSERT INTO t VALUES (5)');
-sql('CREATE EXTENSION uuid9562', q{SELECT changes_track('t')});
+sql('CREATE EXTENSION uuid9562_changes', q{SELECT changes_track('t')});
 delete $last{'changes.t'};
 in($session, 'INSERT INTO t VALUES (6)');
 is(entries('changes.t'), '6', 'the extension is dropped and created again');
-sql(q{BEGIN; INSERT INTO t VALUES (7); DROP EXTENSION uuid9562 CASCADE; COMMIT; CREATE EXTENSION uuid9562; SELECT changes_track('t')});
+sql(q{BEGIN; INSERT INTO t VALUES (7); DROP EXTENSION uuid9562 CASCADE; COMMIT; CREATE EXTENSION uuid9562_changes CASCADE; SELECT changes_track('t')});
 leave($session);
 sql('DROP TABLE t');
 
@@ -415,7 +416,7 @@ logs('a log in another tablespace', 'INSERT INTO t VALUES (1)', '1');
 sql('CREATE DATABASE there', 'CREATE TABLE s (id int PRIMARY KEY, v text); INSERT INTO s VALUES (1, \'\'), (2, \'\')', 'CREATE PUBLICATION pub FOR TABLE s',
 	q{CREATE ROLE subscriber LOGIN SUPERUSER}, q{SELECT pg_create_logical_replication_slot('sub', 'pgoutput', false, true)});
 sub there { return $node->safe_psql('there', join ';', @_) }
-there(q{CREATE EXTENSION uuid9562; CREATE TABLE s (id int PRIMARY KEY, v text); ALTER TABLE s OWNER TO lesser; GRANT CREATE ON DATABASE there TO lesser; SET ROLE lesser; SELECT changes_track('s')});
+there(q{CREATE EXTENSION uuid9562_changes CASCADE; CREATE TABLE s (id int PRIMARY KEY, v text); ALTER TABLE s OWNER TO lesser; GRANT CREATE ON DATABASE there TO lesser; SET ROLE lesser; SELECT changes_track('s')});
 my $streaming = $version < 160000 ? 'on' : 'parallel';
 my $connection = $node->connstr('postgres') =~ s/'/''/gr;
 there("SET ROLE subscriber; CREATE SUBSCRIPTION sub CONNECTION '$connection' PUBLICATION pub WITH (create_slot = false, slot_name = sub, streaming = $streaming, two_phase = true)");
@@ -504,7 +505,7 @@ is(sql('SELECT count(*) FROM changes.load'), 2, 'and the last log works');
 # --- dump and restore -------------------------------------------------------------
 
 sql('CREATE DATABASE dumped', 'CREATE DATABASE restored', 'ALTER DATABASE dumped OWNER TO dumper');
-$node->safe_psql('dumped', q{CREATE EXTENSION uuid9562; SET ROLE dumper; CREATE SCHEMA own; CREATE TABLE own.t (id int PRIMARY KEY); SELECT changes_track('own.t'); INSERT INTO own.t VALUES (1)});
+$node->safe_psql('dumped', q{CREATE EXTENSION uuid9562_changes CASCADE; SET ROLE dumper; CREATE SCHEMA own; CREATE TABLE own.t (id int PRIMARY KEY); SELECT changes_track('own.t'); INSERT INTO own.t VALUES (1)});
 my $dump = "$dir/dump";
 IPC::Run::run([ 'pg_dump', '-f', $dump, $node->connstr('dumped') ], '2>', \$err);
 is($err, '', 'a superuser can dump');

@@ -22,6 +22,7 @@ my $nodes = 1;
 sub on { my ($node, @statements) = @_; return $node->safe_psql('postgres', join ";\n", @statements) }
 
 on($primary, q{
+	CREATE EXTENSION uuid9562_changes;
 	CREATE TABLE item (id int PRIMARY KEY, v bigint);
 	CREATE TABLE history (v bigint);
 	CREATE TABLE copy (id int PRIMARY KEY, v bigint);

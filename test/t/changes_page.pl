@@ -14,7 +14,7 @@ append_to_file($file, $program);
 my $node = new_server('page', "shared_preload_libraries = 'uuid9562'\n", extra => [ '--encoding', 'UTF8' ]);
 $node->safe_psql('postgres', 'CREATE DATABASE shop');
 sub sql { return $node->safe_psql('shop', join ';', @_) }
-sql('CREATE EXTENSION uuid9562', 'CREATE TABLE customer (id bigint PRIMARY KEY, name text NOT NULL)',
+sql('SET client_min_messages = warning; CREATE EXTENSION uuid9562_changes CASCADE', 'CREATE TABLE customer (id bigint PRIMARY KEY, name text NOT NULL)',
 	'CREATE TABLE customer_copy (id bigint PRIMARY KEY, name text)', q{INSERT INTO customer SELECT n, 'old' FROM generate_series(1, 3000) AS n}, q{SELECT changes_track('customer')});
 
 my @running;

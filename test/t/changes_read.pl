@@ -83,7 +83,7 @@ sub is_well
 
 # --- pages --------------------------------------------------------------------------
 
-sql('CREATE EXTENSION IF NOT EXISTS uuid9562');
+sql('CREATE EXTENSION uuid9562_changes');
 create($structure);
 is(sql(q{SELECT changes_key('item')}), '({1},{id},{23},{pg_catalog.=},"id integer")', 'the primary key is known');
 is(sql(q{SELECT count(*) FROM changes_read('inside', NULL::item); SELECT changes_verified('item'); CREATE TEMPORARY TABLE x (); SELECT changes_verified('item') > 0}), "0\n0\nt", 'a session compares a table with the catalog when it can have been altered');

@@ -46,6 +46,7 @@ my $parts = $seed % 2;
 sub on { my ($node, @statements) = @_; return $node->safe_psql('postgres', join ";\n", @statements) }
 
 on($primary, q{
+	CREATE EXTENSION uuid9562_changes;
 	CREATE TABLE item (id int PRIMARY KEY, n int NOT NULL, updated_at timestamptz) } . ($parts ? 'PARTITION BY HASH (id)' : '') . q{;
 	} . join('', map { $parts ? "CREATE TABLE item_$_ PARTITION OF item FOR VALUES WITH (MODULUS 3, REMAINDER $_);" : '' } 0 .. 2) . q{
 	} . join('', map { "CREATE SEQUENCE done_$_;" } @deeds) . q{

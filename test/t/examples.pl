@@ -231,7 +231,7 @@ foreach my $page (map { s{^\Q$FindBin::Bin\E/}{}r } glob "$FindBin::Bin/README.m
 	foreach my $node (values %server)
 	{
 		$node->safe_psql('postgres', 'CREATE DATABASE shop');
-		$node->safe_psql('shop', 'CREATE EXTENSION uuid9562') unless grep { $_->{sql} =~ /^CREATE EXTENSION uuid9562/m } @run;
+		$node->safe_psql('shop', 'CREATE EXTENSION uuid9562') unless grep { $_->{sql} =~ /^CREATE EXTENSION uuid9562\b/m } @run;
 	}
 	$world->turn('by ' . ($start - time));
 

@@ -15,6 +15,7 @@ CONF
 my $primary = use_server($world->node);
 my $major = $primary->pg_version =~ /(\d+)/ ? $1 : 0;
 sql(q{
+	CREATE EXTENSION uuid9562_changes;
 	CREATE TABLE events (id uuid PRIMARY KEY DEFAULT public.uuidv7_ordered(), note text);
 	INSERT INTO events (note) VALUES ('first')});
 

@@ -1,20 +1,21 @@
-# A superuser creates managed/uuid9562.sql as an extension, in a schema where another role has
-# created operators, functions and types with the same names as PostgreSQL's.  The extension
-# uses none of these objects, neither while it is created nor afterwards.
+# A superuser creates the files of the folder managed as extensions, in a schema where another role has
+# created operators, functions and types with the same names as PostgreSQL's.  The extensions use none of
+# these objects, neither while they are created nor afterwards.
 #
-# A role that is not a superuser installs managed/uuid9562.sql, and uses the functions in a table and a
-# view.
+# A role that is not a superuser installs the files, and uses the functions in a table and a view.
 use ServerTest;
 
 my $node = new_server('managed', "timezone = 'UTC'");
 $node->safe_psql('postgres', 'CREATE ROLE planter LOGIN; CREATE DATABASE clean; CREATE DATABASE planted; CREATE DATABASE owned OWNER planter');
 $node->safe_psql('planted', 'GRANT CREATE ON SCHEMA public TO planter');
 
-# Make the script of the extension as the manual does.
-my ($strip) = slurp_file("$FindBin::Bin/doc/hosted.md") =~ /`(sed .*) managed\/uuid9562.sql`/ or die 'the manual has no recipe';
+my @files = map { "$FindBin::Bin/managed/$_.sql" } 'uuid9562', 'uuid9562_changes';
+my $managed = join '', map { slurp_file($_) } @files;
+
+# Make one script of those of the extensions, as the manual does.
 my $script = PostgreSQL::Test::Utils::tempdir() . '/script.sql';
-my $managed = slurp_file("$FindBin::Bin/managed/uuid9562.sql");
-system_or_bail('sh', '-c', "$strip '$FindBin::Bin/managed/uuid9562.sql' | sed 's/\@extschema\@/public/g' >'$script'");
+system_or_bail('sh', '-c', "cd '$FindBin::Bin' && sed -f managed/extension.sed managed/uuid9562.sql managed/uuid9562_changes.sql | sed 's/\@extschema\@/public/g' >'$script'");
+unlike(slurp_file($script), qr/^[^-]*uuid9562_changes[.]/m, 'the script has no name of a schema');
 
 # Run the script with the search path of CREATE EXTENSION ... SCHEMA public.
 sub install
@@ -171,7 +172,7 @@ my $calls = q{
 	SELECT public.changes_untrack('shop.item'::regclass)};
 my @calls = map { my ($status, $out, $err) = $node->psql($_, $calls); "$out\n$err" } 'clean', 'planted';
 like($calls[0], qr/^upsert\|\(1,a\)\ndelete\|\(2,\)\nupsert\|\(3,b\)$/m, 'changes are read');
-unlike($calls[0], qr/ERROR/, 'the functions for changes work in another schema than uuid9562');
+unlike($calls[0], qr/ERROR/, 'the functions for changes work in another schema than uuid9562_changes');
 is($calls[1], $calls[0], 'changes are read beside planted functions');
 
 # Show that the tests above can fail.
@@ -194,8 +195,8 @@ sub app
 	return join "\n", grep { length } $out, $err;
 }
 
-is(app("\\i $FindBin::Bin/managed/uuid9562.sql"), '', 'the owner of a database installs the file');
-app(q{ALTER DATABASE shop SET search_path = "$user", public, uuid9562});
+is(app(join "\n", map { "\\i $_" } @files), '', 'the owner of a database installs the files');
+app(q{ALTER DATABASE shop SET search_path = "$user", public, uuid9562, uuid9562_changes});
 is(app(q{
 	CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT uuidv7_next() CHECK (uuid_is_v7(id)), item text);
 	CREATE INDEX by_time ON orders (uuidv7_timestamp(id));
@@ -243,31 +244,33 @@ my $page = slurp_file("$FindBin::Bin/doc/hosted.md");
 	$older->quit;
 }
 
-# The block of the page drops the schema of the file if nothing uses it.
+# The block of the page drops the schemas of the files if nothing uses them.
 {
 	my ($drop) = $page =~ /^(DO \$\$\nDECLARE\n    users .*?^END \$\$;)/ms or die 'the page has no block that drops the schema';
-	my $exists = q{SELECT to_regnamespace('uuid9562_file') IS NOT NULL};
+	my $exists = q{SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'uuid9562%'};
 
 	app(q{
 		CREATE TABLE generated (id uuid, t timestamptz GENERATED ALWAYS AS (uuidv7_timestamp(id)) STORED);
 		CREATE TABLE parted (id uuid) PARTITION BY RANGE (uuidv7_timestamp(id));
 		CREATE TABLE customer (id int PRIMARY KEY);
 		SELECT changes_track('customer');
-		ALTER SCHEMA uuid9562 RENAME TO uuid9562_file});
+		CREATE VIEW lag AS SELECT * FROM changes_readers;
+		ALTER SCHEMA uuid9562 RENAME TO uuid9562_file;
+		ALTER SCHEMA uuid9562_changes RENAME TO uuid9562_changes_file});
 	foreach my $case ([ 'rule _RETURN on view recent', 'DROP VIEW recent' ], [ 'index by_time', 'DROP INDEX by_time' ],
 		[ 'default value for column id of table orders', 'ALTER TABLE orders ALTER id DROP DEFAULT' ],
 		[ 'constraint orders_id_check on table orders', 'ALTER TABLE orders DROP CONSTRAINT orders_id_check' ],
 		[ 'column t of table generated', 'ALTER TABLE generated DROP t' ], [ 'table parted', 'DROP TABLE parted' ],
-		[ 'trigger \S+ on table customer', q{SET search_path = public, uuid9562_file; DROP TABLE customer, changes.customer} ])
+		[ 'rule _RETURN on view lag', 'DROP VIEW lag' ], [ 'trigger \S+ on table customer', q{SET search_path = public, uuid9562_changes_file; DROP TABLE customer, changes.customer} ])
 	{
 		my ($object, $remove) = @$case;
 
-		like(app($drop), qr/ERROR:.*uuid9562_file is still used by .*\b$object\b/, "the schema is not dropped while it is used by $object");
-		is(app($exists), 't', 'and stays');
+		like(app($drop), qr/ERROR:.*the schemas are still used by .*\b$object\b/, "the schemas are not dropped while they are used by $object");
+		is(app($exists), 2, 'and stay');
 		app($remove);
 	}
-	is(app("SET client_min_messages = warning;\n$drop"), '', 'the schema is dropped when nothing uses it');
-	is(app($exists), 'f', 'and is gone');
+	is(app("SET client_min_messages = warning;\n$drop"), '', 'the schemas are dropped when nothing uses them');
+	is(app($exists), 0, 'and are gone');
 	is(app('SELECT item FROM orders'), 'tea', 'the table keeps its rows');
 }
 $node->stop;

@@ -42,6 +42,7 @@ sub error_of
 $node->safe_psql('postgres', "CREATE DATABASE $_") foreach qw(shop bare);
 $node->safe_psql('shop', q{
 	CREATE EXTENSION uuid9562;
+	CREATE EXTENSION uuid9562_changes;
 	CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT uuidv7_next(), words text, short varchar);
 	INSERT INTO orders VALUES (DEFAULT, uuidv7_next()::text, '');
 	CREATE TABLE visit (id uuid PRIMARY KEY) PARTITION BY RANGE (id);
@@ -77,7 +78,8 @@ my %failing = (
 	],
 	bare => [
 		'SELECT uuidv7_next()', 'SELECT id <@ tstzrange(NULL, NULL) FROM orders', q{SELECT id <@ '[2026-03-01,2026-03-02)' FROM orders},
-		"CREATE EXTENSION uuid9562 VERSION '0.1'",
+		"CREATE EXTENSION uuid9562 VERSION '0.1'", 'CREATE EXTENSION uuid9562_changes',
+		'CREATE SCHEMA uuid9562_changes; CREATE EXTENSION uuid9562_changes CASCADE', q{SELECT changes_track('orders')},
 		$version < 20 ? 'SELECT max(id) FROM orders' : (),
 	]);
 
@@ -174,7 +176,7 @@ $node->safe_psql('postgres', 'CREATE ROLE app LOGIN');
 $node->safe_psql('shop', q{GRANT CREATE ON SCHEMA public TO app; GRANT SELECT ON orders TO app; CREATE TABLE made (id uuid GENERATED ALWAYS AS (nil_uuid()) STORED)});
 my $customer = q{CREATE TABLE customer (id int PRIMARY KEY); SELECT changes_track('customer'); SELECT change_type FROM changes_read('a', NULL::customer); SELECT changes_done('a')};
 $preloaded->safe_psql('postgres', 'CREATE ROLE app; CREATE DATABASE shop');
-$preloaded->safe_psql('shop', "CREATE EXTENSION uuid9562; $customer; CREATE VIEW shown AS SELECT 1 AS id; SELECT uuidv7_ordered()");
+$preloaded->safe_psql('shop', "SET client_min_messages = warning; CREATE EXTENSION uuid9562_changes CASCADE; $customer; CREATE VIEW shown AS SELECT 1 AS id; SELECT uuidv7_ordered()");
 my $guard = 'CREATE TRIGGER guard AFTER INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION uuidv7_guard_trigger(%s); INSERT INTO %1$s DEFAULT VALUES';
 my $big = q{SET work_mem = '64kB'; BEGIN; INSERT INTO customer SELECT generate_series(1, 20000)};
 foreach my $case (
@@ -182,7 +184,7 @@ foreach my $case (
 	(map { [ "SET ROLE app; SELECT $_(id, 'orders') FROM orders" ] } 'uuidv7_encrypt', 'uuidv7_decrypt'),
 	[ 'SHOW uuid9562.max_ahead' ], [ 'SET ROLE app; ALTER ROLE app SET uuid9562.max_ahead = 1' ],
 	(map { [ "SELECT uuidv7_next(); SET uuid9562.$_ = ''" ] } 'max_ahead', 'key_file'),
-	[ q{SELECT changes_track('shown')}, $preloaded ],
+	[ q{SELECT changes_track('shown')}, $preloaded ], (map { [ "DROP EXTENSION $_", $preloaded ] } 'uuid9562', 'uuid9562_changes'),
 	(map { [ "SELECT changes_$_" ] } 'track(NULL)', q{purge('orders', NULL)}, 'untrack(1::regclass)', 'track(1::regclass)'),
 	[ q{SELECT changes_purge('customer', '1 s')}, $preloaded, 'app' ],
 	[ q{SELECT changes_read('a', 'customer')}, $preloaded ], [ q{SELECT data.id FROM changes_read('a', NULL::customer)}, $preloaded ],
@@ -295,7 +297,7 @@ like($err, qr/ERROR:  must be owner of function uuidv7$/m, 'a role that does not
 is($node->safe_psql('shop', "$replace; SELECT prolang = (SELECT oid FROM pg_language WHERE lanname = 'sql'), uuid_extract_version(public.uuidv7()), uuid_is_v7(uuidv7_next())
 	FROM pg_proc WHERE oid = 'public.uuidv7()'::regprocedure"), 't|4|t', 'its owner replaces it, and uuidv7_next() stays');
 like($page{installing} =~ s/\s+/ /gr, qr/`must be owner of function uuidv7`/, 'installing.md quotes the message');
-$node->safe_psql('shop', 'DROP EXTENSION uuid9562 CASCADE; CREATE EXTENSION uuid9562');
+$node->safe_psql('shop', 'DROP EXTENSION uuid9562 CASCADE; CREATE EXTENSION uuid9562; CREATE EXTENSION uuid9562_changes');
 is($node->safe_psql('shop', 'SELECT uuid_is_v7(public.uuidv7())'), 't', 'creating the extension again restores uuidv7()');
 
 # --- messages on other pages ---------------------------------------------------------------

@@ -27,7 +27,7 @@ my $node = new_server('outbox', "shared_preload_libraries = 'uuid9562'\nmax_conn
 use_server($node);
 $node->safe_psql('postgres', 'CREATE DATABASE shop');
 sub shop { return $node->safe_psql('shop', join ';', @_) }
-shop('CREATE EXTENSION uuid9562', 'CREATE TABLE account (id text PRIMARY KEY, balance numeric NOT NULL)',
+shop('SET client_min_messages = warning; CREATE EXTENSION uuid9562_changes CASCADE', 'CREATE TABLE account (id text PRIMARY KEY, balance numeric NOT NULL)',
 	$table,
 	q{INSERT INTO account SELECT n, 0 FROM generate_series(1, 20) AS n},
 	q{INSERT INTO outbox (aggregate, message) VALUES ('old', 1), ('old', 2)},

@@ -17,7 +17,7 @@ my $world = World->new('outbox', "shared_preload_libraries = 'uuid9562'\nuuid956
 my $primary = use_server($world->node);
 my ($table) = slurp_file("$FindBin::Bin/examples/outbox_reader.py") =~ /^ +(CREATE TABLE outbox .*);$/m or die 'the example has no table';
 sql(q{
-	CREATE EXTENSION IF NOT EXISTS uuid9562;
+	CREATE EXTENSION uuid9562_changes;
 	} . $table . q{;
 	CREATE TABLE tasks (LIKE outbox INCLUDING ALL);
 	CREATE TABLE on_standby (id uuid PRIMARY KEY DEFAULT public.uuidv7_ordered(), message text NOT NULL);

@@ -12,7 +12,7 @@ my $unread = qr/ERROR:.*changes of visit_2026_10 have not been read/;
 
 my $world = World->new('partitions', "shared_preload_libraries = 'uuid9562'\nuuid9562.max_ahead = 1d\n") or plan skip_all => World::REASON;
 my $node = use_server($world->node);
-sql($create, q{SELECT changes_track('visit', dropped_partitions => 'ignore')},
+sql('CREATE EXTENSION uuid9562_changes', $create, q{SELECT changes_track('visit', dropped_partitions => 'ignore')},
 	q{CREATE TABLE visit_2026_11 PARTITION OF visit FOR VALUES FROM (uuidv7_floor('2026-11-01 00:00+00')) TO (uuidv7_floor('2026-12-01 00:00+00'))},
 	q{INSERT INTO visit VALUES (uuidv7_at('2026-10-15'), 'first')});
 

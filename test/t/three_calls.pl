@@ -1,5 +1,5 @@
-# The program three_calls.py works with the C extension, and unchanged with managed/uuid9562.sql, which
-# an ordinary role installs on a server without the extension's library.  It is also tested under load
+# The program three_calls.py works with the C extension, and unchanged with the files of the folder managed,
+# which an ordinary role installs on a server without the extension's library.  It is also tested under load
 # while the server crashes.  Readers of a logical subscriber get its changes.  If a database moves from
 # one form to the other, readers copy the table and lose nothing.
 #
@@ -13,7 +13,6 @@ my $seconds = $ENV{UUID9562_LOAD_SECONDS} || 6;
 my $seed = $ENV{TORTURE_SEED} || int(rand(1 << 30));
 note "TORTURE_SEED=$seed";
 
-my $managed = "$FindBin::Bin/managed/uuid9562.sql";
 my %node;
 foreach my $form ('with C', 'without C')
 {
@@ -27,20 +26,20 @@ foreach my $form ('with C', 'without C')
 
 sub sql { my ($node, @statements) = @_; return $node->safe_psql('shop', join(";\n", @statements), extra_params => [ '-U', 'app' ]) }
 
-# Install one of the forms in the schema uuid9562.
+# Install one of the forms in the schemas uuid9562 and uuid9562_changes.
 sub install
 {
 	my ($form, $node) = @_;
 
 	if ($form eq 'with C')
 	{
-		$node->safe_psql('shop', 'CREATE SCHEMA uuid9562; GRANT USAGE ON SCHEMA uuid9562 TO PUBLIC; CREATE EXTENSION uuid9562 SCHEMA uuid9562');
+		$node->safe_psql('shop', 'CREATE SCHEMA uuid9562; GRANT USAGE ON SCHEMA uuid9562 TO PUBLIC; CREATE EXTENSION uuid9562 SCHEMA uuid9562; CREATE EXTENSION uuid9562_changes SCHEMA uuid9562');
 	}
 	else
 	{
-		sql($node, "\\i $managed");
+		sql($node, map { "\\i $FindBin::Bin/managed/$_.sql" } "uuid9562", "uuid9562_changes");
 	}
-	$node->safe_psql('shop', 'ALTER DATABASE shop SET search_path = public, uuid9562; GRANT CREATE ON SCHEMA public TO app');
+	$node->safe_psql('shop', 'ALTER DATABASE shop SET search_path = public, uuid9562, uuid9562_changes; GRANT CREATE ON SCHEMA public TO app');
 	return;
 }
 
@@ -134,7 +133,7 @@ is(changes($without, 'r', 'goods'), 'delete (3,)', 'also if all entries have bee
 
 # A trigger of the log by another role would run with the rights of the role that installed the file.
 sql($without, 'CREATE FUNCTION spy(uuid) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RAISE \'executed as %\', current_user; END$$',
-	q{CREATE TRIGGER spy AFTER INSERT ON changes.goods FOR EACH ROW WHEN (spy(NEW.change_id)) EXECUTE FUNCTION uuid9562.changes_log_trigger()}, q{INSERT INTO goods VALUES (7, 'g')}, 'DELETE FROM goods WHERE id = 7',
+	q{CREATE TRIGGER spy AFTER INSERT ON changes.goods FOR EACH ROW WHEN (spy(NEW.change_id)) EXECUTE FUNCTION uuid9562_changes.changes_log_trigger()}, q{INSERT INTO goods VALUES (7, 'g')}, 'DELETE FROM goods WHERE id = 7',
 	'DROP TRIGGER spy ON changes.goods');
 is(changes($without, 'r', 'goods'), 'reset', 'a log with a trigger of others is not written');
 
@@ -187,21 +186,22 @@ $without->safe_psql('postgres', 'CREATE DATABASE restored OWNER app');
 my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump.sql';
 $without->command_ok([ 'pg_dump', '-f', $dump, '-d', $without->connstr('shop') ], 'the database is dumped');
 $without->safe_psql('restored', "\\i $dump");
-is($without->safe_psql('restored', q{SET search_path = public, uuid9562; INSERT INTO goods VALUES (9, 'restored'); SELECT change_type FROM changes_read('r', NULL::goods)}), 'reset',
+is($without->safe_psql('restored', q{SET search_path = public, uuid9562, uuid9562_changes; INSERT INTO goods VALUES (9, 'restored'); SELECT change_type FROM changes_read('r', NULL::goods)}), 'reset',
 	'a reader of a restored database copies the table');
 
 # --- from one form to the other -----------------------------------------------------
 
 # $outside is the position of a reader that stores it outside the database.
+my $rename = 'ALTER SCHEMA uuid9562 RENAME TO old; ALTER SCHEMA uuid9562_changes RENAME TO old_changes';
 my $outside = sql($without, q{SELECT max(change_position) FROM changes_read('outside', NULL::goods)});
 $without->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'\n");
 $without->restart;
 foreach my $form ('with C', 'without C')
 {
 	sql($without, q{INSERT INTO goods VALUES (3, 'not read') ON CONFLICT (id) DO UPDATE SET name = 'not read again'}, q{SELECT changes_untrack('goods')});
-	$without->safe_psql('shop', $form eq 'with C' ? 'ALTER SCHEMA uuid9562 RENAME TO old' : 'DROP EXTENSION uuid9562; DROP SCHEMA uuid9562');
+	$without->safe_psql('shop', $form eq 'with C' ? $rename : 'DROP EXTENSION uuid9562 CASCADE; DROP SCHEMA uuid9562');
 	install($form, $without);
-	$without->safe_psql('shop', 'DROP SCHEMA old CASCADE') if $form eq 'with C';
+	$without->safe_psql('shop', 'DROP SCHEMA old, old_changes CASCADE') if $form eq 'with C';
 	sql($without, q{UPDATE goods SET name = 'between' WHERE id = 1}, q{SELECT changes_track('goods')});
 	is(sql($without, "SELECT change_type FROM changes_read('outside', NULL::goods, after => '$outside')"), 'reset', "move to the form $form: a reader with a position copies the table");
 	is(changes($without, 'r', 'goods'), 'reset', "move to the form $form: a reader without a position copies the table");
@@ -211,16 +211,16 @@ foreach my $form ('with C', 'without C')
 }
 
 # changes that were not logged because the schema had another name
-$without->safe_psql('shop', 'ALTER SCHEMA uuid9562 RENAME TO old');
+$without->safe_psql('shop', 'ALTER SCHEMA uuid9562_changes RENAME TO old');
 sql($without, q{INSERT INTO goods VALUES (5, 'not logged')});
-$without->safe_psql('shop', 'ALTER SCHEMA old RENAME TO uuid9562');
+$without->safe_psql('shop', 'ALTER SCHEMA old RENAME TO uuid9562_changes');
 is(changes($without, 'r', 'goods'), 'reset', 'a reader copies the table after the schema had another name');
 
-# forgotten: the table is still tracked when the schema of the file is dropped
-$without->safe_psql('shop', 'ALTER SCHEMA uuid9562 RENAME TO old');
+# forgotten: the table is still tracked when the schemas of the files are dropped
+$without->safe_psql('shop', $rename);
 install('with C', $without);
 sql($without, q{INSERT INTO goods VALUES (4, 'written meanwhile')});
-$without->safe_psql('shop', 'SET client_min_messages = warning; DROP SCHEMA old CASCADE');
+$without->safe_psql('shop', 'SET client_min_messages = warning; DROP SCHEMA old, old_changes CASCADE');
 is(sql($without, q{SELECT changes_track('goods')}), 'changes.goods', 'a table whose tracking was forgotten is tracked again');
 is(changes($without, 'r', 'goods'), 'reset', 'its reader copies the table');
 sql($without, 'DELETE FROM goods WHERE id = 4');

@@ -3,7 +3,7 @@
     three_calls.py CONNINFO                          test each kind of change
     three_calls.py --torture SECONDS SEED CONNINFO   test under load; the server may crash
 
-The database has the functions of the C extension, or those of managed/uuid9562.sql, in the search
+The database has the functions of the C extension, or those of the folder managed, in the search
 path.  The role may create schemas and tables, and the role clerk exists.  The results are lines of
 TAP.
 """
