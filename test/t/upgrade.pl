@@ -3,6 +3,7 @@
 # /usr/lib/postgresql/15.
 use ServerTest;
 use File::Copy qw(copy);
+use Rooms;
 use Shop;
 
 my @from = split ' ', $ENV{UPGRADE_FROM} || '';
@@ -62,6 +63,8 @@ foreach my $prefix (@from)
 
 	($old, $new) = two_servers('', $prefix);
 	Shop::create($old, 'shop');
+	my @rooms = Rooms::create($old);
+	my %room_members = map { $_->{name} => Rooms::members($old, $_) } @rooms;
 	$old->safe_psql('shop', q{
 		SET search_path = public, pg_catalog;
 		CREATE TABLE unqualified (id uuid DEFAULT uuidv7());
@@ -106,6 +109,11 @@ foreach my $prefix (@from)
 	is($new->safe_psql('shop', $insert), 'f', "$how: the ordered generators of the new server start at the clock");
 	is($new->safe_psql('shop', "SELECT public.uuid_generator_advance(public.max(id)) FROM ordered; $insert"),
 		"\nt", "$how: after an advance a new ID is greater than the existing IDs");
+	foreach my $room (@rooms)
+	{
+		is(Rooms::members($new, $room), $room_members{ $room->{name} }, "$how, $room->{name}: the extensions have the same objects");
+		Rooms::works($new, $room, "$how, $room->{name}");
+	}
 	is($new->safe_psql('shop', q{DROP EXTENSION uuid9562 CASCADE; CREATE EXTENSION uuid9562; SELECT count(*) FROM visits WHERE id <@ '[2026-05-05,2026-05-06)'}),
 		'24', "$how: the extension can be dropped and created again");
 	$new->stop;
