@@ -180,12 +180,21 @@ foreach my $id (sort keys %requirements)
 }
 
 # Each table of commands lists exactly the commands in its folder.
-foreach my $list ([ 'CONTRIBUTING.md', 'scripts', 6 ], [ 'scripts/lab/README.md', 'scripts/lab', 10 ])
+foreach my $list ([ 'CONTRIBUTING.md', 'scripts', 6 ], [ 'scripts/lab/README.md', 'scripts/lab', 10 ],
+	[ 'findings/README.md', 'findings', 6 ])
 {
 	my ($page, $folder, $fewest) = @$list;
 	my @commands = grep { -x && -f } glob "$folder/*";
 	cmp_ok(scalar(@commands), '>=', $fewest, "$folder has commands");
-	is_deeply([ sort(slurp($page) =~ /^\| `(scripts\/[\w\/-]+)` \|/mg) ], [ sort @commands ], "$page lists each command");
+	is_deeply([ sort(slurp($page) =~ /^\| `((?:scripts|findings)\/[\w\/.-]+)` \|/mg) ], [ sort @commands ], "$page lists each command");
+}
+
+# The top of each finding states what it shows, and the finding shows it without the extension.
+foreach my $finding (glob 'findings/*.sh')
+{
+	my $script = slurp($finding);
+	like(join("\n", (split /\n/, $script)[ 1 .. 7 ]), qr/^# Version: .*^# Behavior: .*^# Output: /ms, "$finding states what it shows");
+	unlike($script, qr/uuid9562/i, "$finding does not use the extension");
 }
 
 done_testing();
