@@ -39,7 +39,7 @@ WORDS = {
     "servers.md": ["Snowflake", "multi-master"],
     "time.md": ["pagination", "keyset", "cursor", "yesterday", "created_at"],
     "uuid9562.md": ["uuidv7", "uuidv7_horizon()"],
-    "uuid9562_changes.md": ["changes_track()", "changes_forget()"],
+    "uuid9562_changes.md": ["changes_track", "changes_forget"],
 }
 
 

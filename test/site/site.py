@@ -418,7 +418,7 @@ SEARCHES = {
     "horizon": "incremental-reads.html",
     "uuidv7": "uuid9562.html",
     "uuidv7_horizon()": "uuid9562.html",
-    "changes_forget()": "uuid9562_changes.html",
+    "changes_forget": "uuid9562_changes.html",
 }
 # Search for all words at once, since the first letters of a word have other results.
 SEARCH = "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('keyup'))"
