@@ -6,7 +6,7 @@
 -- PGOPTIONS='-c test.seed=0.25'.
 
 BEGIN;
-SELECT plan(161);
+SELECT plan(163);
 SET LOCAL TimeZone = 'UTC';
 SET LOCAL default_statistics_target = 100;
 SET LOCAL max_parallel_workers_per_gather = 0;
@@ -87,6 +87,15 @@ FROM (VALUES ('steady'), ('mixed'), ('gappy'), ('parted'), ('daily')) AS tables 
 			 ('10 days 6 hours', '10 days'), ('50 days 3 hours', '50 days')) AS periods (since, till);
 SELECT estimates(from_table, format('id <@ %L::tstzrange', tstzrange(now() - interval '50 days 1 hours', now() - interval '50 days')))
 FROM (VALUES ('steady'), ('mixed'), ('gappy'), ('parted')) AS tables (from_table);
+
+-- PostgreSQL estimates a range of UUIDs as one row inside a histogram bin, and as a whole bin across a border.
+CREATE TABLE of_100_rows AS
+SELECT estimated_rows(format('SELECT FROM steady WHERE id >= %L AND id < %L', public.uuidv7_floor(first), public.uuidv7_floor(next))) AS by_hand,
+	estimated_rows(format('SELECT FROM steady WHERE id <@ %L::tstzrange', tstzrange(first, next))) AS by_period
+FROM generate_series(1, 80) AS n, LATERAL (SELECT now() - n * interval '25 hours' AS first, now() - n * interval '25 hours' + 100 * interval '270 seconds' AS next) AS bounds;
+SELECT ok(bool_and(by_hand = 1 OR by_hand BETWEEN 280 AND 296) AND bool_or(by_hand = 1) AND bool_or(by_hand > 1), '100 rows between two UUIDs are estimated as 1 row or as a bin of 288 rows')
+FROM of_100_rows;
+SELECT ok(bool_and(by_period BETWEEN 80 AND 120), '100 rows of a period are estimated as 80 to 120 rows') FROM of_100_rows;
 
 -- estimate periods with now(), with one unbounded side, and under NOT
 SELECT estimates('steady', $$id <@ tstzrange(now() - interval '7 days', NULL)$$);
