@@ -405,7 +405,7 @@ copy_tests() {
 
 	[ ! -e "$folder" ] || return 0
 	cp -R "$root/$1" "$folder"
-	cp -R "$root/README.md" "$root/doc" "$root/examples" "$root/managed" "$root/test/t/ServerTest.pm" "$folder"
+	cp -R "$root/README.md" "$root/doc" "$root/examples" "$root/managed" "$root/test/t/ServerTest.pm" "$root/test/harness" "$folder"
 	chmod -R a+rX "$folder"
 	echo 'jit = off' >"$folder/settings"
 	mkdir -p "$folder/cluster" "$folder/tmp"

@@ -2,12 +2,13 @@
 #
 #	my $pooler = Pooler->new($node) or skip ...;	undef if PgBouncer is not installed
 #	Pooler->new($node, prepares => 0)	without support of prepared statements
+#	Pooler->new($node, sessions => 1, user => 'app')	other numbers of server sessions, and users
 #	$pooler->connection		arguments of psql and pgbench
 #	$pooler->prepares		whether PgBouncer supports prepared statements
 #	$pooler->move_to($other_node)
 #	$pooler->stop
 #
-# PgBouncer has four server sessions.  The next transaction runs in the session that has
+# PgBouncer has four server sessions in each database.  The next transaction runs in the session that has
 # been idle for the longest time.
 package Pooler;
 use ServerTest;
@@ -19,12 +20,12 @@ sub new
 	return unless $bouncer;
 	my ($major, $minor) = qx($bouncer --version) =~ /PgBouncer (\d+)\.(\d+)/;
 	my $dir = PostgreSQL::Test::Utils::tempdir();
-	my $self = bless { dir => $dir, port => PostgreSQL::Test::Cluster::get_free_port(), prepares => $major > 1 || $minor >= 21, %options }, $class;
+	my $self = bless { dir => $dir, port => PostgreSQL::Test::Cluster::get_free_port(), prepares => $major > 1 || $minor >= 21, sessions => 4, user => scalar(getpwuid $<), %options }, $class;
 
 	append_to_file("$dir/pgbouncer.ini",
-		"[databases]\npostgres = host=" . $node->host . ' port=' . $node->port . ' user=' . getpwuid($<) . "\n[pgbouncer]\n"
+		"[databases]\n* = host=" . $node->host . ' port=' . $node->port . " user=$self->{user}\n[pgbouncer]\n"
 		  . "listen_addr =\nlisten_port = $self->{port}\nunix_socket_dir = $dir\nauth_type = any\npool_mode = transaction\n"
-		  . "default_pool_size = 4\nmin_pool_size = 4\nserver_round_robin = 1\nlogfile = $dir/log\n"
+		  . "default_pool_size = $self->{sessions}\nmin_pool_size = $self->{sessions}\nserver_round_robin = 1\nserver_login_retry = 0.1\nlogfile = $dir/log\n"
 		  . ($major > 1 || $minor >= 21 ? 'max_prepared_statements = ' . ($self->{prepares} ? 100 : 0) . "\n" : ''));
 	$self->{process} = IPC::Run::start([ $bouncer, '--quiet', "$dir/pgbouncer.ini" ], '<', \undef, '>&', "$dir/out");
 	for (1 .. 300)

@@ -1,0 +1,90 @@
+# A connection that does not wait for its statements: psql behind two pipes.
+#
+#	my $session = Session->new('name', $connstr);
+#	$session->send('SELECT 1');
+#	$session->poll($seconds)	wait at most so long; return the result, or undef if the statement runs
+#	$session->run('SELECT 1')	send and wait
+#	$session->close
+#
+# A result has "rows", references to lists of fields, and "error": an SQLSTATE, "lost" if the connection is
+# lost, or an empty text.
+package Session;
+use strict;
+use warnings;
+use IPC::Open3;
+use Time::HiRes qw(time);
+
+open my $null, '>', '/dev/null' or die;
+
+sub new
+{
+	my ($class, $name, $connstr) = @_;
+	my $self = bless { name => $name, buffer => '' }, $class;
+
+	local $ENV{PGCONNECT_TIMEOUT} = 30;
+	$self->{pid} = open3($self->{in}, $self->{out}, '>&' . fileno $null, 'psql', '-XAtqd', "$connstr application_name=$name");
+	$self->{in}->autoflush(1);
+	return $self;
+}
+
+sub send
+{
+	my ($self, $sql) = @_;
+	local $SIG{PIPE} = 'IGNORE';
+
+	$self->{is_busy} = 1;
+	print { $self->{in} } "$sql;\n\\echo '\001' :ERROR :SQLSTATE :LAST_ERROR_MESSAGE\n";
+	return;
+}
+
+sub poll
+{
+	my ($self, $seconds) = @_;
+	my $end = time + $seconds;
+	my $bits = '';
+
+	vec($bits, fileno $self->{out}, 1) = 1;
+	while (1)
+	{
+		if ($self->{buffer} =~ /^(.*?)^\001 (\w+) (\w+) ?(.*)\n\z/ms)
+		{
+			my ($rows, $failed, $state, $message) = ($1, $2, $3, $4);
+
+			$self->{buffer} = '';
+			$self->{is_busy} = 0;
+			return { rows => [ map { [ split /\|/, $_, -1 ] } split /\n/, $rows ], error => $failed eq 'true' ? $state : '', message => $message };
+		}
+		my $left = $end - time;
+		select(my $ready = $bits, undef, undef, $left > 0 ? $left : 0) > 0 or return;
+		next if sysread $self->{out}, $self->{buffer}, 65536, length $self->{buffer};
+		$self->close;
+		return { rows => [], error => 'lost', message => 'the connection is lost' };
+	}
+	return;
+}
+
+sub run
+{
+	my ($self, $sql) = @_;
+
+	$self->send($sql);
+	return $self->poll(180) || die "$self->{name}: no result of $sql";
+}
+
+# End psql, whose server session ends at its next statement or at once.
+sub close
+{
+	my ($self) = @_;
+	my $pid = delete $self->{pid} or return;
+	local $?;
+
+	$self->{is_busy} = 0;
+	kill KILL => $pid;
+	close $self->{$_} foreach 'in', 'out';
+	waitpid $pid, 0;
+	return;
+}
+
+sub DESTROY { $_[0]->close }
+
+1;

@@ -1,0 +1,50 @@
+# Three calls in one transaction, which also writes the copy, in the same database.
+package consumers::inside;
+use parent 'Consumer';
+
+sub table { return 'item' }
+
+sub read { my ($self) = @_; return $self->ask("BEGIN;\n" . $self->page, sub { $self->got(@_); $self->{next} = 'apply' }) }
+
+sub apply
+{
+	my ($self) = @_;
+	my @sql;
+
+	foreach (@{ $self->{page} })
+	{
+		my ($type, $id, $n, $t) = @$_;
+
+		push @sql, $type eq 'reset' ? 'DELETE FROM copy; INSERT INTO copy SELECT id, n, t FROM item' : "DELETE FROM copy WHERE id = $id";
+		push @sql, "INSERT INTO copy VALUES ($id, $n, '$t')" if $type eq 'upsert';
+	}
+	return $self->ask(join(";\n", @sql, 'SELECT 1'), sub { $self->{next} = 'confirm' });
+}
+
+# Roll back now and then.
+sub confirm
+{
+	my ($self) = @_;
+	my $done = $self->{chance} % 2 ? '' : @{ $self->{page} } ? qq{, "position" => '$self->{page}[-1][-1]'} : '';
+
+	return $self->end('ROLLBACK') if $self->{chance} % 7 == 0;
+	return $self->end('COMMIT') if !@{ $self->{page} };
+	return $self->ask("SELECT changes_done(reader => '$self->{reader}'$done)", sub { $self->{next} = 'commit' });
+}
+
+sub commit { return $_[0]->end('COMMIT') }
+
+sub end { my ($self, $how) = @_; return $self->ask($how, sub { $self->{next} = 'read'; $self->{said} = lc $how }) }
+
+# Nothing is left of a transaction that did not commit.
+sub failed { my ($self, $result) = @_; my $said = $self->SUPER::failed($result); $self->end_session; $self->restart; return $said }
+
+sub differs
+{
+	my ($self, $rows) = @_;
+
+	$self->{target}{rows} = { map { $_->[0] => "$_->[1] $_->[2]" } $self->{world}->rows('SELECT * FROM copy') };
+	return $self->copies_differ($rows);
+}
+
+1;
