@@ -151,27 +151,6 @@ foreach my $counts ([ 5, 100 ], [ 100, 5 ], [ 5, 5, 100, 5, 5 ])
 	sql('TRUNCATE events', q{INSERT INTO events (note) VALUES ('again')});
 }
 
-sql(q{
-	CREATE FUNCTION insert_with_exceptions(n int) RETURNS void LANGUAGE plpgsql AS $$
-	BEGIN
-		FOR i IN 1 .. n LOOP
-			BEGIN
-				INSERT INTO events (note) VALUES ('in a block');
-				IF i % 3 = 0 THEN
-					RAISE division_by_zero;
-				END IF;
-			EXCEPTION WHEN division_by_zero THEN
-				NULL;
-			END;
-		END LOOP;
-	END$$});
-{
-	my $reader = { table => 'events' };
-
-	run_pgbench('SELECT insert_with_exceptions(:client_id * 20 + 1);', 8, 30, sub { read_on($reader) });
-	1 while read_on($reader);
-	is(missed_and_twice($reader), '0 missed, 0 twice', 'during eight EXCEPTION loops a reader reads each of ' . scalar(@{ $reader->{ids} }) . ' rows once');
-}
 unlike(slurp_file($node->logfile), qr/TRAP|PANIC|terminated by signal [^9]/, 'the server has not crashed');
 $node->stop;
 done_testing();

@@ -1,8 +1,6 @@
-# Sessions that could break the horizon: parallel workers, sessions that still use the old
-# default, and sessions of a connection pooler.  Also tests of the roles that can see which session
-# holds the horizon, and of uuid_replay_target().
+# Parallel workers, which could break the horizon, the roles that can see which session holds it, and
+# uuid_replay_target().
 use ServerTest;
-use Pooler;
 use Sessions;
 
 my $node = use_server(new_server('horizon_writers', "shared_preload_libraries = 'uuid9562'\nmax_prepared_transactions = 10\n"));
@@ -90,72 +88,6 @@ is(sql('SELECT lsn <= pg_current_wal_flush_lsn() FROM public.uuid_replay_target(
 is(sql('BEGIN READ ONLY', 'SELECT count(*) FROM public.uuid_replay_target()', 'COMMIT'), '1', 'a read-only transaction can get the replay target');
 sql(q{CREATE FUNCTION target_as_integer() RETURNS integer LANGUAGE c AS '$libdir/uuid9562', 'uuid9562_uuid_replay_target'});
 like(refusal('SELECT target_as_integer()'), qr/return type must be a row type/, 'a replay target is a row');
-
-# --- the switch of the default under load ---------------------------------------
-
-# Change the default with the statements of the manual.
-sub switch_default
-{
-	sql('SELECT public.uuidv7_ordered()', q{
-		DO $$
-		BEGIN
-			FOR attempt IN 1 .. 100 LOOP
-				BEGIN
-					SET LOCAL lock_timeout = '200ms';
-					ALTER TABLE orders ALTER id SET DEFAULT public.uuidv7_ordered(), ALTER by_default SET DEFAULT 'new';
-					RETURN;
-				EXCEPTION WHEN lock_not_available THEN
-					PERFORM pg_sleep(0.1 * random());
-				END;
-			END LOOP;
-			RAISE 'could not lock the table';
-		END$$}, 'SELECT public.uuidv7_ordered()');
-}
-
-sub test_switch
-{
-	my ($name, @connection) = @_;
-	my ($all, $new) = ({ table => 'orders' }, { table => 'orders' });
-	my ($start, $begun);
-
-	sql(q{
-		DROP TABLE IF EXISTS orders;
-		CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT public.uuidv7(), by_default text DEFAULT 'old', pid int DEFAULT pg_backend_pid())});
-	run_pgbench(q{
-		\set wait random(0, 20)
-		BEGIN;
-		INSERT INTO orders SELECT FROM generate_series(1, 3);
-		\sleep :wait ms
-		INSERT INTO orders SELECT FROM generate_series(1, 3);
-		COMMIT;
-	}, 8, 150, sub {
-		if (!$begun)
-		{
-			return if sql('SELECT count(*) < 1000 FROM orders') eq 't';
-			switch_default();
-			($start, $new->{position}) = split /\|/, sql('SELECT public.uuidv7_horizon(), public.uuidv7_position(public.uuidv7_horizon(), NULL)');
-			$begun = 1;
-		}
-		read_on($_) foreach $all, $new;
-	}, @connection);
-	foreach my $reader ($all, $new) { 1 while read_on($reader) }
-	is(missed_and_twice($all), '0 missed, 0 twice', "$name: a reader that begins after the switch gets all rows once");
-	my ($old, $later, $sessions) = split /\|/, sql(qq{
-		SELECT count(*) FILTER (WHERE by_default = 'old'), count(*) FILTER (WHERE id >= '$start'), count(DISTINCT pid) FROM orders});
-	cmp_ok($_, '>=', 1000, "$name: there are 1,000 rows before and after the switch") foreach $old, $later;
-	is(sql("SELECT count(*) FROM orders WHERE by_default = 'old' AND id >= '$start'"), 0, "$name: a reader that begins at the horizon gets no row of the old default");
-	is(scalar(@{ $new->{ids} }), $later, "$name: a reader that begins at the horizon gets all rows from there on");
-	return $sessions;
-}
-test_switch('direct connections');
-SKIP:
-{
-	my $pooler = Pooler->new($node) or skip 'PgBouncer is not installed', 7;
-	my $sessions = test_switch('a pool in transaction mode', $pooler->connection);
-
-	is($sessions, 4, 'the rows were written by the four sessions of the pool');
-	$pooler->stop;
-}
 
 unlike(slurp_file($node->logfile), qr/TRAP|PANIC|terminated by signal [^9]/, 'the server has not crashed');
 $node->stop;

@@ -1,7 +1,6 @@
 # Readers miss no row through failovers, restores and resets, wherever they store their
 # position.
 use ServerTest;
-use Pooler;
 use PostgreSQL::Test::RecursiveCopy;
 use Sessions;
 use World;
@@ -313,31 +312,6 @@ like(refusal("SELECT public.uuidv7_after('$outside->{position}')", $restored), q
 	like(refused_in($old, q{SELECT public.uuidv7_position(public.uuidv7_horizon(), NULL)}), qr/reset too often since the snapshot/, 'a snapshot from before 340 resets has no position');
 	like(refusal("SELECT public.uuidv7_after('$position')", $first), qr/position is unknown/, 'a position from before 340 branches is refused');
 	$old->quit;
-}
-
-# --- a pooler -------------------------------------------------------------------
-
-SKIP:
-{
-	my $pooler = Pooler->new($first) or skip 'PgBouncer is not installed', 2;
-	my @through = $pooler->connection;
-	my ($position, %ids) = ('NULL');
-
-	on($first, 'TRUNCATE events');
-	run_pgbench(q{INSERT INTO events (note) SELECT 'pooled' FROM generate_series(1, 5);}, 4, 100, sub {
-		my ($out) = run_command([ 'psql', '-XAtq', @through, '-c',
-			"SELECT id, public.uuidv7_position(id, $position) FROM events WHERE id > public.uuidv7_after($position) AND id < public.uuidv7_horizon() ORDER BY id" ]);
-		foreach my $row (split /\n/, $out)
-		{
-			my ($id, $next) = split /\|/, $row;
-			$position = "'$next'";
-			$ids{$id}++;
-		}
-	}, $first->connstr('postgres'));
-	my $reader = { table => 'events', ids => [ map { ($_) x $ids{$_} } keys %ids ], position => $position =~ s/'//gr, node => $first };
-	read_to_end($reader);
-	is(missed_and_twice($reader, $first), '0 missed, 0 twice', 'a reader whose statements run in different sessions gets all rows once');
-	$pooler->stop;
 }
 
 # --- errors ---------------------------------------------------------------------

@@ -1,11 +1,8 @@
 # Incremental reads on a standby: a reader gets the horizon and a replay target from the
 # primary.  Then it gets rows from a standby that has replayed the target.
-#
-# UUID9562_STANDBY_ROWS is the approximate number of rows that are written under load.
 use ServerTest;
 use Sessions;
 
-my $rows = $ENV{UUID9562_STANDBY_ROWS} || 100_000;
 my $conf = "shared_preload_libraries = 'uuid9562'\nautovacuum = off\nwal_writer_delay = '10 s'\ncheckpoint_timeout = 1h\nmax_wal_size = 4GB\n";
 my $primary = use_server(new_server('read_primary', $conf, allows_streaming => 1));
 sql('CREATE EXTENSION uuid9562');
@@ -19,31 +16,6 @@ $standby->init_from_backup($primary, 'standby', has_streaming => 1);
 $standby->start;
 
 sub on_standby { return $standby->safe_psql('postgres', $_[0]) }
-
-# --- under load -----------------------------------------------------------------
-
-{
-	my $reader = { table => 'events' };
-	my $polls = 0;
-
-	# overlapping transactions, a tenth of which roll back
-	run_pgbench(q{
-		\set wait random(0, 5)
-		\set fate random(1, 10)
-		BEGIN;
-		INSERT INTO events (n) SELECT n FROM generate_series(1, 25) AS n;
-		\sleep :wait ms
-		INSERT INTO events (n) SELECT n FROM generate_series(1, 25) AS n;
-		\if :fate = 1
-		ROLLBACK;
-		\else
-		COMMIT;
-		\endif
-	}, 8, int($rows * 1.15 / 50 / 8), sub { read_on_standby($reader, $standby, 60); $polls++ });
-	1 while read_on_standby($reader, $standby, 60);
-	cmp_ok(scalar(@{ $reader->{ids} }), '>', $rows * 0.98, "a reader on a standby gets rows while the writers run, in $polls polls");
-	is(missed_and_twice($reader, $primary), '0 missed, 0 twice', 'a reader on a standby gets each of ' . @{ $reader->{ids} } . ' rows once');
-}
 
 # --- a primary that is idle -----------------------------------------------------
 
@@ -106,14 +78,6 @@ sub on_standby { return $standby->safe_psql('postgres', $_[0]) }
 	$empty->stop;
 }
 
-# --- cost -----------------------------------------------------------------------
-
-# Print the time of a poll.  It depends on the machine, so it is not tested.
-{
-	my $out = run_pgbench('SELECT public.uuidv7_horizon(), target FROM public.uuid_replay_target();', 1, 2000, sub { });
-
-	note "ms, a poll: $1" if $out =~ /latency average = ([\d.]+) ms/;
-}
 unlike(slurp_file($_->logfile), qr/TRAP|PANIC|terminated by signal [^9]/, $_->name . ' has not crashed') foreach $primary, $standby;
 $_->stop foreach $standby, $primary;
 done_testing();

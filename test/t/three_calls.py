@@ -1,20 +1,16 @@
 """Use changes_track(), changes_read() and changes_done() as any program would.
 
-    three_calls.py CONNINFO                          test each kind of change
-    three_calls.py --torture SECONDS SEED CONNINFO   test under load; the server may crash
+    three_calls.py CONNINFO
 
 The database has the functions of the C extension, or those of the folder managed, in the search
 path.  The role may create schemas and tables, and the role clerk exists.  The results are lines of
 TAP.
 """
-import collections
-import random
 import sys
 import threading
 import time
 
 import psycopg
-from psycopg import errors
 
 count = failures = 0
 
@@ -54,7 +50,6 @@ class Copy:
         self.outside = outside  # store the position beside the copy, and pass it as "after"
         self.position = None
         self.rows = {}
-        self.seen = collections.Counter()
 
     def fetch(self):
         after = ", after => %s" if self.outside else ""
@@ -64,7 +59,6 @@ class Copy:
     def apply(self, changes):
         """Apply changes, and return what they were."""
         for kind, *row, position in changes:
-            self.seen[kind] += 1
             if kind == "reset":
                 self.rows = {row[0]: tuple(row) for row in self.session.run(f"SELECT * FROM {self.table}")}
             elif kind == "upsert":
@@ -360,141 +354,6 @@ def test(conninfo):
         session.close()
 
 
-# --- load ---------------------------------------------------------------------------
-
-
-class Load:
-    """Writers and readers in threads, which repeat what a crash of the server interrupts."""
-
-    def __init__(self, conninfo, seconds, seed):
-        self.conninfo, self.seconds, self.seed = conninfo, seconds, seed
-        self.writing = self.reading = True
-        self.deeds = collections.Counter()
-        self.broken = []
-
-    def repeat(self, function, random, state, is_on):
-        session = state.session if isinstance(state, Copy) else state
-        while is_on():
-            try:
-                function(random, state)
-            except (psycopg.OperationalError, errors.DeadlockDetected, errors.SerializationFailure, errors.UniqueViolation):
-                self.deeds["failed"] += 1
-                session.close()
-                time.sleep(0.05)
-            except Exception as error:  # anything else is a fault
-                self.broken.append(error)
-                session.close()
-                time.sleep(0.1)
-
-    def write(self, random, session):
-        mode = random.choice(["", "", "", " ISOLATION LEVEL REPEATABLE READ", " ISOLATION LEVEL SERIALIZABLE"])
-        session.run("BEGIN" + mode)
-        if random.random() < 0.5:
-            session.run("SET LOCAL synchronous_commit = off")
-        for _ in range(random.randint(1, 4)):
-            key, value = 1 + int(40 * random.random() ** 2), random.randint(0, 10 ** 9)
-            deed = random.choice(["upsert", "update", "delete", "key", "many", "savepoint", "wait"])
-            if random.random() < 0.005:
-                deed = "truncate"
-            if deed == "upsert":
-                session.run("INSERT INTO busy VALUES (%s, %s) ON CONFLICT (id) DO UPDATE SET n = excluded.n", key, value)
-            elif deed == "update":
-                session.run("UPDATE busy SET n = %s WHERE id = %s", value, key)
-            elif deed == "delete":
-                session.run("DELETE FROM busy WHERE id = %s", key)
-            elif deed == "key":
-                session.run("UPDATE busy SET id = %s WHERE id = %s", 1 + value % 60, key)
-            elif deed == "many":
-                session.run("UPDATE busy SET n = n + 1 WHERE id BETWEEN %s AND %s", key, key + 10)
-            elif deed == "truncate":
-                session.run("TRUNCATE busy")
-            elif deed == "savepoint":
-                session.run("SAVEPOINT s")
-                session.run("DELETE FROM busy WHERE id = %s", key)
-                session.run("ROLLBACK TO s")
-            else:
-                time.sleep(random.random() * 0.02)
-            self.deeds[deed] += 1
-        session.run("COMMIT" if random.random() < 0.85 else "ROLLBACK")
-
-    def read(self, random, copy):
-        """Read a page, and apply and confirm all or some of it, or abandon it."""
-        copy.page = random.choice([1, 3, 20, 1000])
-        changes = copy.fetch()
-        upto = random.choice([len(changes), len(changes), random.randint(0, len(changes))])
-        if changes and changes[0][0] == "reset":
-            upto = 1
-        copy.apply(changes[:upto])
-        if upto and random.random() < 0.9:
-            copy.confirm(changes[upto - 1][-1])
-        if random.random() < 0.05:
-            copy.session.close()
-            self.deeds["closed"] += 1
-        time.sleep(random.random() * 0.02)
-
-    def read_within(self, random, session):
-        """Copy a page within the database, in one transaction."""
-        session.run("BEGIN")
-        changes = session.run("SELECT change_type, (data).id, change_position FROM changes_read('within', NULL::busy, %s)", random.choice([1, 5, 1000]))
-        if changes and changes[0][0] == "reset":
-            session.run("DELETE FROM within")
-            session.run("INSERT INTO within SELECT * FROM busy")
-        for kind, key, _ in changes:
-            session.run("DELETE FROM within WHERE id = %s", key)
-            # newer rows are as good as those of the page
-            session.run("INSERT INTO within SELECT * FROM busy WHERE id = %s", key)
-        if changes:
-            session.run("SELECT changes_done('within', %s)", changes[-1][-1])
-        session.run("COMMIT" if random.random() < 0.8 else "ROLLBACK")
-        time.sleep(random.random() * 0.02)
-
-    def purge(self, random, session):
-        session.run("SELECT changes_purge('busy', '0.2 s')")
-        time.sleep(random.random() * 0.3)
-
-    def run(self):
-        session = Session(self.conninfo)
-        session.run("CREATE TABLE IF NOT EXISTS busy (id int PRIMARY KEY, n int)")
-        session.run("CREATE TABLE IF NOT EXISTS within (id int PRIMARY KEY, n int)")
-        session.run("SELECT changes_track('busy')")
-        outside = [Copy(Session(self.conninfo), f"outside {n}", "busy", outside=True) for n in range(2)]
-        threads = [threading.Thread(target=self.repeat, args=(function, random.Random(f"{self.seed} {n}"), state, is_on))
-                   for n, (function, state, is_on) in enumerate(
-                       [(self.write, Session(self.conninfo), lambda: self.writing) for _ in range(6)] + [(self.purge, Session(self.conninfo), lambda: self.writing)]
-                       + [(self.read, copy, lambda: self.reading) for copy in outside] + [(self.read_within, Session(self.conninfo), lambda: self.reading)])]
-        for thread in threads:
-            thread.start()
-        print("# started", flush=True)
-        time.sleep(self.seconds)
-        self.writing = False
-        for thread in threads[:7]:
-            thread.join()
-        self.reading = False
-        for thread in threads[7:]:
-            thread.join()
-        copies = outside + [Copy(Session(self.conninfo), "new", "busy")]
-        for copy in copies:
-            copy.page = 1000
-            for _ in range(3):
-                try:
-                    copy.read_all()
-                    break
-                except psycopg.OperationalError:
-                    copy.session.close()
-            check(f"the copy {copy.reader} is right", copy.differences(), [])
-        session.close()
-        while True:
-            self.read_within(random.Random(1), session)
-            if not session.run("SELECT 1 FROM changes_read('within', NULL::busy)"):
-                break
-        check("the copy within the database is right", session.run("(TABLE busy EXCEPT TABLE within) UNION ALL (TABLE within EXCEPT TABLE busy)"), [])
-        check("no other error", [str(error) for error in self.broken[:5]], [])
-        print("#", dict(self.deeds), *(dict(copy.seen) for copy in outside), flush=True)
-
-
-if sys.argv[1] == "--torture":
-    Load(sys.argv[4], float(sys.argv[2]), sys.argv[3]).run()
-else:
-    test(sys.argv[1])
+test(sys.argv[1])
 print(f"1..{count}")
 sys.exit(failures > 0)
