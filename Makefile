@@ -66,7 +66,7 @@ REGRESS_OPTS = $(EXTENSION:%=--load-extension=%)
 ENCODING = UTF8
 NO_LOCALE = 1
 
-CORE_TESTS = layout clock generator random_buffer text typeid key_lines feistel transaction_history position
+CORE_TESTS = layout clock generator random_buffer text typeid key_lines feistel transaction_history position reader reader_schedules page_position
 CORE_PROGRAMS = $(CORE_TESTS:%=test/core/%)
 
 # Programs that run src/ordered under every schedule, their objects, and the objects of

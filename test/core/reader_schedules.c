@@ -1,0 +1,839 @@
+/*
+ * A model of programs that read the changes of a table under one reader's name, and keep a copy.
+ *
+ * Programs apply rows late, die, confirm a part of a page, confirm twice, and apply a page again,
+ * while others write and purge, leases end, and the history of the table is lost.  In the end, one
+ * program reads and confirms until nothing is left.  Then the copy must equal the table.
+ *
+ * The search runs all schedules of two programs with a few writes and reads.  Others are random.
+ * If a rule of reader.h is broken, some schedule must leave a wrong copy.
+ */
+#define UUID_READER_PAGES_MAX 4
+
+#include "support.h"
+
+#include "reader.h"
+
+typedef enum Rule
+{
+	NO_RULE,
+	CAP_LIMITS_CONFIRMING,
+	CONFIRMING_GUARDS,
+	UNKNOWN_PAGE_GUARDS,
+	EXPIRING_GUARDS,
+	MERGED_PAGE_GUARDS,
+	UNKNOWN_PAGE_CONFIRMS_NOTHING,
+	PAGE_STAYS_UNTIL_ITS_END,
+	PURGED_MEANS_RESET,
+	LOSS_REACHES_PAGES,
+	NUMBERS_ARE_RANDOM,
+	PAGES_ARE_ROLLED_BACK,
+	RULES
+} Rule;
+
+static const char *const rule_names[RULES] = {
+	[NO_RULE] = "none",
+	[CAP_LIMITS_CONFIRMING] = "a page cannot confirm past its cap",
+	[CONFIRMING_GUARDS] = "confirming a page guards its horizon",
+	[UNKNOWN_PAGE_GUARDS] = "confirming an unknown page guards its horizon",
+	[EXPIRING_GUARDS] = "the end of a lease guards the horizon",
+	[MERGED_PAGE_GUARDS] = "a merged page guards its horizon",
+	[UNKNOWN_PAGE_CONFIRMS_NOTHING] = "an unknown page confirms nothing",
+	[PAGE_STAYS_UNTIL_ITS_END] = "a page stays out until its end is confirmed",
+	[PURGED_MEANS_RESET] = "confirming a page whose later changes are purged resets",
+	[LOSS_REACHES_PAGES] = "a lost history resets again after each page that is out",
+	[NUMBERS_ARE_RANDOM] = "a number is not used again after a rollback",
+	[PAGES_ARE_ROLLED_BACK] = "a rolled-back confirmation leaves the page out",
+};
+
+enum
+{
+	KEYS = 4,					/* the search uses two */
+	ENTRIES = 60,
+	PROGRAMS = 3,				/* the search uses two */
+	LEASE = 2,					/* ticks */
+	LATE = LEASE * (UUID_READER_LATE_LEASES + 1),
+	RESET_EXPIRY = 2 * LATE,
+	ALL_ENTRIES = ENTRIES,
+	UNLIMITED = 255,
+	SCHEDULES = 300000
+};
+
+/* A page that a program has read */
+typedef struct Page
+{
+	UuidReaderPosition position;	/* of its end; the number of no page is 0 */
+	bool		is_reset;
+	uint8_t		identity;
+	uint8_t		lease_end;
+	uint8_t		row_count;
+	uint8_t		keys[KEYS];		/* of the rows, in order */
+	uint8_t		ends[KEYS];
+	uint8_t		content[KEYS];	/* of the table, by key */
+	uint8_t		applied;		/* rows */
+	bool		unguarded;		/* the lease does not guard it: its read was rolled
+								 * back, or its end was confirmed */
+	bool		must_confirm;	/* applied without guard */
+} Page;
+
+typedef enum Event
+{
+	WRITE,
+	TICK,
+	WAIT,						/* until expired pages are late */
+	PURGE,
+	LOSE,						/* change a row without an entry */
+	READ,
+	READ_AND_ROLL_BACK,
+	APPLY,						/* a row, or a reset */
+	CONFIRM,					/* the rows that are applied */
+	DIE,
+	CONFIRM_AGAIN,				/* the last page of the program */
+	APPLY_AGAIN,
+	EVENTS
+} Event;
+
+static const char *const event_names[EVENTS] = {
+	"write", "tick", "wait", "purge", "lose", "read", "read and roll back", "apply", "confirm", "die",
+	"confirm again", "apply again"
+};
+
+/* Numbers of entries, keys and times are small, so that a state is. */
+typedef struct World
+{
+	Rule		broken;
+	UuidReader	reader;
+	uint8_t		reader_identity;
+	uint8_t		identity;
+	uint8_t		entry_count;
+	uint8_t		purged;
+	uint8_t		now;
+	uint8_t		reads;
+	uint8_t		keys;
+	uint8_t		programs;
+	uint8_t		versions;		/* of rows so far */
+	uint8_t		left[EVENTS];	/* how often each event can still happen */
+	uint8_t		table[KEYS];	/* versions */
+	uint8_t		copy[KEYS];
+	uint8_t		entries[ENTRIES];	/* keys */
+	Page		pages[PROGRAMS];
+	Page		last[PROGRAMS]; /* whose end the program has confirmed */
+} World;
+
+/* Return the ID of an entry.  The first entry is 1. */
+static UuidReaderId
+entry_id(int entry)
+{
+	UuidReaderId id = {{0}};
+
+	id.bytes[UUID_BYTES - 1] = (uint8_t) (entry + 1);
+	return id;
+}
+
+static int
+entry_of(UuidReaderId id)
+{
+	return id.bytes[UUID_BYTES - 1] - 1;
+}
+
+static UuidReaderId
+purged_id(const World *world)
+{
+	return world->purged == 0 ? uuid_reader_nothing : entry_id(world->purged);
+}
+
+/* --- the reader, of which a rule can be broken ---------------------------------- */
+
+static void
+set_caps(UuidReader *reader)
+{
+	for (int i = 0; i < reader->page_count; i++)
+		reader->pages[i].cap = uuid_reader_everything;
+}
+
+/* Hide the horizons that a broken rule does not guard. */
+static void
+hide_horizons(World *world, uint64_t confirmed)
+{
+	for (int i = 0; i < world->reader.page_count; i++)
+	{
+		UuidReaderPage *page = &world->reader.pages[i];
+		const bool	expires = !page->expired && page->lease_end <= world->now && page->number != confirmed;
+
+		if ((world->broken == EXPIRING_GUARDS && expires) ||
+			(world->broken == MERGED_PAGE_GUARDS && page->number == UUID_READER_NO_NUMBER) ||
+			(world->broken == CONFIRMING_GUARDS && page->number == confirmed))
+			page->horizon = uuid_reader_everything;
+	}
+}
+
+static void
+show_horizons(World *world, const UuidReader *before)
+{
+	for (int i = 0; i < world->reader.page_count; i++)
+	{
+		const int	page = uuid_reader_find(before, world->reader.pages[i].number);
+
+		if (page >= 0)
+			world->reader.pages[i].horizon = before->pages[page].horizon;
+	}
+	if (world->broken == CAP_LIMITS_CONFIRMING)
+		set_caps(&world->reader);
+}
+
+/* Notice that the history was lost. */
+static void
+compare_identity(World *world)
+{
+	const UuidReader before = world->reader;
+
+	if (world->reader_identity == world->identity)
+		return;
+	uuid_reader_lose(&world->reader);
+	world->reader_identity = world->identity;
+	if (world->broken == LOSS_REACHES_PAGES)
+	{
+		memcpy(world->reader.pages, before.pages, sizeof(before.pages));
+		uuid_reader_lower(&world->reader, &world->reader.confirmed, uuid_reader_nothing);
+	}
+}
+
+static UuidReaderId
+start(World *world)
+{
+	UuidReader	before;
+	UuidReaderId after;
+
+	compare_identity(world);
+	before = world->reader;
+	hide_horizons(world, UUID_READER_NO_NUMBER);
+	after = uuid_reader_start(&world->reader, purged_id(world), world->now);
+	show_horizons(world, &before);
+	return after;
+}
+
+static void
+add_page(World *world, UuidReaderPosition *position, bool is_reset)
+{
+	position->number = ++world->reads;
+	if (world->broken == NUMBERS_ARE_RANDOM)
+	{
+		position->number = 1;
+		for (int i = 0; i < world->reader.page_count; i++)
+		{
+			if (world->reader.pages[i].number >= position->number)
+				position->number = world->reader.pages[i].number + 1;
+		}
+	}
+	uuid_reader_add_page(&world->reader, position, is_reset, world->now, LEASE);
+}
+
+static void
+done(World *world, UuidReaderPosition position, int identity)
+{
+	UuidReader	before;
+	bool		known;
+
+	compare_identity(world);
+	if (identity != world->identity && world->broken != LOSS_REACHES_PAGES)
+		position.horizon = uuid_reader_nothing;
+	before = world->reader;
+	known = uuid_reader_find(&before, position.number) >= 0;
+	if (uuid_reader_is_lost(position.horizon, purged_id(world)))
+	{
+		if (world->broken == PURGED_MEANS_RESET)
+			return;
+	}
+	else
+	{
+		hide_horizons(world, position.number);
+		if (world->broken == (known ? CONFIRMING_GUARDS : UNKNOWN_PAGE_GUARDS))
+			position.horizon = uuid_reader_everything;
+		if (world->broken == UNKNOWN_PAGE_CONFIRMS_NOTHING && !known && world->reader.page_count < UUID_READER_PAGES_MAX)
+			uuid_reader_add_page(&world->reader, &position, false, world->now, LEASE);
+	}
+	uuid_reader_done(&world->reader, &position, purged_id(world), world->now);
+	show_horizons(world, &before);
+	known = uuid_reader_find(&world->reader, position.number) >= 0;
+	if (known && world->broken == PAGE_STAYS_UNTIL_ITS_END)
+		uuid_reader_forget(&world->reader, uuid_reader_find(&world->reader, position.number));
+}
+
+/* --- events ---------------------------------------------------------------------- */
+
+/* Fill the rows of a page: the keys of its entries, in the order of the last entry of each key. */
+static void
+fill_rows(const World *world, Page *page, int first, int last)
+{
+	for (int i = first; i <= last; i++)
+	{
+		bool		again = false;
+
+		for (int j = i + 1; j <= last; j++)
+			again |= world->entries[j - 1] == world->entries[i - 1];
+		if (again)
+			continue;
+		page->keys[page->row_count] = world->entries[i - 1];
+		page->ends[page->row_count++] = (uint8_t) i;
+	}
+}
+
+/* Return false if the page is empty. */
+static bool
+read_page(World *world, Page *page, int limit, int lag)
+{
+	const UuidReaderId after = start(world);
+	const int	confirmed = entry_of(after);
+	int			horizon = world->entry_count - lag;
+
+	memset(page, 0, sizeof(Page));
+	page->is_reset = uuid_reader_id_equal(after, uuid_reader_nothing);
+	/* the horizon of a generator never becomes less */
+	if (horizon < confirmed)
+		horizon = confirmed;
+	if (horizon < 0)
+		horizon = 0;
+	page->position.horizon = page->position.end = entry_id(horizon);
+	if (!page->is_reset)
+	{
+		const int	end = horizon - confirmed < limit ? horizon : confirmed + limit;
+
+		if (end == confirmed)
+			return false;
+		page->position.end = entry_id(end);
+		fill_rows(world, page, confirmed + 1, end);
+	}
+	add_page(world, &page->position, page->is_reset);
+	page->identity = world->identity;
+	page->lease_end = world->now + LEASE;
+	for (int i = 0; i < world->keys; i++)
+	{
+		if (page->is_reset)
+			page->content[i] = world->table[i];
+	}
+	for (int i = 0; i < page->row_count; i++)
+		page->content[page->keys[i]] = world->table[page->keys[i]];
+	return true;
+}
+
+static bool
+is_applied(const Page *page)
+{
+	return page->applied == (page->is_reset ? 1 : page->row_count);
+}
+
+static void
+apply(World *world, Page *page)
+{
+	const int	key = page->keys[page->applied];
+
+	if (page->is_reset)
+		memcpy(world->copy, page->content, sizeof(world->copy));
+	else
+		world->copy[key] = page->content[key];
+	page->applied++;
+	page->must_confirm |= page->unguarded || page->lease_end <= world->now;
+}
+
+/* Confirm the rows that are applied. */
+static void
+confirm(World *world, Page *page)
+{
+	UuidReaderPosition position = page->position;
+
+	if (!is_applied(page))
+		position.end = entry_id(page->ends[page->applied - 1]);
+	done(world, position, page->identity);
+	page->must_confirm = false;
+}
+
+static void
+change_row(World *world, int key)
+{
+	world->table[key] = ++world->versions;
+}
+
+/* Return how many arguments an event can have. */
+static int
+argument_count(Event event)
+{
+	return event == WRITE || event == LOSE ? KEYS : event == READ || event == READ_AND_ROLL_BACK ? 3 : 1;
+}
+
+static bool
+happen_to_table(World *world, Event event, int argument)
+{
+	int			keep;
+
+	switch (event)
+	{
+		case WRITE:
+			/* the first key that is written can be any one, so choose 0 */
+			if (argument >= world->keys || world->entry_count == ENTRIES ||
+				(world->entry_count == 0 && argument > 0))
+				return false;
+			change_row(world, argument);
+			world->entries[world->entry_count++] = (uint8_t) argument;
+			return true;
+		case LOSE:
+			if (argument >= world->keys)
+				return false;
+			change_row(world, argument);
+			world->identity++;
+			return true;
+		case TICK:
+		case WAIT:
+			if (world->now > UINT8_MAX - 3 * LATE)
+				return false;
+			world->now += event == TICK ? 1 : LATE;
+			return true;
+		default:
+			keep = entry_of(uuid_reader_keep(&world->reader, world->now, RESET_EXPIRY));
+			if (keep > world->entry_count)
+				keep = world->entry_count;
+			if (keep <= world->purged)
+				return false;
+			world->purged = (uint8_t) keep;
+			return true;
+	}
+}
+
+/* The argument of a read is how many entries it reads at most, but 0 means all. */
+static bool
+happen_to_program(World *world, Event event, int program, int argument, int lag)
+{
+	Page	   *page = &world->pages[program];
+	Page	   *last = &world->last[program];
+	const bool	idle = page->position.number == 0;
+	const World before = *world;
+	int			known;
+
+	if ((event == READ || event == READ_AND_ROLL_BACK) && !idle)
+		return false;
+	switch (event)
+	{
+		case READ:
+			if (!read_page(world, page, argument == 0 ? ALL_ENTRIES : argument, lag))
+				memset(page, 0, sizeof(Page));
+			return true;
+		case READ_AND_ROLL_BACK:
+			if (!read_page(world, page, argument == 0 ? ALL_ENTRIES : argument, lag))
+				return false;
+			world->reader = before.reader;
+			world->reader_identity = before.reader_identity;
+			page->unguarded = true;
+			return true;
+		case APPLY:
+			if (idle || is_applied(page))
+				return false;
+			apply(world, page);
+			return true;
+		case CONFIRM:
+			if (idle || page->applied == 0)
+				return false;
+			confirm(world, page);
+			if (is_applied(page))
+			{
+				if (world->left[CONFIRM_AGAIN] + world->left[APPLY_AGAIN] > 0)
+					*last = *page;
+				memset(page, 0, sizeof(Page));
+			}
+			return true;
+		case DIE:
+			if (idle || page->must_confirm)
+				return false;
+			known = uuid_reader_find(&world->reader, page->position.number);
+			if (world->broken == PAGES_ARE_ROLLED_BACK && known >= 0)
+				uuid_reader_forget(&world->reader, known);
+			memset(page, 0, sizeof(Page));
+			return true;
+		default:
+			if (last->position.number == 0 || !idle)
+				return false;
+			if (event == CONFIRM_AGAIN)
+			{
+				done(world, last->position, last->identity);
+				return true;
+			}
+			*page = *last;
+			page->applied = 0;
+			page->unguarded = true;
+			return true;
+	}
+}
+
+static bool
+happen(World *world, Event event, int program, int argument, int lag)
+{
+	if (world->left[event] == 0)
+		return false;
+	if (event < READ ? !happen_to_table(world, event, argument) : !happen_to_program(world, event, program, argument, lag))
+		return false;
+	if (world->left[event] < UNLIMITED)
+		world->left[event]--;
+	return true;
+}
+
+/*
+ * Let all leases end, and let one program read and confirm until nothing is left.  Return whether
+ * the copy equals the table.
+ */
+static bool
+ends_well(World world)
+{
+	Page		page;
+
+	world.now += LEASE;
+	for (int i = 0; i < 8; i++)
+	{
+		if (!read_page(&world, &page, ALL_ENTRIES, 0))
+			return memcmp(world.copy, world.table, sizeof(world.copy)) == 0;
+		while (!is_applied(&page))
+			apply(&world, &page);
+		confirm(&world, &page);
+	}
+	return false;
+}
+
+static bool
+all_are_idle(const World *world)
+{
+	for (int i = 0; i < world->programs; i++)
+	{
+		if (world->pages[i].position.number != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Create a table with a row of each key, and a new reader. */
+static World
+new_world(Rule broken, int keys, int programs)
+{
+	World		world;
+
+	/* the bytes between members are compared, too */
+	memset(&world, 0, sizeof(world));
+	world.broken = broken;
+	world.keys = (uint8_t) keys;
+	world.programs = (uint8_t) programs;
+	for (int i = 0; i < keys; i++)
+		change_row(&world, i);
+	return world;
+}
+
+/* --- search ------------------------------------------------------------------------ */
+
+typedef struct Search
+{
+	uint64_t   *states;			/* hashes of states found; 0 is none */
+	size_t		size;			/* a power of 2 */
+	size_t		count;
+	int			depth;
+	bool		failed;
+	char		schedule[100][32];
+} Search;
+
+/*
+ * Append a page.  A row is either as new as that of the table or not, because no row gets an old
+ * version again.
+ */
+static uint8_t *
+pack_page(uint8_t *bytes, const World *world, const Page *page)
+{
+	const UuidReaderPosition *position = &page->position;
+	const bool	open = page->lease_end > world->now;
+
+	*bytes++ = (uint8_t) position->number;
+	if (position->number == 0)
+		return bytes;
+	*bytes++ = position->horizon.bytes[UUID_BYTES - 1];
+	*bytes++ = position->end.bytes[UUID_BYTES - 1];
+	*bytes++ = page->applied;
+	*bytes++ = open ? page->lease_end : 0;
+	*bytes++ = (uint8_t) (page->is_reset | (page->identity == world->identity) << 1 |
+						  page->unguarded << 2 | page->must_confirm << 3);
+	for (int i = 0; i < world->keys; i++)
+		*bytes++ = page->content[i] == world->table[i];
+	for (int i = 0; i < page->row_count; i++)
+	{
+		*bytes++ = page->keys[i];
+		*bytes++ = page->ends[i];
+	}
+	return bytes;
+}
+
+static uint8_t *
+pack_reader(uint8_t *bytes, const World *world)
+{
+	const UuidReader *reader = &world->reader;
+
+	*bytes++ = reader->confirmed.bytes[UUID_BYTES - 1];
+	*bytes++ = (uint8_t) reader->page_count;
+	for (int i = 0; i < reader->page_count; i++)
+	{
+		const UuidReaderPage *page = &reader->pages[i];
+		const bool	late = world->now >= page->lease_end + UUID_READER_LATE_LEASES * LEASE;
+
+		*bytes++ = (uint8_t) page->number;
+		*bytes++ = page->end.bytes[UUID_BYTES - 1];
+		*bytes++ = page->horizon.bytes[UUID_BYTES - 1];
+		*bytes++ = page->cap.bytes[UUID_BYTES - 1];
+		*bytes++ = (uint8_t) (page->expired ? late : page->read_at);
+		*bytes++ = (uint8_t) (page->expired ? 0 : page->lease_end);
+		*bytes++ = (uint8_t) (page->is_reset | page->expired << 1 | (world->now >= page->read_at + RESET_EXPIRY) << 2);
+	}
+	return bytes;
+}
+
+/* Return a hash of the state.  If programs change places, it is the same state. */
+static uint64_t
+hash_state(const World *world)
+{
+	uint8_t		bytes[1024];
+	uint8_t		programs[2][100];
+	uint8_t    *end = pack_reader(bytes, world);
+	size_t		lengths[2];
+	uint64_t	hash = 0;
+	int			first;
+
+	*end++ = world->reader_identity == world->identity;
+	*end++ = world->purged;
+	*end++ = world->reads;
+	*end++ = world->now;
+	for (int i = 0; i < world->keys; i++)
+		*end++ = world->copy[i] == world->table[i];
+	for (int i = 0; i < EVENTS; i++)
+		*end++ = world->left[i];
+	*end++ = world->entry_count;
+	for (int i = world->purged; i < world->entry_count; i++)
+		*end++ = world->entries[i];
+	memset(programs, 0, sizeof(programs));
+	for (int i = 0; i < 2; i++)
+		lengths[i] = pack_page(pack_page(programs[i], world, &world->pages[i]), world, &world->last[i]) - programs[i];
+	first = memcmp(programs[0], programs[1], sizeof(programs[0])) > 0;
+	for (int i = 0; i < 2; i++)
+	{
+		memcpy(end, programs[i ^ first], lengths[i ^ first]);
+		end += lengths[i ^ first];
+	}
+	memset(end, 0, 8);
+	for (const uint8_t *word = bytes; word < end; word += 8)
+	{
+		hash = (hash ^ uuid_layout_load64(word)) * UINT64_C(0xbf58476d1ce4e5b9);
+		hash ^= hash >> 29;
+		hash *= UINT64_C(0x94d049bb133111eb);
+		hash ^= hash >> 32;
+	}
+	return hash | 1;
+}
+
+/* Add a state.  Return false if it was found before. */
+static bool
+add_hash(uint64_t *states, size_t size, uint64_t hash)
+{
+	size_t		i = hash >> 8 & (size - 1);
+
+	while (states[i] != 0 && states[i] != hash)
+		i = (i + 1) & (size - 1);
+	if (states[i] == hash)
+		return false;
+	states[i] = hash;
+	return true;
+}
+
+static bool
+add_state(Search *search, uint64_t hash)
+{
+	if (2 * search->count >= search->size)
+	{
+		const size_t size = search->size == 0 ? 1 << 20 : 2 * search->size;
+		uint64_t   *states = calloc(size, sizeof(uint64_t));
+
+		for (size_t i = 0; i < search->size; i++)
+		{
+			if (search->states[i] != 0)
+				add_hash(states, size, search->states[i]);
+		}
+		free(search->states);
+		search->states = states;
+		search->size = size;
+	}
+	if (!add_hash(search->states, search->size, hash))
+		return false;
+	search->count++;
+	return true;
+}
+
+/* Run all schedules from a state.  Return false at the first one with a wrong copy. */
+static bool
+search_from(Search *search, const World *world)
+{
+	if (!add_state(search, hash_state(world)))
+		return true;
+	if (all_are_idle(world) && !ends_well(*world))
+		return false;
+	for (Event event = 0; event < EVENTS; event++)
+	{
+		const int	programs = event < READ ? 1 : world->programs;
+		/* of two keys; pages of all entries, and of one entry */
+		const int	arguments = argument_count(event) == 1 ? 1 : 2;
+
+		for (int choice = 0; choice < programs * arguments; choice++)
+		{
+			World		next = *world;
+
+			if (!happen(&next, event, choice / arguments, choice % arguments, 0))
+				continue;
+			snprintf(search->schedule[search->depth++], sizeof(search->schedule[0]), "%s %d %d",
+					 event_names[event], choice / arguments, choice % arguments);
+			if (!search_from(search, &next))
+				return false;
+			search->depth--;
+		}
+	}
+	return true;
+}
+
+/* --- tests ------------------------------------------------------------------------- */
+
+/* Begin with a reader that is new, or with one that has read and confirmed a reset. */
+static World
+first_world(Rule broken, bool is_new, int keys, int programs)
+{
+	World		world = new_world(broken, keys, programs);
+	Page		page;
+
+	if (is_new)
+		return world;
+	read_page(&world, &page, ALL_ENTRIES, 0);
+	apply(&world, &page);
+	confirm(&world, &page);
+	return world;
+}
+
+/* Each search has all schedules with these numbers of events, and with any number of others. */
+static const struct
+{
+	bool		is_new;
+	uint8_t		left[EVENTS];
+}			searches[] = {
+	{false, {[WRITE] = 1,[TICK] = 1,[LOSE] = 1,[READ] = 3}},
+	{true, {[WRITE] = 2,[TICK] = 2,[READ] = 3,[READ_AND_ROLL_BACK] = 1}},
+	{false, {[WRITE] = 2,[READ] = 6}},
+	{false, {[WRITE] = 3,[TICK] = 2,[READ] = 3}},
+	{false, {[WRITE] = 2,[WAIT] = 1,[READ] = 3,[READ_AND_ROLL_BACK] = 1}},
+	{false, {[WRITE] = 2,[TICK] = 2,[READ] = 3,[CONFIRM_AGAIN] = 1,[APPLY_AGAIN] = 1}},
+};
+
+#define SEARCHES	((int) (sizeof(searches) / sizeof(searches[0])))
+
+/* Run a search.  Return whether all schedules end well. */
+static bool
+run_search(Search *search, int number, Rule broken)
+{
+	World		world = first_world(broken, searches[number].is_new, 2, 2);
+
+	memset(search, 0, sizeof(Search));
+	memcpy(world.left, searches[number].left, sizeof(world.left));
+	world.left[PURGE] = world.left[APPLY] = world.left[CONFIRM] = world.left[DIE] = UNLIMITED;
+	return search_from(search, &world);
+}
+
+static void
+no_schedule_of_two_programs_leaves_a_wrong_copy(void **state)
+{
+	(void) state;
+	for (int i = 0; i < SEARCHES; i++)
+	{
+		Search		search;
+		const bool	all_end_well = run_search(&search, i, NO_RULE);
+
+		printf("# search %d: %zu states\n", i, search.count);
+		for (int j = 0; j < search.depth; j++)
+			printf("# %s\n", search.schedule[j]);
+		free(search.states);
+		assert_true(all_end_well);
+	}
+}
+
+/* Run a random schedule of three programs.  Return whether it ends well. */
+static bool
+run_schedule(Rule broken)
+{
+	World		world = first_world(broken, test_bits() % 2, 2 + test_bits() % 3, PROGRAMS);
+	const int	attempts = 10 + test_bits() % 80;
+	int			sum = 0;
+	const int	weights[EVENTS] = {
+		[WRITE] = 60,[TICK] = 20,[WAIT] = test_bits() % 4,[PURGE] = test_bits() % 20,[LOSE] = test_bits() % 2,
+		[READ] = 60,[READ_AND_ROLL_BACK] = test_bits() % 10,[APPLY] = 100,[CONFIRM] = 60,[DIE] = test_bits() % 20,
+		[CONFIRM_AGAIN] = test_bits() % 10,[APPLY_AGAIN] = test_bits() % 10
+	};
+
+	memset(world.left, UNLIMITED, sizeof(world.left));
+	for (Event event = 0; event < EVENTS; event++)
+		sum += weights[event];
+	for (int i = 0; i < attempts; i++)
+	{
+		int			drawn = test_bits() % sum;
+		Event		event = 0;
+
+		while (drawn >= weights[event])
+			drawn -= weights[event++];
+		happen(&world, event, test_bits() % PROGRAMS, test_bits() % argument_count(event), test_bits() % 8 == 0);
+	}
+	for (int i = 0; i < PROGRAMS; i++)
+	{
+		if (world.pages[i].position.number == 0)
+			continue;
+		while (!is_applied(&world.pages[i]))
+			apply(&world, &world.pages[i]);
+		confirm(&world, &world.pages[i]);
+	}
+	return ends_well(world);
+}
+
+static void
+no_random_schedule_of_three_programs_leaves_a_wrong_copy(void **state)
+{
+	(void) state;
+	for (int i = 0; i < SCHEDULES; i++)
+	{
+		if (!run_schedule(NO_RULE))
+			fail_msg("schedule %d leaves a wrong copy", i);
+	}
+}
+
+static void
+each_broken_rule_leaves_a_wrong_copy(void **state)
+{
+	(void) state;
+	for (Rule rule = NO_RULE + 1; rule < RULES; rule++)
+	{
+		bool		found = false;
+
+		for (int i = 0; i < SEARCHES && !found; i++)
+		{
+			Search		search;
+
+			found = !run_search(&search, i, rule);
+			if (found)
+				printf("# search %d, %d events, without the rule: %s\n", i, search.depth, rule_names[rule]);
+			free(search.states);
+		}
+		if (!found)
+			fail_msg("no schedule leaves a wrong copy without the rule: %s", rule_names[rule]);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_schedule_of_two_programs_leaves_a_wrong_copy),
+		cmocka_unit_test(no_random_schedule_of_three_programs_leaves_a_wrong_copy),
+		cmocka_unit_test(each_broken_rule_leaves_a_wrong_copy),
+	};
+
+	return run_core_tests(tests);
+}
