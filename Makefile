@@ -20,10 +20,27 @@ MODULE_big = uuid9562
 OBJS = \
 	src/settings.o \
 	src/uuid9562.o \
-	src/changes/catalog.o \
 	src/changes/collect.o \
-	src/changes/functions.o \
+	src/changes/compare.o \
+	src/changes/confirm.o \
+	src/changes/fetch.o \
+	src/changes/key.o \
 	src/changes/log.o \
+	src/changes/page.o \
+	src/changes/place.o \
+	src/changes/purge.o \
+	src/changes/read.o \
+	src/changes/reader.o \
+	src/changes/request.o \
+	src/changes/row_type.o \
+	src/changes/source.o \
+	src/changes/start.o \
+	src/changes/state.o \
+	src/changes/state_rows.o \
+	src/changes/tables.o \
+	src/changes/trigger.o \
+	src/changes/wait.o \
+	src/changes/worker.o \
 	src/core/random_buffer.o \
 	src/runtime/runtime.o \
 	src/generate/generate.o \
@@ -56,7 +73,7 @@ PGFILEDESC = "uuid9562 - every UUID version of RFC 9562"
 
 DATA = $(call OWN_FILES,$(EXTENSION:=--*.sql))
 # Install the manual in the same folders as in the source, so that links between pages work.
-MANUAL = $(call OWN_FILES,*.md LICENSE doc/*.md managed/*.sql examples/*.* examples/*/*.* doc/benchmarks/*/* doc/pictures/*.svg)
+MANUAL = $(call OWN_FILES,*.md LICENSE doc/*.md managed/*.sql examples/*.* examples/*/*.* findings/*.* doc/benchmarks/*/* doc/pictures/*.svg)
 
 PG_CPPFLAGS = -I$(SOURCE)/src -DUUID9562_VERSION='"$(EXTVERSION)"'
 

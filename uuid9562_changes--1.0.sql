@@ -3,39 +3,134 @@
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION uuid9562_changes CASCADE" to load this file. \quit
 
--- changes_track() creates a log beside a table, and triggers that collect the
--- keys of changed rows.  changes_read() returns the rows of these keys.
+-- changes_track() creates triggers that collect the keys of changed rows.  When the transaction commits,
+-- C writes them to the table "log".  changes_read() returns the rows of these keys.
 --
--- The functions in PL/pgSQL run with the rights of their caller, except
--- changes_notice() and changes_purge(), which change nothing that depends on
--- who calls them.  No function uses the caller's search path.
---
--- managed/uuid9562_changes.sql has the same functions; test/project/hosted.t
--- compares them.
+-- No object of the extension uuid9562 is called here: the schema of uuid9562 is not known, because
+-- PostgreSQL 15 has no @extschema:uuid9562@, and any role could create a function with a name that this
+-- script searches for.
 
 -- Migration tools try to drop tables that they do not know from the schemas that they manage, so the
 -- tables are in a schema of their own.
 CREATE SCHEMA uuid9562_changes;
 GRANT USAGE ON SCHEMA uuid9562_changes TO PUBLIC;
-COMMENT ON SCHEMA uuid9562_changes IS 'state of tracked tables and their readers';
+COMMENT ON SCHEMA uuid9562_changes IS 'log of tracked tables, and their readers';
 
--- Functions of the extension uuid9562 that this extension calls.  They are declared again, because the
--- schema of uuid9562 is not known here: PostgreSQL 15 has no @extschema:uuid9562@, and if this script or
--- these functions searched for a name, any role could create a function with this name.
-CREATE FUNCTION uuid9562_changes.ordered_id() RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_ordered'
-LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION uuid9562_changes.ordered_id() IS 'uuidv7_ordered() of uuid9562';
+-- ------------------------------------------------------------------------
+-- Tables
+--
+-- Only C reads and writes them, and it only inserts and deletes rows.  They
+-- are not dumped: triggers are dumped with their tables, and readers of a
+-- restored table must copy it anyway.
+-- ------------------------------------------------------------------------
+
+CREATE TABLE uuid9562_changes.log (
+	source oid,						-- tracked table
+	id uuid,						-- in the order of the commits
+	key bytea,						-- see src/changes/key.c; NULL: any row can have changed
+	PRIMARY KEY (source, id)
+) USING heap;
+COMMENT ON TABLE uuid9562_changes.log IS 'keys of changed rows';
+
+-- What was found when tracked tables were read; see src/changes/state.c
+CREATE TABLE uuid9562_changes.state (
+	source oid NOT NULL,
+	identity uuid NOT NULL,			-- positions of readers contain it
+	basis bigint NOT NULL,
+	version bigint NOT NULL,
+	branch bigint NOT NULL,
+	columns bigint[] NOT NULL,
+	attributes bigint[] NOT NULL,
+	labels bigint[] NOT NULL,
+	parts bigint[] NOT NULL,
+	bounds bigint[] NOT NULL,
+	bound_texts text[] NOT NULL
+) USING heap;
+CREATE INDEX state_source_idx ON uuid9562_changes.state (source);
+COMMENT ON TABLE uuid9562_changes.state IS 'states of tracked tables';
+
+CREATE TABLE uuid9562_changes.purged (
+	source oid PRIMARY KEY,
+	id uuid NOT NULL				-- entries up to it can have been deleted
+) USING heap;
+COMMENT ON TABLE uuid9562_changes.purged IS 'how far the log is purged';
+
+CREATE TABLE uuid9562_changes.reader (
+	reader text COLLATE "C",		-- as the index is searched
+	source oid,
+	owner oid NOT NULL,
+	identity uuid NOT NULL,
+	confirmed uuid,					-- all changes up to it are applied, or will be delivered again
+	accepted_reset bigint NOT NULL,	-- number of the last page with "reset" that was confirmed, or 0
+	branch bigint NOT NULL,			-- where the confirmed ID was read
+	timeline bigint NOT NULL,
+	lsn bigint NOT NULL,
+	seen timestamptz NOT NULL,
+	is_outside boolean NOT NULL,	-- does the target store positions?
+	pages bigint[] NOT NULL,		-- pages that are out; see src/changes/reader.c
+	PRIMARY KEY (reader, source)
+) USING heap;
+COMMENT ON TABLE uuid9562_changes.reader IS 'readers of tracked tables';
+
+CREATE FUNCTION uuid9562_changes.guard_trigger() RETURNS trigger
+AS 'MODULE_PATHNAME', 'uuid9562_guard_trigger'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION uuid9562_changes.guard_trigger() IS 'trigger that discards rows which SQL or logical replication writes';
+
+-- Nobody has privileges on the tables, whatever the default privileges are, and row-level security hides
+-- the rows from pg_read_all_data.  A publication FOR ALL TABLES sends new rows, but no deletes, because
+-- there is no replica identity; a subscriber discards them.
+DO $body$
+DECLARE
+	name text;
+	grantee text;
+BEGIN
+	FOREACH name IN ARRAY pg_catalog.string_to_array('log state purged reader', ' ') LOOP
+		FOR grantee IN
+			SELECT DISTINCT CASE WHEN a.grantee OPERATOR(pg_catalog.=) 0::oid THEN 'PUBLIC' ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(a.grantee)) END
+			FROM pg_catalog.pg_class AS c, LATERAL pg_catalog.aclexplode(c.relacl) AS a
+			WHERE c.oid OPERATOR(pg_catalog.=) pg_catalog.format('uuid9562_changes.%I', name)::pg_catalog.regclass
+		LOOP
+			EXECUTE pg_catalog.format('REVOKE ALL ON uuid9562_changes.%I FROM %s CASCADE', name, grantee);
+		END LOOP;
+		EXECUTE pg_catalog.format('ALTER TABLE uuid9562_changes.%I REPLICA IDENTITY NOTHING, ENABLE ROW LEVEL SECURITY', name);
+		EXECUTE pg_catalog.format('CREATE TRIGGER guard BEFORE INSERT OR UPDATE OR DELETE ON uuid9562_changes.%I FOR EACH ROW EXECUTE FUNCTION uuid9562_changes.guard_trigger()', name);
+		EXECUTE pg_catalog.format('CREATE TRIGGER guard_truncate BEFORE TRUNCATE ON uuid9562_changes.%I FOR EACH STATEMENT EXECUTE FUNCTION uuid9562_changes.guard_trigger()', name);
+		EXECUTE pg_catalog.format('ALTER TABLE uuid9562_changes.%I ENABLE ALWAYS TRIGGER guard, ENABLE ALWAYS TRIGGER guard_truncate', name);
+	END LOOP;
+END$body$;
+
+-- ------------------------------------------------------------------------
+-- Tracking
+-- ------------------------------------------------------------------------
+
+-- The trigger of tracked tables.  It is in this schema, so that a dump can be restored wherever the other
+-- functions are.
+CREATE FUNCTION uuid9562_changes.log_trigger() RETURNS trigger
+AS 'MODULE_PATHNAME', 'uuid9562_log_trigger'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION uuid9562_changes.log_trigger() IS 'trigger that collects the keys of changed rows for the log';
+
+CREATE FUNCTION uuid9562_changes.forget_table(source regclass) RETURNS void
+AS 'MODULE_PATHNAME', 'uuid9562_forget_table'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION uuid9562_changes.forget_table(regclass) IS 'remove the readers of a table; used by changes_untrack()';
+
+CREATE FUNCTION uuid9562_changes.table_info(source oid, OUT operations text[], OUT dropped_partitions text, OUT reader_expiry bigint,
+	OUT problem text, OUT without_truncate_trigger regclass[], OUT entries bigint, OUT purged uuid, OUT kept_by text)
+AS 'MODULE_PATHNAME', 'uuid9562_table_info'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION uuid9562_changes.table_info(oid) IS 'options and state of a tracked table; used by changes_tables';
+
+CREATE FUNCTION uuid9562_changes.entries_after(source oid, after uuid, OUT entries bigint, OUT first uuid)
+AS 'MODULE_PATHNAME', 'uuid9562_entries_after'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION uuid9562_changes.entries_after(oid, uuid) IS 'number of log entries after an ID, and the first of them; used by changes_readers';
 
 CREATE FUNCTION uuid9562_changes.horizon() RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_horizon'
 LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION uuid9562_changes.horizon() IS 'uuidv7_horizon() of uuid9562';
-
-CREATE FUNCTION uuid9562_changes.id_floor(timestamptz) RETURNS uuid
-AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_floor'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION uuid9562_changes.id_floor(timestamptz) IS 'uuidv7_floor() of uuid9562';
 
 CREATE FUNCTION uuid9562_changes.id_timestamp(uuid) RETURNS timestamptz
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_timestamp'
@@ -50,899 +145,188 @@ AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_stats'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION uuid9562_changes.generator_stats() IS 'uuid_generator_stats() of uuid9562';
 
--- The tracked tables.  Only changes_register() and changes_notice() write it.
-CREATE TABLE uuid9562_changes.changes_catalog (
-	source regclass PRIMARY KEY,
-	log regclass NOT NULL,
-	key int2[] NOT NULL,			-- numbers of the key's columns
-	identity uuid NOT NULL,			-- if it changes, readers must copy the table
-	server text NOT NULL,			-- the server and database of the rest
-	purged uuid NOT NULL,			-- entries up to this ID can be missing
-	parts text[] NOT NULL,			-- tables and triggers; see changes_state()
-	structure text[] NOT NULL,		-- columns; see changes_state()
-	log_file oid NOT NULL,			-- of the log; TRUNCATE changes it
-	operations text[] NOT NULL,
-	dropped_partitions text NOT NULL,	-- "reset" or "ignore"
-	reader_expiry interval NOT NULL,
-	altered timestamptz NOT NULL	-- when its columns or its name were last found to be others
-);
-GRANT SELECT ON uuid9562_changes.changes_catalog TO PUBLIC;
-COMMENT ON TABLE uuid9562_changes.changes_catalog IS 'tracked tables and their logs';
-
--- The logs that lack entries of a transaction, until changes_notice() lets readers copy the table.  Each
--- transaction has a row of its own, so that nobody waits.
-CREATE TABLE uuid9562_changes.changes_missing (
-	log regclass,
-	xid xid8 DEFAULT pg_catalog.pg_current_xact_id(),
-	PRIMARY KEY (log, xid)
-);
-GRANT SELECT ON uuid9562_changes.changes_missing TO PUBLIC;
-COMMENT ON TABLE uuid9562_changes.changes_missing IS 'logs that lack entries';
-
--- The readers.  They are not dumped, because they know nothing of a restored table.
-CREATE TABLE uuid9562_changes.changes_reader (
-	reader text,
-	source regclass,
-	owner regrole NOT NULL DEFAULT pg_catalog.quote_ident(current_user)::regrole,
-	identity uuid NOT NULL,			-- as in changes_catalog when the reader came
-	generation bigint NOT NULL,		-- number of the last page
-	confirmed uuid,					-- all changes up to it have been applied; NULL: not even the table
-	confirmed_position text,
-	hold uuid NOT NULL,				-- entries after it must not be purged
-	page_position text,				-- position of the last page's last row
-	page_pid integer NOT NULL,		-- process of the session that read the last page
-	abandoned uuid,					-- where an unconfirmed page began, whose rows another session can still apply
-	abandoned_by integer[],			-- processes of these sessions
-	abandoned_at timestamptz,
-	seen timestamptz NOT NULL,
-	is_outside boolean NOT NULL DEFAULT false,	-- has the target stored the confirmed position?
-	PRIMARY KEY (reader, source)
-);
-COMMENT ON TABLE uuid9562_changes.changes_reader IS 'readers of tracked tables';
-GRANT SELECT, INSERT, UPDATE, DELETE ON uuid9562_changes.changes_reader TO PUBLIC;
-ALTER TABLE uuid9562_changes.changes_reader ENABLE ROW LEVEL SECURITY;
-CREATE POLICY seen_by_all ON uuid9562_changes.changes_reader FOR SELECT USING (true);
-CREATE POLICY created_by_readers ON uuid9562_changes.changes_reader FOR INSERT
-	WITH CHECK (owner OPERATOR(pg_catalog.=) pg_catalog.quote_ident(current_user)::regrole AND pg_catalog.has_table_privilege(source, 'SELECT'));
-CREATE POLICY changed_by_owner ON uuid9562_changes.changes_reader FOR UPDATE
-	USING (pg_catalog.pg_has_role(owner, 'USAGE') OR (SELECT pg_catalog.pg_has_role(relowner, 'USAGE') FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) source))
-	WITH CHECK (pg_catalog.has_table_privilege(source, 'SELECT')
-				AND (pg_catalog.pg_has_role(owner, 'USAGE') OR (SELECT pg_catalog.pg_has_role(relowner, 'USAGE') FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) source)));
-CREATE POLICY deleted_by_owner ON uuid9562_changes.changes_reader FOR DELETE
-	USING (pg_catalog.pg_has_role(owner, 'USAGE') OR (SELECT pg_catalog.pg_has_role(relowner, 'USAGE') FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) source));
-
-SELECT pg_catalog.pg_extension_config_dump('uuid9562_changes.changes_catalog', '');
-
-CREATE FUNCTION changes_log_trigger() RETURNS trigger
-AS 'MODULE_PATHNAME', 'uuid9562_changes_log_trigger'
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION changes_log_trigger() IS 'trigger that collects the keys of changed rows for the log';
-
-CREATE FUNCTION changes_log_rows(relation regclass) RETURNS void
-AS 'MODULE_PATHNAME', 'uuid9562_changes_log_rows'
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION changes_log_rows(regclass) IS 'collect the keys of all rows of a table for its logs';
-REVOKE EXECUTE ON FUNCTION changes_log_rows(regclass) FROM PUBLIC;
-
-CREATE FUNCTION changes_is_log(relation regclass) RETURNS boolean
-AS 'MODULE_PATHNAME', 'uuid9562_changes_is_log'
-LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION changes_is_log(regclass) IS 'can the table be used as a log of changes?';
-
-CREATE FUNCTION changes_verified(source regclass, invalidations bigint DEFAULT 0, columns text DEFAULT '', altered timestamptz DEFAULT '-infinity')
-	RETURNS bigint
-AS 'MODULE_PATHNAME', 'uuid9562_changes_verified'
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION changes_verified(regclass, bigint, text, timestamptz) IS 'has this session compared a table with changes_catalog since the table was altered?';
-
-CREATE FUNCTION changes_register(entry uuid9562_changes.changes_catalog) RETURNS void
-AS 'MODULE_PATHNAME', 'uuid9562_changes_register'
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION changes_register(uuid9562_changes.changes_catalog) IS 'replace the row of a table in changes_catalog; used by changes_track() and changes_untrack()';
-
-CREATE FUNCTION changes_delete(log regclass, after uuid, last uuid, max_entries integer, OUT deleted bigint, OUT up_to uuid)
-RETURNS record
-AS 'MODULE_PATHNAME', 'uuid9562_changes_delete'
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION changes_delete(regclass, uuid, uuid, integer) IS 'delete entries of a log of changes; used by changes_purge()';
-REVOKE EXECUTE ON FUNCTION changes_delete(regclass, uuid, uuid, integer) FROM PUBLIC;
-
-CREATE FUNCTION changes_place(flush boolean, OUT server text, OUT branch text, OUT timeline bigint, OUT lsn pg_lsn)
-RETURNS record
-AS 'MODULE_PATHNAME', 'uuid9562_changes_place'
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION changes_place(boolean) IS 'server, branch, timeline and end of WAL of the statement''s snapshot, optionally after flushing WAL';
-
-CREATE FUNCTION changes_is_lost(branch text, id uuid, timeline bigint, lsn pg_lsn) RETURNS boolean
-AS 'MODULE_PATHNAME', 'uuid9562_changes_is_lost'
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION changes_is_lost(text, uuid, bigint, pg_lsn) IS 'can this server lack changes that a reader has read?';
-
--- The state of a tracked table.  "parts" has a text for the table and for each partition: its OID,
--- its row triggers, and its TRUNCATE trigger or else its file, which TRUNCATE changes.  "structure"
--- has a text for each column, one for the versions of the columns of all tables, one for the name and
--- the versions of the columns of the table itself, one for each file with the expressions of its
--- generated columns, one for each attribute of a composite type and each value of an enum that the
--- columns use, and one for the trigger of the log.  No text depends on a setting of the session.
--- changes_catalog also has the branch of ordered IDs, which changes if the server is restarted.
-CREATE FUNCTION changes_state(source regclass, OUT parts text[], OUT structure text[], OUT problem text)
-LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp
-AS $body$
-BEGIN
-	SELECT array_agg(concat_ws(' ', part.oid, part.row_triggers, coalesce(part.truncate_trigger, 'file ' || part.relfilenode)) ORDER BY part.oid),
-		   array_agg(concat_ws(' ', 'file', part.oid, part.relfilenode, part.generated) ORDER BY part.oid),
-		   min(CASE WHEN part.relkind NOT IN ('r', 'p') THEN format('partition %s is a foreign table', part.oid::regclass)
-					WHEN part.relpersistence <> 'p' THEN format('table %s is not logged in WAL', part.oid::regclass)
-					WHEN part.is_inherited THEN format('a table inherits from table %s', part.oid::regclass)
-					WHEN part.events & tracked.events <> tracked.events IS NOT FALSE THEN format('table %s lacks the trigger that logs all changes, or the trigger is not enabled with ENABLE ALWAYS', part.oid::regclass) END)
-	INTO parts, structure, problem
-	FROM (
-		SELECT coalesce(bit_or(CASE operation WHEN 'insert' THEN 4 WHEN 'delete' THEN 8 ELSE 16 END), 0) AS events	-- as in tgtype
-		FROM uuid9562_changes.changes_catalog AS c, unnest(c.operations) AS operation WHERE c.source = changes_state.source) AS tracked, (
-		SELECT c.oid, c.relkind, c.relpersistence, c.relfilenode, t.row_triggers, t.events, t.truncate_trigger,
-			   c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid) AS is_inherited,
-			   (SELECT md5(string_agg(concat_ws(' ', adnum, adbin), ' ' ORDER BY adnum))
-				FROM pg_attribute JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum WHERE attrelid = c.oid AND attgenerated <> '') AS generated
-		FROM (SELECT source AS oid UNION SELECT relid FROM pg_partition_tree(source)) AS tree
-		JOIN pg_class AS c ON c.oid = tree.oid
-		LEFT JOIN LATERAL (
-			SELECT string_agg(concat_ws('.', tgname, oid, xmin), ' ' ORDER BY oid) FILTER (WHERE tgtype & 1 = 1) AS row_triggers,
-				   bit_or(tgtype) FILTER (WHERE tgtype & 1 = 1) AS events,
-				   string_agg(concat_ws('.', tgname, oid, xmin), ' ' ORDER BY oid) FILTER (WHERE tgtype & 33 = 32) AS truncate_trigger
-			FROM pg_trigger
-			WHERE tgrelid = c.oid AND tgenabled = 'A' AND tgqual IS NULL AND tgattr::text = '' AND tgfoid = '@extschema@.changes_log_trigger()'::regprocedure) AS t ON true) AS part;
-	structure := structure || (
-		SELECT ARRAY['columns ' || md5(string_agg(a.xmin::text, ' ' ORDER BY attrelid, attnum)),
-				'table ' || md5(concat_ws(' ', (SELECT concat_ws(' ', relnamespace, relname) FROM pg_class WHERE oid = source),
-										  string_agg(concat_ws(' ', a.xmin, attname), ' ' ORDER BY attnum) FILTER (WHERE attrelid = source)))]
-			|| array_agg(concat_ws(' ', attnum, atttypid, atttypmod, nullif(attgenerated, ''), attname) ORDER BY attnum) FILTER (WHERE attrelid = source)
-		FROM (SELECT source AS relid UNION SELECT relid FROM pg_partition_tree(source)) AS tree JOIN pg_attribute AS a ON attrelid = relid
-		WHERE attnum > 0 AND NOT attisdropped)
-		|| ARRAY(
-		WITH RECURSIVE used AS (
-			SELECT atttypid AS type FROM pg_attribute WHERE attrelid = source AND attnum > 0 AND NOT attisdropped
-			UNION
-			SELECT part.type FROM used JOIN pg_type AS t ON t.oid = used.type, LATERAL (
-				SELECT t.typelem UNION ALL SELECT t.typbasetype UNION ALL SELECT rngsubtype FROM pg_range WHERE used.type IN (rngtypid, rngmultitypid)
-				UNION ALL SELECT atttypid FROM pg_attribute WHERE attrelid = t.typrelid AND attnum > 0 AND NOT attisdropped) AS part (type)
-			WHERE part.type <> 0)
-		SELECT concat_ws(' ', 'attribute', attrelid, attnum, atttypid, atttypmod, attname) COLLATE "C"
-		FROM used JOIN pg_type AS t ON t.oid = used.type JOIN pg_attribute ON attrelid = typrelid WHERE attnum > 0 AND NOT attisdropped
-		UNION ALL
-		SELECT concat_ws(' ', 'value', pg_enum.oid, pg_enum.xmin, enumlabel) COLLATE "C" FROM used JOIN pg_enum ON enumtypid = type
-		UNION ALL
-		SELECT concat_ws(' ', 'log', t.oid, t.xmin) FROM uuid9562_changes.changes_catalog AS c JOIN pg_trigger AS t ON tgrelid = c.log
-		WHERE c.source = changes_state.source AND tgenabled = 'A' AND tgtype = 8 AND tgqual IS NULL AND tgfoid = '@extschema@.changes_log_trigger()'::regprocedure
-		ORDER BY 1);
-	IF problem IS NULL AND NOT EXISTS (SELECT FROM unnest(structure) AS text WHERE text LIKE 'log %') THEN
-		SELECT format('log %s lacks its trigger, or the trigger is not enabled with ENABLE ALWAYS', c.log) INTO problem
-		FROM uuid9562_changes.changes_catalog AS c JOIN pg_class AS l ON l.oid = c.log WHERE c.source = changes_state.source;
-	END IF;
-END$body$;
-COMMENT ON FUNCTION changes_state(regclass) IS 'state of a tracked table, for comparison with changes_catalog';
-
--- The columns of a table's primary key, with the base types of domains, which may forbid NULL, and
--- without limits of length.  The operator compares a column as the key's index does.
---
--- The result is NULL for a deferrable key if equal keys can have different bytes: a transaction can
--- insert 1.00 before it deletes 1.0, and a copy that applies both in this order lacks the row.
-CREATE FUNCTION changes_key(source regclass, OUT numbers int2[], OUT names text[], OUT types oid[], OUT operators text[], OUT columns text)
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
-AS $body$
-BEGIN
-	SELECT array_agg(attnum ORDER BY n), array_agg(attname::text ORDER BY n), array_agg(base.oid ORDER BY n), array_agg(operator ORDER BY n),
-		   string_agg(format('%I %s%s', attname, format_type(base.oid, -1),
-							 CASE WHEN attcollation <> 0 THEN ' COLLATE ' || attcollation::regcollation END), ', ' ORDER BY n)
-	INTO numbers, names, types, operators, columns
-	FROM pg_index, unnest(indkey::int2[], indclass::oid[]) WITH ORDINALITY AS k (number, class, n)
-	JOIN pg_attribute ON attnum = number,
-	LATERAL (WITH RECURSIVE base AS (
-			SELECT atttypid AS oid
-			UNION ALL
-			SELECT typbasetype FROM base JOIN pg_type USING (oid) WHERE typtype = 'd')
-		SELECT base.oid FROM base JOIN pg_type USING (oid) WHERE typtype <> 'd') AS base,
-	LATERAL (SELECT format('%I.%s', nspname, oprname) AS operator
-		FROM pg_opclass JOIN pg_amop ON amopfamily = opcfamily AND amopstrategy = 3 AND amoplefttype = opcintype AND amoprighttype = opcintype
-		JOIN pg_operator AS o ON o.oid = amopopr JOIN pg_namespace AS s ON s.oid = oprnamespace
-		WHERE pg_opclass.oid = class) AS operator
-	WHERE indrelid = source AND indisprimary AND attrelid = source AND n <= indnkeyatts AND (indimmediate OR NOT EXISTS (
-		SELECT FROM unnest(indclass::oid[], indcollation::oid[]) AS k (class, coll)
-		WHERE (SELECT NOT collisdeterministic FROM pg_collation WHERE oid = coll) OR (SELECT opcintype = 'bpchar'::regtype FROM pg_opclass WHERE oid = class)
-			OR NOT EXISTS (SELECT FROM pg_opclass JOIN pg_amproc ON amprocfamily = opcfamily AND amproclefttype = opcintype	-- equalimage
-						   WHERE pg_opclass.oid = class AND amprocnum = 4 AND opcmethod = (SELECT oid FROM pg_am WHERE amname = 'btree'))));
-END$body$;
-COMMENT ON FUNCTION changes_key(regclass) IS 'columns of a primary key, for the log of a table';
-
--- Compare a tracked table with what changes_catalog remembers.  Log the keys of new partitions.  If
--- rows can have changed without an entry in the log, give the log a new identity, so that all readers
--- copy the table.  Everybody may call this, because it changes nothing that is right.
-CREATE FUNCTION changes_notice(source regclass) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $body$
-#variable_conflict use_column
-DECLARE
-	old record;
-	part text[];
-	added text[];
-	removed text[];
-	reset boolean;
-BEGIN
-	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', changes_notice.source::oid::bigint));
-	DELETE FROM uuid9562_changes.changes_reader AS r WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = r.source);
-	DELETE FROM uuid9562_changes.changes_catalog AS c WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = c.source);
-	DELETE FROM uuid9562_changes.changes_missing AS m WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = m.log);
-	PERFORM uuid9562_changes.ordered_id();	-- a restored database needs a first ID
-	SELECT c.*, place.server AS current_server, place.branch, s.parts AS current_parts, s.structure AS current_structure, s.problem, l.relfilenode AS file
-	INTO old
-	FROM uuid9562_changes.changes_catalog AS c LEFT JOIN pg_class AS l ON l.oid = c.log,
-		@extschema@.changes_place(false) AS place, @extschema@.changes_state(c.source) AS s
-	WHERE c.source = changes_notice.source;
-	IF old.source IS NULL OR old.problem IS NOT NULL OR old.file IS NULL THEN
-		RETURN;
-	END IF;
-	-- If a file is another one, and columns have been altered or the server has been restarted, the type
-	-- of a column can have been changed and restored, or a crash can have emptied an unlogged table.
-	old.current_structure := old.current_structure || ('branch ' || old.branch);
-	added := ARRAY(SELECT text FROM unnest(old.current_structure) AS text WHERE text <> ALL (old.structure));
-	removed := ARRAY(SELECT text FROM unnest(old.structure) AS text WHERE text <> ALL (old.current_structure));
-	DELETE FROM uuid9562_changes.changes_missing AS m WHERE m.log = old.log;
-	reset := FOUND OR old.server <> old.current_server OR old.log_file <> old.file OR old.purged > uuid9562_changes.horizon()
-		OR EXISTS (SELECT FROM unnest(added) AS text WHERE text ~ '^([0-9]|attribute)')
-		OR EXISTS (SELECT FROM unnest(removed) AS text WHERE text ~ '^(attribute|value|log)')
-		OR (EXISTS (SELECT FROM unnest(added) AS text WHERE text ~ '^(columns|branch)')
-			AND EXISTS (SELECT FROM unnest(added) AS new_file, unnest(removed) AS old_file
-						WHERE new_file LIKE 'file %' AND split_part(new_file, ' ', 2) = split_part(old_file, ' ', 2)));
-	FOR part IN
-		SELECT ARRAY[new_part, old_part] FROM unnest(old.parts) AS old_part
-		FULL JOIN unnest(old.current_parts) AS new_part ON split_part(new_part, ' ', 1) = split_part(old_part, ' ', 1)
-		WHERE old_part IS DISTINCT FROM new_part
-		ORDER BY old_part NULLS LAST
-	LOOP
-		IF part[2] IS NOT NULL THEN
-			reset := reset OR part[1] IS NOT NULL OR old.dropped_partitions = 'reset' OR split_part(part[2], ' ', 1) = changes_notice.source::oid::text;
-		ELSIF NOT reset AND (SELECT relkind FROM pg_class WHERE oid = split_part(part[1], ' ', 1)::oid) = 'r' THEN
-			PERFORM @extschema@.changes_log_rows(split_part(part[1], ' ', 1)::oid::regclass);
-		END IF;
-	END LOOP;
-	UPDATE uuid9562_changes.changes_catalog AS c
-	SET identity = CASE WHEN reset THEN gen_random_uuid() ELSE c.identity END, server = old.current_server,
-		purged = CASE WHEN reset THEN '00000000-0000-0000-0000-000000000000' ELSE c.purged END,
-		parts = old.current_parts, structure = old.current_structure, log_file = old.file,
-		altered = CASE WHEN EXISTS (SELECT FROM unnest(added) AS text WHERE text LIKE 'table %') THEN clock_timestamp() ELSE c.altered END
-	WHERE c.source = changes_notice.source;
-END$body$;
-COMMENT ON FUNCTION changes_notice(regclass) IS 'compare a tracked table with what changes_catalog remembers; used by changes_read()';
-
-CREATE FUNCTION changes_track(source regclass, log_schema text DEFAULT NULL, log_name text DEFAULT NULL,
-	operations text[] DEFAULT NULL, dropped_partitions text DEFAULT NULL, reader_expiry interval DEFAULT NULL)
-RETURNS regclass
+CREATE FUNCTION changes_track(source regclass, operations text[] DEFAULT NULL, dropped_partitions text DEFAULT NULL, reader_expiry interval DEFAULT NULL)
+RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET client_min_messages = warning
 AS $body$
 DECLARE
-	tracked record;
-	key record;
-	old record;
-	log regclass;
-	log_table text;
-	id_column text := 'change_id';
-	row_trigger text := 'uuid9562_changes_' || source::oid;
+	refusal text;
+	info record;
 	part regclass;
-	publication name;
-	grantee text;
+	old record;
+	micros bigint;
+	is_tracked boolean;
 BEGIN
 	IF source IS NULL THEN
 		RAISE null_value_not_allowed USING MESSAGE = 'table must not be null';
-	ELSIF operations = '{}' OR NOT operations <@ '{insert,update,delete}'::text[] THEN
+	ELSIF operations = '{}' OR NOT operations <@ '{insert,update,delete}'::text[] OR array_position(operations, NULL) IS NOT NULL THEN
 		RAISE invalid_parameter_value USING MESSAGE = format('invalid operations: %s', operations),
 			HINT = 'Valid operations are "insert", "update" and "delete".';
-	ELSIF log_schema LIKE '{%' THEN
-		RAISE invalid_parameter_value USING MESSAGE = format('invalid name of schema: "%s"', log_schema),
-			HINT = 'To log only some operations, write changes_track(''...'', operations => ''...'').';
-	ELSIF now() - reader_expiry >= now() THEN
+	ELSIF NOT extract(epoch FROM reader_expiry) BETWEEN 0.000001 AND extract(epoch FROM interval '100 years') THEN
 		RAISE invalid_parameter_value USING MESSAGE = format('value %s is out of range for reader_expiry', reader_expiry),
-			DETAIL = 'It must be greater than 0.';
+			DETAIL = 'It must be greater than 0, and at most 100 years.';
 	ELSIF dropped_partitions NOT IN ('reset', 'ignore') THEN
 		RAISE invalid_parameter_value USING MESSAGE = format('invalid value for dropped_partitions: "%s"', dropped_partitions),
 			HINT = 'Valid values are "reset" and "ignore".';
 	END IF;
-	SELECT c.oid, relname, relowner, relkind, relowner::regrole AS log_owner,
-		CASE WHEN relkind NOT IN ('r', 'p') THEN 'it is not a table'
-			 WHEN c.oid < 16384 THEN 'it is a system table'
+	SELECT CASE WHEN relkind NOT IN ('r', 'p') THEN 'it is not a table'
+			 WHEN c.oid < 16384 OR relnamespace = 'uuid9562_changes'::regnamespace THEN 'it is a system table'
 			 WHEN relpersistence = 't' THEN 'it is a temporary table'
 			 WHEN relpersistence = 'u' THEN 'it is unlogged, and a crash would remove its rows silently'
 			 WHEN relispartition THEN 'it is a partition'
 			 WHEN EXISTS (SELECT FROM pg_inherits WHERE inhrelid = c.oid OR (relkind = 'r' AND inhparent = c.oid)) THEN 'it inherits from a table, or a table inherits from it'
 			 WHEN NOT EXISTS (SELECT FROM pg_index WHERE indrelid = c.oid AND indisprimary) THEN 'it has no primary key'
-			 WHEN (SELECT k.numbers IS NULL FROM @extschema@.changes_key(source) AS k) THEN 'its primary key is deferrable, and its equal values can have different bytes'
 			 ELSE (SELECT format('its partition %s is a foreign or unlogged table', relid) FROM pg_partition_tree(c.oid) JOIN pg_class AS p ON p.oid = relid
 				   WHERE p.relkind = 'f' OR p.relpersistence <> 'p' LIMIT 1)
-		END AS refusal
-	INTO tracked FROM pg_class AS c WHERE c.oid = source;
-	IF tracked.oid IS NULL THEN
+		END INTO refusal
+	FROM pg_class AS c WHERE c.oid = source;
+	IF NOT FOUND THEN
 		RAISE undefined_table USING MESSAGE = format('relation with OID %s does not exist', source::oid);
-	ELSIF tracked.refusal = 'it is a partition' THEN
-		RAISE wrong_object_type USING MESSAGE = format('cannot track table %s: %s', source, tracked.refusal),
+	ELSIF refusal = 'it is a partition' THEN
+		RAISE wrong_object_type USING MESSAGE = format('cannot track table %s: %s', source, refusal),
 			HINT = 'Track the partitioned table.';
-	ELSIF tracked.refusal IS NOT NULL THEN
-		RAISE wrong_object_type USING MESSAGE = format('cannot track table %s: %s', source, tracked.refusal);
-	ELSIF NOT pg_has_role(tracked.relowner, 'USAGE') THEN
+	ELSIF refusal IS NOT NULL THEN
+		RAISE wrong_object_type USING MESSAGE = format('cannot track table %s: %s', source, refusal);
+	ELSIF NOT (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = source) THEN
 		RAISE insufficient_privilege USING MESSAGE = format('must be owner of table %s', source);
 	END IF;
 
-	-- first wait for other sessions, and only then let writers wait, so that each change is before the
-	-- triggers or fires them
-	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', source::oid::bigint));
-	LOCK TABLE uuid9562_changes.changes_reader IN ROW EXCLUSIVE MODE;
+	micros := extract(epoch FROM reader_expiry) * 1000000;
+	-- each change is before the triggers or fires them
 	EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', source);
-	PERFORM @extschema@.changes_notice(source);
-	SELECT c.*, s.problem, @extschema@.changes_is_log(c.log) AS is_log, l.relowner AS log_owner, l.relacl AS log_acl, l.relname AS log_name, l.relnamespace::regnamespace::text AS log_schema
-	INTO old FROM uuid9562_changes.changes_catalog AS c LEFT JOIN pg_class AS l ON l.oid = c.log, @extschema@.changes_state(c.source) AS s
-	WHERE c.source = changes_track.source;
-	IF old.log_owner <> tracked.log_owner THEN
-		-- the table has got another owner
-		IF NOT pg_has_role(old.log_owner, 'USAGE') THEN
-			RAISE insufficient_privilege USING MESSAGE = format('must be owner of log %s of table %s', old.log, source),
-				HINT = format('Let a superuser execute ALTER TABLE %s OWNER TO %s.', old.log, tracked.log_owner);
-		END IF;
-		EXECUTE format('ALTER TABLE %s OWNER TO %s', old.log, tracked.log_owner);
+	is_tracked := EXISTS (SELECT FROM pg_trigger WHERE tgrelid = source AND tgfoid = 'uuid9562_changes.log_trigger'::regproc AND tgparentid = 0 AND tgtype & 1 = 1);
+	info := uuid9562_changes.table_info(source);
+	IF info.problem LIKE 'the primary key%' THEN
+		RAISE wrong_object_type USING MESSAGE = format('cannot track table %s: %s', source, replace(info.problem, format('the primary key of table %s', source), 'its primary key'));
 	END IF;
-	operations := coalesce(operations, old.operations, '{insert,update,delete}');
-	dropped_partitions := coalesce(dropped_partitions, old.dropped_partitions, 'reset');
-	reader_expiry := coalesce(reader_expiry, old.reader_expiry, '7 days');
-	log_schema := coalesce(quote_ident(log_schema), old.log_schema, 'changes');
-	log_name := coalesce(log_name, old.log_name, tracked.relname);
-	log_table := format('%s.%I', log_schema, log_name);
-
-	SELECT * INTO key FROM @extschema@.changes_key(source);
-
-	IF old.source IS NULL OR old.problem IS NOT NULL OR NOT old.is_log OR old.key <> key.numbers OR old.operations <> operations
-		OR (old.log_schema, old.log_name) <> (log_schema, log_name::name)
-		OR ARRAY(SELECT atttypid FROM pg_attribute WHERE attrelid = old.log AND attnum > 1 AND NOT attisdropped ORDER BY attnum) <> key.types
+	operations := coalesce(operations, CASE WHEN is_tracked THEN nullif(info.operations, '{}') END, '{insert,update,delete}');
+	dropped_partitions := coalesce(dropped_partitions, CASE WHEN is_tracked THEN info.dropped_partitions END, 'reset');
+	micros := coalesce(micros, CASE WHEN is_tracked THEN nullif(info.reader_expiry, 0) END, 7 * 86400000000);
+	IF NOT is_tracked OR info.problem IS NOT NULL OR info.dropped_partitions <> dropped_partitions OR info.reader_expiry <> micros
+		OR NOT (info.operations <@ operations AND info.operations @> operations)
 	THEN
-		-- remove what is left of an earlier log, and begin anew
-		PERFORM @extschema@.changes_untrack(source);
-		IF to_regnamespace(log_schema) IS NULL THEN
-			IF NOT has_database_privilege(current_database(), 'CREATE') THEN
-				RAISE insufficient_privilege USING MESSAGE = format('schema %s does not exist, and you may not create schemas', log_schema),
-					HINT = 'Name a schema in which you may create tables: changes_track(''...'', log_schema => ''...'').';
-			END IF;
-			EXECUTE format('CREATE SCHEMA %s', log_schema);
-			EXECUTE format('GRANT USAGE ON SCHEMA %s TO PUBLIC', log_schema);
-		END IF;
-		log := to_regclass(log_table);
-		IF log IS NOT NULL AND (SELECT relowner FROM pg_class WHERE oid = log) = tracked.log_owner
-			AND obj_description(log, 'pg_class') = format('log of changes of %s', source)
-			AND NOT EXISTS (SELECT FROM uuid9562_changes.changes_catalog AS c WHERE c.log = to_regclass(log_table)) THEN
-			EXECUTE format('DROP TABLE %s', log_table);	-- left by DROP EXTENSION ... CASCADE
-		ELSIF log IS NOT NULL THEN
-			RAISE duplicate_table USING MESSAGE = format('relation %s already exists', log_table),
-				HINT = 'Choose another name for the log: changes_track(''...'', log_name => ''...'').';
-		END IF;
-		WHILE id_column = ANY (key.names) LOOP
-			id_column := id_column || '_';
-		END LOOP;
-		EXECUTE format('CREATE TABLE %s (%I uuid PRIMARY KEY, %s)', log_table, id_column, key.columns);
-		log := log_table::regclass;
-		EXECUTE format('COMMENT ON TABLE %s IS %L', log_table, format('log of changes of %s', source));
-		EXECUTE format('ALTER TABLE %s OWNER TO %s', log_table, tracked.log_owner);
-		FOR grantee IN
-			SELECT coalesce(quote_ident(r.rolname), 'PUBLIC') FROM aclexplode(old.log_acl) AS a LEFT JOIN pg_roles AS r ON r.oid = a.grantee
-			WHERE privilege_type = 'SELECT' AND a.grantee <> old.log_owner AND (r.oid IS NOT NULL OR a.grantee = 0)
+		FOR old IN
+			SELECT tgname FROM pg_trigger WHERE tgrelid = source AND tgparentid = 0 AND tgfoid = 'uuid9562_changes.log_trigger'::regproc AND tgtype & 1 = 1
 		LOOP
-			EXECUTE format('GRANT SELECT ON %s TO %s', log_table, grantee);	-- the readers of an earlier log
+			EXECUTE format('DROP TRIGGER %I ON %s', old.tgname, source);
 		END LOOP;
-		EXECUTE format('CREATE TRIGGER uuid9562_changes_deleted AFTER DELETE ON %s FOR EACH STATEMENT EXECUTE FUNCTION %s.changes_log_trigger()', log_table, '@extschema@');
-		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER uuid9562_changes_deleted', log_table);
-		EXECUTE format('CREATE TRIGGER %I AFTER %s ON %s FOR EACH ROW EXECUTE FUNCTION %s.changes_log_trigger()',
-					   row_trigger, array_to_string(operations, ' OR '), source, '@extschema@');
-		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', source, row_trigger);
-		old.identity := gen_random_uuid();
-		old.purged := '00000000-0000-0000-0000-000000000000';
-		old.log_file := (SELECT relfilenode FROM pg_class WHERE oid = log);
-		PERFORM uuid9562_changes.ordered_id();	-- readers need a first ID
-	ELSE
-		log := old.log;
+		EXECUTE format('CREATE TRIGGER uuid9562_changes_%s AFTER %s ON %s FOR EACH ROW EXECUTE FUNCTION uuid9562_changes.log_trigger(%L, %L)',
+					   source::oid, array_to_string(operations, ' OR '), source, dropped_partitions, micros);
+		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER uuid9562_changes_%s', source, source::oid);
+		-- rows can have changed without an entry, which changes_readers shall show before a reader notices it
+		PERFORM @extschema@.changes_reset(source);
 	END IF;
 	FOR part IN
 		SELECT relid FROM (SELECT source AS relid UNION SELECT relid FROM pg_partition_tree(source)) AS tree
 		WHERE NOT EXISTS (SELECT FROM pg_trigger
-						  WHERE tgrelid = relid AND tgtype & 33 = 32 AND tgenabled = 'A' AND tgqual IS NULL AND tgfoid = '@extschema@.changes_log_trigger'::regproc)
+						  WHERE tgrelid = relid AND tgtype & 33 = 32 AND tgenabled = 'A' AND tgqual IS NULL AND tgfoid = 'uuid9562_changes.log_trigger'::regproc)
 	LOOP
 		EXECUTE format('DROP TRIGGER IF EXISTS uuid9562_changes_truncate ON %s', part);
-		EXECUTE format('CREATE TRIGGER uuid9562_changes_truncate AFTER TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION %s.changes_log_trigger()', part, '@extschema@');
+		EXECUTE format('CREATE TRIGGER uuid9562_changes_truncate AFTER TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION uuid9562_changes.log_trigger()', part);
 		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER uuid9562_changes_truncate', part);
 	END LOOP;
-	PERFORM @extschema@.changes_register(ROW(source, log, key.numbers, old.identity, place.server, old.purged, state.parts, state.structure || ('branch ' || place.branch),
-		old.log_file, operations, dropped_partitions, reader_expiry,
-		coalesce(CASE WHEN EXISTS (SELECT FROM unnest(state.structure) AS text WHERE text LIKE 'table %' AND text <> ALL (old.structure)) THEN clock_timestamp() ELSE old.altered END, '-infinity'))::uuid9562_changes.changes_catalog)
-	FROM @extschema@.changes_state(source) AS state, @extschema@.changes_place(false) AS place;
-
-	SELECT pubname INTO publication FROM pg_publication WHERE puballtables LIMIT 1;
-	IF FOUND THEN
-		RAISE WARNING 'publication "%" also publishes the log %', publication, log
-			USING HINT = 'Subscribers that have no such table stop with an error when a change is logged. List the tables of the publication instead of FOR ALL TABLES.';
-	END IF;
-	RETURN log;
 END$body$;
-COMMENT ON FUNCTION changes_track(regclass, text, text, text[], text, interval) IS 'log the changes of a table, for changes_read()';
+COMMENT ON FUNCTION changes_track(regclass, text[], text, interval) IS 'log the changes of a table, for changes_read()';
 
 CREATE FUNCTION changes_untrack(source regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp
 AS $body$
 DECLARE
-	log regclass;
 	trigger record;
-	others regclass[];
 BEGIN
-	IF NOT EXISTS (SELECT FROM pg_class WHERE oid = source) THEN
-		RAISE undefined_table USING MESSAGE = format('relation with OID %s does not exist', source::oid);
+	PERFORM uuid9562_changes.forget_table(source);	-- checks that the caller owns the table
+	IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = source AND tgfoid = 'uuid9562_changes.log_trigger'::regproc AND tgparentid = 0) THEN
+		RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not tracked', source);
 	END IF;
-	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', source::oid::bigint));
-	LOCK TABLE uuid9562_changes.changes_reader IN ROW EXCLUSIVE MODE;
 	EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', source);
-	log := (SELECT c.log FROM uuid9562_changes.changes_catalog AS c WHERE c.source = changes_untrack.source);
-	others := ARRAY(SELECT c.source FROM uuid9562_changes.changes_catalog AS c WHERE c.source <> changes_untrack.source);
+	-- also TRUNCATE triggers of partitions, unless another tracked table needs them, and of detached ones
 	FOR trigger IN
 		SELECT tgname, tgrelid::regclass AS relation
 		FROM pg_trigger JOIN pg_class AS c ON c.oid = tgrelid
-		WHERE tgfoid = '@extschema@.changes_log_trigger'::regproc AND tgparentid = 0
-			AND (tgrelid = source OR tgtype & 32 = 32 AND pg_has_role(relowner, 'USAGE'))	-- also of detached partitions
-			AND NOT (tgtype & 32 = 32 AND EXISTS (
-				SELECT FROM (SELECT tgrelid::regclass AS relid UNION SELECT relid FROM pg_partition_ancestors(tgrelid)) AS tree WHERE relid = ANY (others)))
+		WHERE tgfoid = 'uuid9562_changes.log_trigger'::regproc AND tgparentid = 0
+			AND (tgrelid = source OR (tgtype & 33 = 32 AND pg_has_role(relowner, 'USAGE')
+				AND NOT EXISTS (
+					SELECT FROM (SELECT tgrelid::regclass AS relid UNION SELECT relid FROM pg_partition_ancestors(tgrelid)) AS tree
+					JOIN pg_trigger AS t ON t.tgrelid = tree.relid
+					WHERE tree.relid <> source AND t.tgfoid = 'uuid9562_changes.log_trigger'::regproc AND t.tgparentid = 0 AND t.tgtype & 1 = 1)))
 	LOOP
 		EXECUTE format('DROP TRIGGER %I ON %s', trigger.tgname, trigger.relation);
 	END LOOP;
-	IF EXISTS (SELECT FROM pg_class WHERE oid = log) THEN
-		EXECUTE format('DROP TABLE %s', log);
-	END IF;
-	PERFORM @extschema@.changes_register(jsonb_populate_record(NULL::uuid9562_changes.changes_catalog, jsonb_build_object('source', source::oid::text)));
 END$body$;
-COMMENT ON FUNCTION changes_untrack(regclass) IS 'drop the log of a table and the triggers that fill it';
+COMMENT ON FUNCTION changes_untrack(regclass) IS 'drop the triggers that log the changes of a table, and remove its readers';
 
 CREATE FUNCTION changes_reset(source regclass) RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp
-AS $body$
-DECLARE
-	entry uuid9562_changes.changes_catalog;
-BEGIN
-	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', source::oid::bigint));
-	SELECT * INTO entry FROM uuid9562_changes.changes_catalog AS c WHERE c.source = changes_reset.source;
-	IF entry.source IS NULL THEN
-		RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not tracked', source);
-	END IF;
-	entry.identity := gen_random_uuid();
-	PERFORM @extschema@.changes_register(entry);
-END$body$;
+AS 'MODULE_PATHNAME', 'uuid9562_changes_reset'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION changes_reset(regclass) IS 'cause all readers of a table to copy the whole table again';
 
--- A position is changes1.IDENTITY.GENERATION.START.ID.BRANCH.TIMELINE.LSN.CHECKSUM.  START is where the
--- page began, and empty if the reader had to copy the whole table.
---
--- Planner settings of changes_read(): the entries of a page and their rows are found by index, with
--- or without statistics, and each of its own statements is planned once in a session.
-CREATE FUNCTION changes_read(reader text, source anyelement, page integer DEFAULT 1000, after text DEFAULT 'confirmed',
+-- ------------------------------------------------------------------------
+-- Reading
+-- ------------------------------------------------------------------------
+
+CREATE FUNCTION changes_read(reader text, source anyelement, page integer DEFAULT 1000, after text DEFAULT 'confirmed', lease interval DEFAULT '60 s',
 	OUT change_type text, OUT data anyelement, OUT change_position text)
 RETURNS SETOF record
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET row_security = on
-	SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
-	SET plan_cache_mode = force_generic_plan
-AS $body$
-#variable_conflict use_column
-DECLARE
-	own text := '@extschema@';
-	relation regclass := (SELECT typrelid FROM pg_type WHERE oid = pg_typeof(changes_read.source));
-	given text[];		-- fields of the position after which to continue
-	place record;
-	state record;
-	other regclass;
-	by_position boolean := after IS DISTINCT FROM 'confirmed';	-- does the target store positions?
-	confirmation text := nullif(changes_read.after, 'confirmed');
-	is_lost boolean;
-	start uuid;			-- entries after it have not been read
-	horizon uuid;
-	entries uuid[];		-- the first two from "start" on
-	next uuid;			-- the first one after "start"
-	is_locked boolean := false;
-	invalidations bigint;	-- 0 if the session has compared the table since it was altered
-	is_stale boolean := false;	-- can the statement have been planned before the table was altered?
-	last uuid;			-- last entry before a reset
-	alive integer[];
-	key record;
-	part record;		-- parts of the query for the rows
-	change record;
-BEGIN
-	IF reader IS NULL OR reader = '' THEN
-		RAISE invalid_parameter_value USING MESSAGE = 'name of reader must not be null or empty';
-	ELSIF page IS NULL OR page < 1 THEN
-		RAISE invalid_parameter_value USING MESSAGE = format('value %s is out of range for page', coalesce(page::text, 'NULL')),
-			DETAIL = 'A page has at least one change.';
-	ELSIF relation IS NULL OR relation = 0 THEN
-		RAISE datatype_mismatch USING MESSAGE = format('type %s is not the row type of a table', pg_typeof(changes_read.source)),
-			HINT = 'Pass a null value of the table''s row type: changes_read(''...'', NULL::customer).';
-	ELSIF confirmation ~ '^changes1([.][^.]*){7}[.][0-9a-f]{8}$' IS FALSE OR left(md5(left(confirmation, -9)), 8) <> right(confirmation, 8) THEN
-		RAISE invalid_text_representation USING MESSAGE = format('invalid input syntax for position of changes: "%s"', left(after, 200)),
-			HINT = 'Pass, without changes, the text that changes_read() has returned.';
-	ELSIF current_setting('transaction_isolation') <> 'read committed' THEN
-		RAISE active_sql_transaction USING MESSAGE = format('cannot execute changes_read() at isolation level %s', upper(current_setting('transaction_isolation'))),
-			HINT = 'Execute it in a READ COMMITTED transaction.';
-	END IF;
-	-- one session at a time reads the pages of a reader
-	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_read ' || reader, relation::oid::bigint));
-
-	-- Repeat this until nothing has changed that changes_catalog remembers.  If there is a page, lock table and
-	-- log, so that they stay as they are.
-	FOR attempt IN 1 .. 5 LOOP
-		IF NOT EXISTS (SELECT FROM uuid9562_changes.changes_catalog AS c WHERE c.source = relation) THEN
-			RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not tracked', relation),
-				HINT = CASE WHEN (SELECT relispartition FROM pg_class WHERE oid = relation) THEN 'Read the changes of the partitioned table.'
-							ELSE format('Call changes_track(%L) as the owner of the table.', relation) END;
-		END IF;
-		-- the branch before the horizon; see uuid9562_snapshot_state()
-		SELECT * INTO place FROM @extschema@.changes_place(false);
-		horizon := uuid9562_changes.horizon();
-		invalidations := @extschema@.changes_verified(relation);
-		IF invalidations <> 0 THEN
-			-- changes_state() locks partitions, and others lock the table before them
-			IF has_table_privilege(relation, 'SELECT') AND (SELECT relkind = 'p' FROM pg_class WHERE oid = relation) THEN
-				EXECUTE format('LOCK TABLE ONLY %s IN ACCESS SHARE MODE', relation);
-			END IF;
-		END IF;
-		SELECT c.log, quote_ident(n.nspname) || '.' || quote_ident(l.relname) AS log_name, c.key, c.identity, c.purged, c.reader_expiry, c.altered, s.problem,
-			   c.server = place.server AND c.log_file = l.relfilenode AND c.purged <= horizon
-				   AND NOT EXISTS (SELECT FROM uuid9562_changes.changes_missing AS m WHERE m.log = c.log)
-				   AND (invalidations = 0 OR (c.parts = s.parts AND c.structure = s.structure || ('branch ' || place.branch))) AS unchanged,
-			   l.oid IS NOT NULL AND (invalidations = 0 OR @extschema@.changes_is_log(c.log)) AS is_log,
-			   (SELECT text FROM unnest(s.structure) AS text WHERE text LIKE 'table %') AS columns,
-			   has_table_privilege(relation, 'SELECT') AS may_read, has_table_privilege(l.oid, 'SELECT') AS may_read_log,
-			   ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = c.log AND attnum > 0 ORDER BY attnum) AS log_columns,
-			   r.identity AS reader_identity, r.owner, r.generation, r.confirmed, r.confirmed_position, r.page_position, r.page_pid,
-			   r.abandoned, r.abandoned_by, r.abandoned_at, r.seen, r.is_outside
-		INTO state
-		FROM uuid9562_changes.changes_catalog AS c
-		LEFT JOIN pg_class AS l ON l.oid = c.log
-		LEFT JOIN pg_namespace AS n ON n.oid = l.relnamespace
-		LEFT JOIN uuid9562_changes.changes_reader AS r ON r.source = c.source AND r.reader = changes_read.reader,
-		@extschema@.changes_state(CASE WHEN invalidations <> 0 THEN c.source END) AS s
-		WHERE c.source = relation;
-		IF NOT FOUND THEN
-			CONTINUE;	-- changes_untrack() has just been called
-		ELSIF NOT state.may_read THEN
-			RAISE insufficient_privilege USING MESSAGE = format('permission denied for table %s', relation);
-		ELSIF NOT state.may_read_log THEN
-			RAISE insufficient_privilege USING MESSAGE = format('permission denied for log %s of table %s', state.log, relation),
-				HINT = format('As the owner of the table, execute GRANT SELECT ON %s TO %I.', state.log, current_user);
-		ELSIF attempt = 1 AND (state.problem IS NOT NULL OR state.is_log IS NOT TRUE) THEN
-			CONTINUE;	-- changes_track() can just have replaced the log
-		ELSIF state.problem IS NOT NULL OR state.is_log IS NOT TRUE THEN
-			RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not logged', relation),
-				DETAIL = coalesce(upper(left(state.problem, 1)) || substr(state.problem, 2) || '.', 'The log has been dropped or altered.'),
-				HINT = format('Call changes_track(%L) as the owner of the table. All readers then copy the whole table.', relation);
-		ELSIF row_security_active(relation) OR row_security_active(state.log) THEN
-			RAISE insufficient_privilege USING MESSAGE = format('row-level security hides rows of table %s or its log from role %s', relation, current_user),
-				HINT = 'Read the changes as a role that has the attribute BYPASSRLS or owns the table.';
-		ELSIF NOT pg_has_role(state.owner, 'USAGE') AND NOT (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = relation) THEN
-			RAISE insufficient_privilege USING MESSAGE = format('reader "%s" of table %s belongs to role %s', reader, relation, state.owner),
-				HINT = 'Choose another name for the reader.';
-		ELSIF after IS NULL AND state.confirmed IS NOT NULL AND NOT state.is_outside THEN
-			-- another target can have read the table as this reader
-			RAISE object_not_in_prerequisite_state USING MESSAGE = format('position of reader "%s" of table %s is stored in the database', reader, relation),
-				HINT = 'Omit "after" to continue at this position.  For a new target, choose another name, or call changes_forget().';
-		ELSIF NOT state.unchanged THEN
-			PERFORM @extschema@.changes_notice(relation);
-			CONTINUE;
-		END IF;
-		-- If a statement was planned before the table's name or columns were altered, it would read a table that now
-		-- has another name, or take the values of other columns from a page.  PostgreSQL does not notice that,
-		-- because the statement only names the table's row type.
-		IF invalidations <> 0 AND @extschema@.changes_verified(relation, invalidations, state.columns, state.altered) < 0 THEN
-			is_stale := true;
-		END IF;
-
-		-- Where to continue.  A copy of the whole table counts only if the server has run without a crash
-		-- or promotion until it was confirmed, because the copied rows can have been lost otherwise.  NULL
-		-- is the position of a new target.
-		given := string_to_array(confirmation, '.');
-		IF NOT by_position AND state.reader_identity = state.identity AND state.confirmed IS NOT NULL AND NOT state.is_outside THEN
-			IF state.abandoned IS NOT NULL THEN
-				-- sessions that can still apply the rows of an abandoned page; the others can have done so
-				alive := ARRAY(SELECT pid FROM pg_stat_get_activity(NULL) WHERE pid = ANY (state.abandoned_by) AND state.abandoned_at > now() - interval '10 minutes');
-				IF cardinality(alive) < cardinality(state.abandoned_by) THEN
-					state.confirmed := least(state.confirmed, state.abandoned);
-					state.abandoned_by := alive;
-					state.abandoned := CASE WHEN alive <> '{}' THEN state.abandoned END;
-				END IF;
-			END IF;
-			confirmation := state.confirmed_position;
-			given := string_to_array(confirmation, '.');
-			given[5] := state.confirmed;
-			is_lost := given[7] <> place.timeline::text;
-		ELSIF given[2] = state.identity::text THEN
-			is_lost := given[4] = '' AND given[6] <> place.branch AND after IS DISTINCT FROM state.confirmed_position;
-		ELSE
-			SELECT c.source INTO other FROM uuid9562_changes.changes_catalog AS c WHERE c.identity::text = given[2];
-			IF other IS NOT NULL THEN
-				RAISE invalid_parameter_value USING MESSAGE = format('position of table %s cannot be used for table %s', other, relation);
-			END IF;
-			is_lost := true;
-		END IF;
-		start := given[5];
-		is_lost := is_lost OR start < state.purged OR @extschema@.changes_is_lost(given[6], start, given[7]::bigint, given[8]::pg_lsn);
-		next := NULL;
-		IF NOT is_lost THEN
-			-- the entry at which the reader stands must be there, unless it has been purged
-			EXECUTE format('SELECT ARRAY(SELECT %1$I FROM ONLY %2$s WHERE %1$I >= $1 ORDER BY %1$I LIMIT 2)', state.log_columns[1], state.log_name) INTO entries USING start;
-			next := CASE WHEN entries[1] = start THEN entries[2] ELSE entries[1] END;
-			is_lost := entries[1] = start IS NOT TRUE AND start <> state.purged;
-			CONTINUE WHEN is_lost AND (SELECT c.purged <> state.purged FROM uuid9562_changes.changes_catalog AS c WHERE c.source = relation);	-- a purge has just deleted it
-		END IF;
-		EXIT WHEN is_locked OR NOT (is_lost OR next < horizon IS TRUE);
-		EXECUTE format('LOCK TABLE ONLY %s, ONLY %s IN ACCESS SHARE MODE', relation, state.log_name);
-		is_locked := true;
-		EXIT WHEN @extschema@.changes_verified(relation) = 0;
-	END LOOP;
-	IF state.unchanged IS NOT TRUE THEN
-		RAISE serialization_failure USING MESSAGE = format('table %s has been altered while its changes were read', relation),
-			HINT = 'Call changes_read() again.';
-	END IF;
-	-- a new reader has other numbers of pages than one of its name that was forgotten
-	state.generation := coalesce(state.generation, (extract(epoch FROM clock_timestamp()) * 1000)::bigint);
-	IF is_stale THEN
-		-- "reset" has no values of columns, but other changes come with the next call, which is planned anew
-		next := NULL;
-	END IF;
-	IF is_lost OR next < horizon THEN
-		SELECT * INTO key FROM @extschema@.changes_key(relation);
-		IF key.numbers IS DISTINCT FROM state.key OR key.types <> ARRAY(SELECT atttypid FROM pg_attribute WHERE attrelid = state.log AND attnum > 1 ORDER BY attnum) THEN
-			RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not logged', relation),
-				DETAIL = 'The primary key has been altered.',
-				HINT = format('Call changes_track(%L) as the owner of the table. All readers then copy the whole table.', relation);
-		END IF;
-		state.generation := state.generation + 1;
-	ELSIF confirmation IS NOT DISTINCT FROM state.confirmed_position AND by_position = state.is_outside AND state.seen > now() - least(interval '1 hour', state.reader_expiry / 10) THEN
-		RETURN;	-- an empty page writes nothing
-	END IF;
-
-	IF NOT is_lost AND next < horizon THEN
-		SELECT string_agg(format('r.%I OPERATOR(%s) e.%I', name, operator, log_column), ' AND ') AS same_row,
-			   string_agg(format('r.%I::%s', name, format_type(type, -1)), ', ' ORDER BY n) AS row_key,
-			   string_agg(format('e.%I', log_column), ', ' ORDER BY n) AS entry_key,
-			   (SELECT string_agg(coalesce('e.' || quote_ident(state.log_columns[array_position(state.key, attnum) + 1]), format('(NULL::%s).%I', relation, attname)), ', ' ORDER BY attnum)
-				FROM pg_attribute WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped) AS columns
-		INTO part
-		FROM unnest(key.names, key.types, key.operators, state.log_columns[2:]) WITH ORDINALITY AS k (name, type, operator, log_column, n);
-		-- Each key once, where it changed last; keys differ if their bytes differ.  The page ends before an entry
-		-- that stands for the whole table.
-		FOR change IN EXECUTE format('
-			WITH place AS MATERIALIZED (SELECT * FROM %1$s.changes_place(true)),
-				page AS MATERIALIZED (SELECT * FROM ONLY %2$s WHERE %3$I > $1 AND %3$I < $2 ORDER BY %3$I LIMIT $6),
-				entry AS MATERIALIZED (
-					SELECT DISTINCT ON (ROW(%4$s)::record) e.* FROM page AS e
-					WHERE (%3$I < (SELECT %3$I FROM page WHERE %9$I IS NOT DISTINCT FROM NULL ORDER BY %3$I LIMIT 1)) IS NOT FALSE
-					ORDER BY ROW(%4$s)::record USING OPERATOR(pg_catalog.*<), %3$I DESC)
-			SELECT CASE WHEN t.found THEN ''upsert'' ELSE ''delete'' END AS type,
-				   CASE WHEN t.found THEN t.row ELSE ROW(%5$s)::%6$s END AS data,
-				   concat_ws(''.'', ''changes1'', $3, $4, $1, e.%3$I, $5, place.timeline, place.lsn) AS position
-			FROM place, entry AS e LEFT JOIN LATERAL (
-				SELECT true AS found, CASE WHEN true THEN r.* END AS row
-				FROM %6$s AS r WHERE %7$s AND ROW(%8$s)::record OPERATOR(pg_catalog.*=) ROW(%4$s)::record LIMIT 1) AS t ON true
-			ORDER BY e.%3$I', own, state.log_name, state.log_columns[1], part.entry_key, part.columns, relation, part.same_row, part.row_key, state.log_columns[2])
-			USING start, horizon, state.identity, state.generation, place.branch, page
-		LOOP
-			change_type := change.type;
-			data := change.data;
-			change_position := concat_ws('.', change.position, left(md5(change.position), 8));
-			RETURN NEXT;
-		END LOOP;
-		is_lost := change_position IS NULL;
-		IF (SELECT c.purged > start FROM uuid9562_changes.changes_catalog AS c WHERE c.source = relation) THEN
-			RAISE serialization_failure USING MESSAGE = 'log entries have been purged while they were read',
-				HINT = 'Call changes_read() again.';
-		END IF;
-	END IF;
-	IF is_lost THEN
-		start := NULL;
-		EXECUTE format('
-			SELECT greatest((SELECT %1$I FROM ONLY %2$s WHERE %1$I > $1 AND %1$I < $2 ORDER BY %1$I DESC LIMIT 1), $1)',
-			state.log_columns[1], state.log_name) INTO last USING state.purged, horizon;
-		change_type := 'reset';
-		SELECT concat_ws('.', 'changes1', state.identity, state.generation, '', last, place.branch, flushed.timeline, flushed.lsn)
-		INTO change_position FROM @extschema@.changes_place(true) AS flushed;
-		change_position := concat_ws('.', change_position, left(md5(change_position), 8));
-		RETURN NEXT;
-	END IF;
-
-	-- Another session has read a page that has not been confirmed.  It can still apply the rows.
-	IF NOT by_position AND change_position IS NOT NULL AND state.page_pid <> pg_backend_pid()
-		AND (state.confirmed IS NULL OR split_part(state.page_position, '.', 5)::uuid > state.confirmed)
-		AND EXISTS (SELECT FROM pg_stat_get_activity(state.page_pid)) THEN
-		state.abandoned := least(state.abandoned, coalesce(nullif(split_part(state.page_position, '.', 4), ''), split_part(state.page_position, '.', 5))::uuid);
-		state.abandoned_by := array_remove(state.abandoned_by, state.page_pid) || state.page_pid;
-		state.abandoned_at := now();
-	END IF;
-	INSERT INTO uuid9562_changes.changes_reader AS r (reader, source, identity, generation, confirmed, confirmed_position, hold, page_position, page_pid, seen, is_outside)
-	VALUES (changes_read.reader, relation, state.identity, state.generation, start, CASE WHEN start IS NOT NULL THEN confirmation END,
-		coalesce(least(start, state.abandoned), last), coalesce(change_position, confirmation), pg_backend_pid(), now(), by_position)
-	ON CONFLICT (reader, source) DO UPDATE SET identity = excluded.identity, generation = excluded.generation, confirmed = excluded.confirmed,
-		confirmed_position = excluded.confirmed_position, hold = excluded.hold, seen = now(), is_outside = excluded.is_outside, page_pid = excluded.page_pid,
-		page_position = CASE WHEN change_position IS NULL THEN r.page_position ELSE excluded.page_position END,
-		abandoned = state.abandoned, abandoned_by = state.abandoned_by, abandoned_at = state.abandoned_at;
-	IF by_position AND start IS NOT NULL AND state.generation % 4 = 0 THEN
-		PERFORM @extschema@.changes_purge(relation, interval '10 minutes', 50000);
-	END IF;
-END$body$;
-COMMENT ON FUNCTION changes_read(text, anyelement, integer, text) IS 'read a page of changed rows of a tracked table';
+AS 'MODULE_PATHNAME', 'uuid9562_changes_read'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION changes_read(text, anyelement, integer, text, interval) IS 'read a page of changed rows of a tracked table';
 
 CREATE FUNCTION changes_done(reader text, "position" text DEFAULT NULL) RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET row_security = on SET plan_cache_mode = force_generic_plan
-AS $body$
-#variable_conflict use_column
-DECLARE
-	given text[] := string_to_array("position", '.');
-	tables regclass[];
-	readers bigint;
-	current record;
-	other regclass;
-BEGIN
-	IF reader IS NULL OR reader = '' THEN
-		RAISE invalid_parameter_value USING MESSAGE = 'name of reader must not be null or empty';
-	ELSIF "position" ~ '^changes1([.][^.]*){7}[.][0-9a-f]{8}$' IS FALSE OR left(md5(left("position", -9)), 8) <> right("position", 8) THEN
-		RAISE invalid_text_representation USING MESSAGE = format('invalid input syntax for position of changes: "%s"', left("position", 200)),
-			HINT = 'Pass, without changes, the text that changes_read() has returned.';
-	END IF;
-	SELECT array_agg(c.source) FILTER (WHERE c.identity::text = given[2] OR (given IS NULL AND r.page_pid = pg_backend_pid())), count(*) INTO tables, readers
-	FROM uuid9562_changes.changes_reader AS r JOIN uuid9562_changes.changes_catalog AS c USING (source) JOIN pg_class AS t ON t.oid = c.source
-	WHERE r.reader = changes_done.reader;
-	IF readers = 0 THEN
-		RAISE undefined_object USING MESSAGE = format('reader "%s" does not exist', reader);
-	ELSIF cardinality(tables) > 1 THEN
-		RAISE ambiguous_parameter USING MESSAGE = format('session has read more than one table as reader "%s"', reader),
-			HINT = 'Pass the position of the last change that has been applied.';
-	ELSIF tables IS NULL AND given IS NULL THEN
-		RAISE object_not_in_prerequisite_state USING MESSAGE = format('another session has read the last page of reader "%s"', reader),
-			HINT = 'Pass the position of the last change that has been applied.';
-	ELSIF tables IS NULL THEN
-		SELECT c.source INTO other FROM uuid9562_changes.changes_catalog AS c WHERE c.identity::text = given[2];
-		IF other IS NOT NULL THEN
-			RAISE invalid_parameter_value USING MESSAGE = format('reader "%s" has not read table %s', reader, other);
-		END IF;
-		-- The log has got a new identity, so changes_read() returns "reset".  If it has already done so, the
-		-- rows of the old page can have replaced newer ones.
-		UPDATE uuid9562_changes.changes_reader AS r SET generation = r.generation + 1, confirmed = NULL, confirmed_position = NULL
-		WHERE r.reader = changes_done.reader
-			AND NOT EXISTS (SELECT FROM uuid9562_changes.changes_reader AS o WHERE o.reader = changes_done.reader AND o.identity::text = given[2]);
-		RETURN;
-	END IF;
+AS 'MODULE_PATHNAME', 'uuid9562_changes_done'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION changes_done(text, text) IS 'confirm that a reader has applied changes up to a position, or the page that the transaction has read';
 
-	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_read ' || reader, tables[1]::oid::bigint));
-	SELECT r.*, place.branch, place.timeline INTO current
-	FROM uuid9562_changes.changes_reader AS r, @extschema@.changes_place(false) AS place WHERE r.reader = changes_done.reader AND r.source = tables[1];
-	IF NOT pg_has_role(current.owner, 'USAGE') AND NOT (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = tables[1]) THEN
-		RAISE insufficient_privilege USING MESSAGE = format('reader "%s" of table %s belongs to role %s', reader, tables[1], current.owner);
-	END IF;
-	"position" := coalesce("position", current.page_position);
-	given := string_to_array("position", '.');
-	IF given[3]::bigint <> current.generation THEN
-		-- another page has been returned since, so rows of this page can have replaced newer ones
-		current.generation := current.generation + 1;
-		current.confirmed := CASE WHEN current.confirmed IS NOT NULL THEN least(current.confirmed, coalesce(nullif(given[4], ''), given[5])::uuid) END;
-	ELSIF given[4] = '' AND (given[6] <> current.branch OR given[7] <> current.timeline::text) THEN
-		RETURN;	-- copied rows can have been lost by a crash, so changes_read() returns "reset" again
-	ELSIF given[5]::uuid > current.confirmed IS NOT FALSE THEN
-		current.confirmed := given[5];
-		current.confirmed_position := "position";
-	END IF;
-	UPDATE uuid9562_changes.changes_reader AS r
-	SET generation = current.generation, confirmed = current.confirmed, confirmed_position = current.confirmed_position,
-		hold = coalesce(least(current.confirmed, r.abandoned), r.hold), seen = now()
-	WHERE r.reader = changes_done.reader AND r.source = tables[1];
-	IF current.generation % 4 = 0 THEN
-		PERFORM @extschema@.changes_purge(tables[1], interval '10 minutes', 50000);
-	END IF;
-END$body$;
-COMMENT ON FUNCTION changes_done(text, text) IS 'confirm that a reader has applied changes up to a position, or the last page that it has read';
+CREATE PROCEDURE changes_wait(reader text, source regclass, timeout interval DEFAULT '30 s', after text DEFAULT 'confirmed')
+AS 'MODULE_PATHNAME', 'uuid9562_changes_wait'
+LANGUAGE C;
+COMMENT ON PROCEDURE changes_wait(text, regclass, interval, text) IS 'wait until changes_read() has a page for a reader, or until the timeout';
 
 CREATE FUNCTION changes_forget(reader text, source regclass) RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp SET row_security = on
-AS $body$
-BEGIN
-	DELETE FROM uuid9562_changes.changes_reader AS r WHERE r.reader = changes_forget.reader AND r.source = changes_forget.source;
-	IF FOUND THEN
-		RETURN;
-	ELSIF EXISTS (SELECT FROM uuid9562_changes.changes_reader AS r WHERE r.reader = changes_forget.reader AND r.source = changes_forget.source) THEN
-		RAISE insufficient_privilege USING MESSAGE = format('reader "%s" of table %s belongs to another role', reader, source);
-	END IF;
-	RAISE undefined_object USING MESSAGE = format('reader "%s" of table %s does not exist', reader, source);
-END$body$;
+AS 'MODULE_PATHNAME', 'uuid9562_changes_forget'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION changes_forget(text, regclass) IS 'remove a reader, which then no longer prevents the deletion of log entries';
 
--- Entries that are not older than "keep" stay, because a process that was overtaken by another one of
--- the same name, or whose target has lost its last transactions, continues at an earlier position.  The
--- role of the session counts, because the current role is the owner of the function.
 CREATE FUNCTION changes_purge(source regclass, keep interval DEFAULT '10 minutes', max_entries integer DEFAULT NULL) RETURNS bigint
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $body$
-#variable_conflict use_column
-DECLARE
-	entry record;
-	purge record;
-BEGIN
-	IF max_entries < 1 THEN
-		RAISE invalid_parameter_value USING MESSAGE = format('value %s is out of range for max_entries', max_entries);
-	ELSIF keep IS NULL THEN
-		RAISE null_value_not_allowed USING MESSAGE = 'keep must not be null';
-	ELSIF now() - keep > now() - interval '10 minutes' AND NOT (SELECT pg_has_role(session_user, relowner, 'MEMBER') FROM pg_class WHERE oid = source) THEN
-		RAISE insufficient_privilege USING MESSAGE = format('must be owner of table %s to delete entries of the last 10 minutes', source);
-	END IF;
-	-- one session at a time; others need not wait
-	IF NOT pg_try_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', changes_purge.source::oid::bigint)) THEN
-		RETURN 0;
-	END IF;
-	SELECT l.oid::regclass AS log, c.purged, least(uuid9562_changes.horizon(), uuid9562_changes.id_floor(now() - keep),
-		(SELECT hold FROM uuid9562_changes.changes_reader AS r WHERE r.source = c.source AND r.seen > now() - c.reader_expiry ORDER BY hold LIMIT 1)) AS last
-	INTO entry
-	FROM uuid9562_changes.changes_catalog AS c JOIN pg_class AS l ON l.oid = c.log WHERE c.source = changes_purge.source;
-	IF entry.last > entry.purged IS NOT TRUE THEN
-		RETURN 0;
-	END IF;
-	SELECT * INTO purge FROM @extschema@.changes_delete(entry.log, entry.purged, entry.last, coalesce(max_entries, 2147483647));
-	UPDATE uuid9562_changes.changes_catalog AS c SET purged = purge.up_to WHERE c.source = changes_purge.source AND purge.deleted > 0;
-	RETURN purge.deleted;
-END$body$;
+AS 'MODULE_PATHNAME', 'uuid9562_changes_purge'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION changes_purge(regclass, interval, integer) IS 'delete log entries that all readers have confirmed';
 
+-- ------------------------------------------------------------------------
+-- Monitoring
+-- ------------------------------------------------------------------------
+
+CREATE FUNCTION changes_entries(source anyelement, OUT change_id uuid, OUT data anyelement) RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'uuid9562_changes_entries'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION changes_entries(anyelement) IS 'keys of a tracked table that are in the log';
+
 CREATE VIEW changes_tables AS
-SELECT c.source, c.log, c.operations, c.dropped_partitions, c.reader_expiry,
-	   CASE WHEN t.oid IS NULL THEN 'the table has been dropped'
-			WHEN l.oid IS NULL OR NOT changes_is_log(c.log) THEN 'the log has been dropped or altered'
-			WHEN s.problem IS NOT NULL THEN s.problem
-			WHEN (k.numbers OPERATOR(pg_catalog.=) c.key) IS NOT TRUE
-				OR k.types OPERATOR(pg_catalog.<>) ARRAY(SELECT atttypid FROM pg_catalog.pg_attribute WHERE attrelid OPERATOR(pg_catalog.=) c.log AND attnum OPERATOR(pg_catalog.>) 1 ORDER BY attnum)
-				THEN 'the primary key has been altered' END AS problem,
-	   ARRAY(SELECT pg_catalog.split_part(part, ' ', 1)::oid::regclass FROM pg_catalog.unnest(s.parts) AS part WHERE part LIKE '% file %' AND EXISTS (SELECT FROM pg_class WHERE oid = pg_catalog.split_part(part, ' ', 1)::oid AND relkind = 'r')) AS without_truncate_trigger,
-	   greatest(l.reltuples, 0)::bigint AS estimated_entries,
-	   nullif(c.purged, '00000000-0000-0000-0000-000000000000') AS purged
-FROM uuid9562_changes.changes_catalog AS c
-LEFT JOIN pg_class AS t ON t.oid OPERATOR(pg_catalog.=) c.source
-LEFT JOIN pg_class AS l ON l.oid OPERATOR(pg_catalog.=) c.log
-LEFT JOIN LATERAL changes_state(c.source) AS s ON t.oid IS NOT NULL
-LEFT JOIN LATERAL changes_key(c.source) AS k ON t.oid IS NOT NULL;
+SELECT t.tgrelid::regclass AS source, i.operations, i.dropped_partitions,
+	   pg_catalog.justify_hours(i.reader_expiry OPERATOR(pg_catalog.*) interval '1 microsecond') AS reader_expiry,
+	   i.problem, i.without_truncate_trigger, i.entries, i.purged, i.kept_by
+FROM pg_catalog.pg_trigger AS t, LATERAL uuid9562_changes.table_info(t.tgrelid) AS i
+WHERE t.tgfoid OPERATOR(pg_catalog.=) 'uuid9562_changes.log_trigger'::regproc AND t.tgparentid OPERATOR(pg_catalog.=) 0::oid
+	AND t.tgtype::integer OPERATOR(pg_catalog.&) 1 OPERATOR(pg_catalog.=) 1;
 GRANT SELECT ON changes_tables TO PUBLIC;
-COMMENT ON VIEW changes_tables IS 'tracked tables, their logs, and what prevents readers from reading them';
+COMMENT ON VIEW changes_tables IS 'tracked tables, and what prevents readers from reading them';
 
--- What a reader who has confirmed the entries up to "after" still has to read, counted up to 100,000
--- entries.  The result is null for callers who may not read the log.
-CREATE FUNCTION changes_waiting(log regclass, after uuid, OUT entries bigint, OUT first uuid)
-LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
-AS $body$
-DECLARE
-	id text;
-BEGIN
-	IF has_table_privilege(log, 'SELECT') AND has_schema_privilege((SELECT relnamespace FROM pg_class WHERE oid = log), 'USAGE')
-		AND @extschema@.changes_is_log(log) THEN
-		SELECT attname INTO id FROM pg_attribute WHERE attrelid = log AND attnum = 1;
-		EXECUTE format('SELECT (SELECT count(*) FROM (SELECT FROM ONLY %2$s WHERE %1$I > $1 LIMIT 100000) AS entry),
-							   (SELECT %1$I FROM ONLY %2$s WHERE %1$I > $1 ORDER BY %1$I LIMIT 1)', id, log)
-			INTO entries, first USING after;
-	END IF;
-END$body$;
-COMMENT ON FUNCTION changes_waiting(regclass, uuid) IS 'entries of a log that a reader has not confirmed; used by changes_readers';
-
--- The numbers of entries are counted up to 100,000, and only if the caller may read the log.  Entries
--- above the horizon that no transaction holds are from before uuid_generator_reset(), so nobody waits.
+-- Entries above the horizon that no transaction holds are from before uuid_generator_reset(), so nobody waits.
 CREATE VIEW changes_readers AS
-SELECT r.reader, r.source, r.owner, r.seen,
+SELECT r.reader, r.source::regclass AS source, r.owner::regrole AS owner, r.seen,
+	   pg_catalog.cardinality(r.pages) OPERATOR(pg_catalog./) 11 AS pages_out,
 	   waiting.entries AS entries_waiting,
-	   now() - uuid9562_changes.id_timestamp(waiting.first) AS oldest_waiting,
-	   CASE WHEN r.confirmed IS NULL OR r.identity <> c.identity OR r.confirmed < c.purged OR l.relfilenode OPERATOR(pg_catalog.<>) c.log_file
-				OR EXISTS (SELECT FROM uuid9562_changes.changes_missing AS m WHERE m.log OPERATOR(pg_catalog.=) c.log) THEN 'copy of the whole table'
-			WHEN pg_catalog.split_part(r.page_position, '.', 5)::uuid > r.confirmed THEN 'confirmation'
-			WHEN waiting.first < uuid9562_changes.horizon() THEN 'changes_read()'
-			WHEN waiting.first IS NOT NULL THEN coalesce('transaction of process ' || holder.held_by_pid::text, 'prepared transaction ' || holder.held_by_prepared)
+	   now() OPERATOR(pg_catalog.-) uuid9562_changes.id_timestamp(waiting.first) AS oldest_waiting,
+	   CASE WHEN r.confirmed IS NULL OR r.confirmed OPERATOR(pg_catalog.<) p.id
+				OR NOT EXISTS (SELECT FROM uuid9562_changes.state AS s WHERE s.source OPERATOR(pg_catalog.=) r.source AND s.identity OPERATOR(pg_catalog.=) r.identity)
+				THEN 'copy of the whole table'
+			WHEN waiting.first IS NOT NULL AND r.pages OPERATOR(pg_catalog.<>) '{}'::bigint[] THEN 'confirmation'
+			WHEN waiting.first OPERATOR(pg_catalog.<) uuid9562_changes.horizon() THEN 'changes_read()'
+			WHEN waiting.first IS NOT NULL THEN coalesce('transaction of process '::text OPERATOR(pg_catalog.||) holder.held_by_pid::text, 'prepared transaction '::text OPERATOR(pg_catalog.||) holder.held_by_prepared::text)
 	   END AS waits_for
-FROM uuid9562_changes.changes_reader AS r
-JOIN uuid9562_changes.changes_catalog AS c ON c.source OPERATOR(pg_catalog.=) r.source
-LEFT JOIN pg_class AS l ON l.oid OPERATOR(pg_catalog.=) c.log,
-uuid9562_changes.generator_stats() AS holder,
-LATERAL changes_waiting(l.oid::regclass, coalesce(r.confirmed, c.purged)) AS waiting;
+FROM uuid9562_changes.reader AS r
+JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) r.source
+LEFT JOIN uuid9562_changes.purged AS p ON p.source OPERATOR(pg_catalog.=) r.source,
+LATERAL uuid9562_changes.generator_stats() AS holder,
+LATERAL uuid9562_changes.entries_after(r.source, coalesce(r.confirmed, p.id, '00000000-0000-0000-0000-000000000000')) AS waiting;
 GRANT SELECT ON changes_readers TO PUBLIC;
 COMMENT ON VIEW changes_readers IS 'readers of tracked tables, and what they wait for';

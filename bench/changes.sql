@@ -10,7 +10,8 @@ CREATE TRIGGER floor AFTER INSERT OR UPDATE OR DELETE ON empty FOR EACH ROW EXEC
 INSERT INTO tables (name, side, before) VALUES ('empty', 'floor: an AFTER trigger that does nothing', 'TRUNCATE empty');
 CREATE TABLE logged (LIKE plain INCLUDING ALL);
 SELECT public.changes_track('logged') AS log \gset
-INSERT INTO tables (name, side, before) VALUES ('logged', 'the log of changes_track()', 'TRUNCATE logged; TRUNCATE changes.logged');
+-- earlier versions had a log for each table, whose name changes_track() returned
+INSERT INTO tables (name, side, before) SELECT 'logged', 'the log of changes_track()', CASE WHEN :'log' = '' THEN 'TRUNCATE logged; SELECT public.changes_purge(''logged'', ''0'')' ELSE 'TRUNCATE logged; TRUNCATE ' || :'log' END;
 
 -- what users write themselves: a time with an index, and a log that statement triggers fill
 CREATE TABLE stamped (LIKE plain INCLUDING ALL, updated_at timestamptz NOT NULL DEFAULT now());
@@ -141,5 +142,5 @@ BEGIN
 	INSERT INTO figures (measure, side, round, value)
 	SELECT 'ms, a page', 'with a change, right after its commit', round, percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FROM unnest(took) AS ms;
 	INSERT INTO figures (measure, side, round, value)
-	VALUES ('ms, a page', format('of 1000 among %s unread entries', (SELECT count(*) FROM changes.big)), round, time_unread());
+	VALUES ('ms, a page', format('of 1000 among %s unread entries', (SELECT count(*) FROM big)), round, time_unread());
 END$$;

@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 """Keep a copy of a table in another PostgreSQL database.
 
-    SELECT changes_track('shop.customer');                        -- once, as the owner of the table
-    GRANT SELECT ON shop.customer, changes.customer TO reader;
+    SELECT changes_track('shop.customer');    -- once, as the owner of the table
+    GRANT SELECT ON shop.customer TO reader;
 
     ./copy_table.py 'host=db1,db2 dbname=shop user=reader' shop.customer 'dbname=copies'
 
-With --once, the program ends when there are no more changes. With --check, it then also compares
-all rows, corrects the copy, and prints how many rows differed. You can kill it at any time. It stops
-if another process keeps the same copy, or if the columns of the source change. The copy has no
-constraints other than the key, because rows that exchange their values can be on different pages.
-The table copy_state has the position of each copy, stored in the transaction that stores a page.
+The program creates the table of the copy, here customer, which must not exist in the target.  With
+--once, the program ends when it has copied all changes that were committed before it began.  With
+--check, it then also compares all rows, corrects the copy, and prints how many rows differed.  You can
+kill it at any time.  It stops if another process keeps the same copy, or if the columns of the source
+change.
+
+The copy has no constraints other than the key, because rows that exchange their values can be on
+different pages, and because copies of different tables are not copied together.  The table copy_state
+has the position of each copy, stored in the transaction that stores a page.
 
 This requires the extension uuid9562_changes in a schema of the source's search path, the package
 psycopg (Debian: python3-psycopg), and psql.  The page doc/changes.md explains the functions.
@@ -103,22 +107,40 @@ class Copy:
 
     def fetch(self):
         """Return a page of changes, and choose the number of rows of the next one."""
-        with self.source.transaction():
-            run(self.source, SETTINGS)
-            page = run(self.source, CHANGES.format(table=self.table), {
-                "reader": self.reader, "position": self.position, "rows": self.rows, "bytes": PAGE_BYTES}).fetchone()
-            self.check_columns()  # they cannot change now, because the query has locked the table
+        try:
+            with self.source.transaction():
+                run(self.source, SETTINGS)
+                page = run(self.source, CHANGES.format(table=self.table), {
+                    "reader": self.reader, "position": self.position, "rows": self.rows, "bytes": PAGE_BYTES}).fetchone()
+                self.check_columns()  # they cannot change now, because the query has locked the table
+        except psycopg.errors.SerializationFailure:
+            self.check_columns()
+            return self.fetch()
         self.rows = max(page[0], 1) if (page[1] or 0) > PAGE_BYTES / 2 else min(2 * self.rows, PAGE_ROWS)
         return page
 
+    def wait(self, timeout):
+        """Wait for the next page, outside of a transaction."""
+        run(self.source, "CALL changes_wait(%s, %s::regclass, %s, after => %s)", [self.reader, self.argument, timeout, self.position])
+
+    def is_held(self, time):
+        """Check whether a transaction from before a time is in progress, so that committed changes must wait for it."""
+        # only the extension has this function, and only with the extension do changes wait
+        exists = run(self.source, "SELECT to_regproc('uuid9562_changes.generator_stats') IS NOT NULL").fetchone()[0]
+        return exists and run(self.source, "SELECT held_since <= %s FROM uuid9562_changes.generator_stats()", [time]).fetchone()[0]
+
     def load(self, table):
-        """Load all rows of the source into a table.  psql reads them, because it is faster than Python."""
+        """Load all rows of the source into a table.  psql reads them, because it is faster than Python.
+
+        COPY takes its snapshot before it waits for the lock of the table.  If another session rewrites the
+        table in the meantime, COPY would find no rows, so lock the table first.
+        """
         run(self.target, SETTINGS)
         columns = ", ".join(self.columns)
         psql = subprocess.Popen(["psql", "-Xqw", "-v", "ON_ERROR_STOP=1", "-d", self.conninfo], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         with psql, self.target.cursor().copy(f"COPY {table} ({columns}) FROM STDIN".replace("%%", "%")) as copy:
             with contextlib.suppress(BrokenPipeError):  # if psql could not connect
-                psql.stdin.write(f"BEGIN; {SETTINGS}; COPY (SELECT {columns} FROM {self.table}) TO STDOUT;".replace("%%", "%").encode())
+                psql.stdin.write(f"BEGIN; LOCK TABLE {self.table} IN ACCESS SHARE MODE; {SETTINGS}; COPY (SELECT {columns} FROM {self.table}) TO STDOUT;".replace("%%", "%").encode())
                 psql.stdin.close()
             while rows := psql.stdout.read(1_000_000):
                 copy.write(rows)
@@ -163,10 +185,23 @@ class Copy:
             else:
                 run(self.target, SETTINGS)
                 run(self.target, f"DELETE FROM {self.name} AS c USING unnest(%s::{self.name}[]) AS d WHERE {self.same_key('d')}", [deleted])
-                run(self.target, f"INSERT INTO {self.name} AS c SELECT * FROM unnest(%s::{self.name}[]) ON CONFLICT ({', '.join(self.key)}) DO UPDATE SET "
+                # a row is there twice if its key was replaced by an equal one, such as 1.0 by 1.00
+                run(self.target, f"INSERT INTO {self.name} AS c SELECT DISTINCT ON ({', '.join(self.key)}) * FROM unnest(%s::{self.name}[]) ON CONFLICT ({', '.join(self.key)}) DO UPDATE SET "
                     + ", ".join(f"{column} = excluded.{column}" for column in self.columns), [others])
         self.position = position
         return count
+
+
+def keep(copy, once):
+    """Copy changes.  If "once" is true, end when those that were committed before are copied."""
+    begun = run(copy.source, "SELECT clock_timestamp()").fetchone()[0]
+    while True:
+        must_wait = not once or copy.is_held(begun)
+        if copy.read() > 0:
+            continue
+        if not must_wait:
+            return
+        copy.wait("1 s" if once else "30 s")
 
 
 def main(source, table, target, option=None):
@@ -177,8 +212,7 @@ def main(source, table, target, option=None):
             with psycopg.connect(source, target_session_attrs="read-write", **settings) as s, psycopg.connect(target, **settings) as t:
                 s.isolation_level = t.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
                 copy = Copy(s, t, table, psycopg.conninfo.make_conninfo(source, target_session_attrs="read-write", connect_timeout=5, client_encoding="utf8"))
-                while (count := copy.read()) or not option:
-                    time.sleep(0 if count else 0.2)
+                keep(copy, option is not None)
                 if option == "--check":
                     with t.transaction():
                         copy.compare()

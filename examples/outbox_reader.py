@@ -3,7 +3,7 @@
 
     CREATE TABLE outbox (id uuid PRIMARY KEY DEFAULT uuidv7_next(), message text NOT NULL);
     SELECT changes_track('outbox', operations => '{insert}');
-    GRANT SELECT ON outbox, changes.outbox TO reader;
+    GRANT SELECT ON outbox TO reader;
 
     ./outbox_reader.py 'host=db1,db2 dbname=shop user=reader' /var/lib/shop/outbox.position
 
@@ -32,6 +32,7 @@ PAGE = """
     SELECT change_type, change_position, (data).id, (data).message
     FROM changes_read(%(reader)s, NULL::outbox, after => %(position)s)
 """
+WAIT = "CALL changes_wait(%(reader)s, 'outbox', after => %(position)s)"
 ALL_ROWS = "SELECT id, message FROM outbox WHERE id > %(last)s OR %(last)s IS NULL ORDER BY id LIMIT 1000"
 
 # messages of the server, libpq and PgBouncer; a connection that fails has no SQLSTATE
@@ -82,8 +83,11 @@ def read(connection, file):
         previous = load(file)
         # a reader with a new name gets "reset", which means all rows
         reader, position = previous.split() if previous else (f"outbox_reader:{uuid.uuid4()}", None)
-        with connection.transaction():
-            page = connection.execute(PAGE, {"reader": reader, "position": position}).fetchall()
+        try:
+            with connection.transaction():
+                page = connection.execute(PAGE, {"reader": reader, "position": position}).fetchall()
+        except psycopg.errors.SerializationFailure:
+            continue  # the columns of the table have changed: call changes_read() again
         for change_type, position, id, message in page:
             if change_type == "reset":
                 deliver_all(connection)
@@ -92,7 +96,7 @@ def read(connection, file):
         if page:
             store(file, previous, f"{reader} {position}")
         else:
-            time.sleep(0.1)
+            connection.execute(WAIT, {"reader": reader, "position": position})
 
 
 def main(conninfo, file):

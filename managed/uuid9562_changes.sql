@@ -1,26 +1,25 @@
--- The part of uuid9562_changes that needs no C, for PostgreSQL 15 and later on servers that do not
--- allow C extensions.
+-- uuid9562_changes without C, for PostgreSQL 15 and later on servers that do not allow C extensions.
 --
---	psql --set ON_ERROR_STOP=1 --file uuid9562.sql --file uuid9562_changes.sql
+--	psql --set ON_ERROR_STOP=1 --file uuid9562_changes.sql
 --
--- Run this script as a role with the CREATE privilege on the database, after uuid9562.sql.  The
--- functions refer to the schema by name, so do not rename it while tables are tracked.
+-- Run this script as a role with the CREATE privilege on the database.  The functions and views have the
+-- names, arguments and results of the extension; doc/hosted.md lists the differences.
 --
--- changes_track() creates a log beside a table, and triggers that write the keys of changed rows to
--- it.  changes_read() returns the rows of these keys.
+-- Triggers write the keys of changed rows to one log.  An entry first gets an ID above all others.  The
+-- next reader that sees it publishes it: one session at a time gives entries their final IDs, which are
+-- greater than all earlier ones.  So final IDs become visible in ascending order, although transactions
+-- commit in another order than they write.  changes_read() returns the newest content of a row, in a
+-- later statement, so a reader that has read all entries has the newest content of all rows.
 --
--- The functions are those of the C extension, apart from the functions that it has in C, and from the
--- replacements in test/project/hosted.t.  While a transaction changes rows, its entries get IDs of
--- version 8, greater than all others, in the order of the sequence changes_number.  Before changes_read()
--- reads, it publishes the entries that it sees: one session at a time gives each of them an ID of
--- version 7, greater than all earlier ones.  So IDs become visible in ascending order, although
--- transactions commit in another order than they write.  An entry is published after its transaction
--- has committed, and changes_read() returns the newest content of a row, in a later statement.  So a
--- reader that has read all entries has the newest content of all rows.
+-- The state of a reader, and the rules for confirming, are those of src/core/reader.h.
 --
--- The functions run with the rights of their caller, except changes_log_trigger(), changes_notice(),
--- changes_publish() and changes_purge(), which write logs.  So all logs belong to the role that
--- installed the file, because the owner of a log could let a trigger of the log execute code.
+-- The tables belong to the role that runs the script, and no other role has a privilege on them.
+-- Functions that write them are SECURITY DEFINER, and judge the caller by the session's role, because they
+-- can be called with any arguments.  changes_read() reads the tracked table as its caller.  Whatever
+-- runs as the owner of the script calls only output functions for values of other roles, never a cast.
+--
+-- The trigger of a table says that it is tracked.  All else that these tables contain can be lost: the
+-- next page of each reader is then a reset.
 
 BEGIN;
 
@@ -30,1153 +29,1010 @@ COMMENT ON SCHEMA uuid9562_changes IS 'the part of the extension uuid9562_change
 
 SET LOCAL search_path = uuid9562_changes, pg_catalog, pg_temp;
 
--- The tracked tables.  Only changes_register() and changes_notice() write it.
-CREATE TABLE uuid9562_changes.changes_catalog (
-	source regclass PRIMARY KEY,
-	log regclass NOT NULL,
-	key int2[] NOT NULL,			-- numbers of the key's columns
-	identity uuid NOT NULL,			-- if it changes, readers must copy the table
-	server text NOT NULL,			-- the server and database of the rest
-	purged uuid NOT NULL,			-- entries up to this ID can be missing
-	parts text[] NOT NULL,			-- tables and triggers; see changes_state()
-	structure text[] NOT NULL,		-- columns; see changes_state()
-	log_file oid NOT NULL,			-- of the log; TRUNCATE changes it
-	operations text[] NOT NULL,
-	dropped_partitions text NOT NULL,	-- "reset" or "ignore"
-	reader_expiry interval NOT NULL,
-	altered timestamptz NOT NULL	-- when its columns or its name were last found to be others
-);
-GRANT SELECT ON uuid9562_changes.changes_catalog TO PUBLIC;
-COMMENT ON TABLE uuid9562_changes.changes_catalog IS 'tracked tables and their logs';
+CREATE SEQUENCE uuid9562_changes.changes_number;		-- order of entries
 
--- The logs that lack entries of a transaction, until changes_notice() lets readers copy the table.  Each
--- transaction has a row of its own, so that nobody waits.
-CREATE TABLE uuid9562_changes.changes_missing (
-	log regclass,
-	xid xid8 DEFAULT pg_catalog.pg_current_xact_id(),
-	PRIMARY KEY (log, xid)
-);
-GRANT SELECT ON uuid9562_changes.changes_missing TO PUBLIC;
-COMMENT ON TABLE uuid9562_changes.changes_missing IS 'logs that lack entries';
+CREATE TABLE uuid9562_changes.log (
+	source oid,
+	id uuid,
+	key text[],						-- OID of the key's constraint, and the key; NULL: all rows
+	PRIMARY KEY (source, id));
 
--- The readers.
+CREATE TABLE uuid9562_changes.changes_purged (source oid PRIMARY KEY, id uuid NOT NULL);	-- entries up to the ID have been deleted
+
+-- The states of tracked tables that readers have found.  A position is valid while its identity is here.
+CREATE TABLE uuid9562_changes.changes_state (
+	identity uuid PRIMARY KEY,
+	source oid NOT NULL,
+	timeline bigint NOT NULL,
+	branch text NOT NULL,			-- run of the server
+	parts text[] NOT NULL,			-- table and partitions, with their triggers
+	columns text[] NOT NULL,		-- columns, their types, and the key
+	files text[] NOT NULL,			-- of table and partitions
+	marks text NOT NULL,			-- versions of the columns
+	altered timestamptz NOT NULL);	-- when this row type was first found
+
+-- A page that a program can still apply, as UuidReaderPage in reader.h.  The number is NULL if pages were merged.
+CREATE TYPE uuid9562_changes.changes_page AS (
+	number uuid, last uuid, horizon uuid, cap uuid, read_at timestamptz, until timestamptz, is_reset boolean, expired boolean);
+
 CREATE TABLE uuid9562_changes.changes_reader (
 	reader text,
-	source regclass,
-	owner regrole NOT NULL DEFAULT pg_catalog.quote_ident(current_user)::regrole,
-	identity uuid NOT NULL,			-- as in changes_catalog when the reader came
-	generation bigint NOT NULL,		-- number of the last page
-	confirmed uuid,					-- all changes up to it have been applied; NULL: not even the table
-	confirmed_position text,
-	hold uuid NOT NULL,				-- entries after it must not be purged
-	page_position text,				-- position of the last page's last row
-	page_pid integer NOT NULL,		-- process of the session that read the last page
-	abandoned uuid,					-- where an unconfirmed page began, whose rows another session can still apply
-	abandoned_by integer[],			-- processes of these sessions
-	abandoned_at timestamptz,
+	source oid,
+	owner oid NOT NULL,
+	identity uuid NOT NULL,
+	confirmed uuid NOT NULL,		-- 0: the next page is a reset
+	pages uuid9562_changes.changes_page[] NOT NULL,
 	seen timestamptz NOT NULL,
-	is_outside boolean NOT NULL DEFAULT false,	-- has the target stored the confirmed position?
-	PRIMARY KEY (reader, source)
-);
-COMMENT ON TABLE uuid9562_changes.changes_reader IS 'readers of tracked tables';
-GRANT SELECT, INSERT, UPDATE, DELETE ON uuid9562_changes.changes_reader TO PUBLIC;
-ALTER TABLE uuid9562_changes.changes_reader ENABLE ROW LEVEL SECURITY;
-CREATE POLICY seen_by_all ON uuid9562_changes.changes_reader FOR SELECT USING (true);
-CREATE POLICY created_by_readers ON uuid9562_changes.changes_reader FOR INSERT
-	WITH CHECK (owner OPERATOR(pg_catalog.=) pg_catalog.quote_ident(current_user)::regrole AND pg_catalog.has_table_privilege(source, 'SELECT'));
-CREATE POLICY changed_by_owner ON uuid9562_changes.changes_reader FOR UPDATE
-	USING (pg_catalog.pg_has_role(owner, 'USAGE') OR (SELECT pg_catalog.pg_has_role(relowner, 'USAGE') FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) source))
-	WITH CHECK (pg_catalog.has_table_privilege(source, 'SELECT')
-				AND (pg_catalog.pg_has_role(owner, 'USAGE') OR (SELECT pg_catalog.pg_has_role(relowner, 'USAGE') FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) source)));
-CREATE POLICY deleted_by_owner ON uuid9562_changes.changes_reader FOR DELETE
-	USING (pg_catalog.pg_has_role(owner, 'USAGE') OR (SELECT pg_catalog.pg_has_role(relowner, 'USAGE') FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) source));
+	place text,						-- position that was passed as "after", or '' for NULL
+	PRIMARY KEY (reader, source));
 
-DO $do$
+-- Rows to lock, because any role can hold an advisory lock: 1 of a table for publishing entries, 2 for deleting
+-- them.  Row 0 of table 0 says in which database the tables were written, and by which transaction.  If that
+-- differs, they were restored or copied.
+CREATE TABLE uuid9562_changes.changes_slot (source oid, number integer, database oid, written xid, PRIMARY KEY (source, number));
+
+-- Nobody has privileges on the tables, whatever the default privileges are.  Discard rows that no function of
+-- this file writes, such as those of a publisher.  A function of an ordinary role cannot set a parameter of its
+-- own, so functions that write set geqo_seed to a value that nobody else uses.
+CREATE FUNCTION changes_discard() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $body$
 BEGIN
-	-- if this is an extension, pg_dump dumps the rows too
-	IF EXISTS (SELECT FROM pg_catalog.pg_depend WHERE classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
-			   AND objid OPERATOR(pg_catalog.=) 'uuid9562_changes.changes_catalog'::pg_catalog.regclass AND deptype OPERATOR(pg_catalog.=) 'e') THEN
-		PERFORM pg_catalog.pg_extension_config_dump('uuid9562_changes.changes_catalog', '');
-	END IF;
-END$do$;
-
--- Functions of uuid9562 that this file calls.  They are defined again, because an extension can be in any
--- schema.
-
-CREATE FUNCTION uuid9562_changes.id_floor(timestamptz) RETURNS uuid
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $body$
-BEGIN
-	IF $1 < '1970-01-01 00:00+00' OR $1 > '10889-08-02 05:31:50.655999+00' THEN
-		RAISE datetime_field_overflow USING MESSAGE = format('timestamp out of range for UUID version 7: "%s"', $1),
-			DETAIL = 'UUID version 7 supports timestamps from 1970-01-01 to approximately year 10889.';
-	END IF;
-	RETURN (lpad(to_hex(floor(extract(epoch FROM $1) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid;
-END$body$;
-COMMENT ON FUNCTION uuid9562_changes.id_floor(timestamptz) IS 'uuidv7_floor() of uuid9562';
-
-CREATE FUNCTION uuid9562_changes.id_timestamp(uuid) RETURNS timestamptz
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $body$
-BEGIN
-	RETURN CASE WHEN substr($1::text, 15, 1) = '7' THEN to_timestamp(('x' || left($1::text, 8) || substr($1::text, 10, 4))::bit(48)::bigint / 1000.0) END;
-END$body$;
-COMMENT ON FUNCTION uuid9562_changes.id_timestamp(uuid) IS 'uuidv7_timestamp() of uuid9562';
-
-CREATE SEQUENCE changes_number;
-COMMENT ON SEQUENCE changes_number IS 'order of log entries that are not published';
-
--- The logs for the changes of a table: its own, and those of its partitioned tables.  If the columns of
--- a log are not those of the key any more, "fits" is false.  If the log belongs to another role than
--- the one that installed the file, or has triggers, rules or policies, which could execute code or
--- remove entries, "fits" is NULL, and nothing must be written to it.
-CREATE FUNCTION changes_targets(relation regclass, OUT log regclass, OUT columns text[], OUT key text[], OUT fits boolean)
-RETURNS SETOF record
-LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp SET jit = off SET plan_cache_mode = force_generic_plan
-AS $body$
-#variable_conflict use_column
-DECLARE
-	target record;
-BEGIN
-	FOR target IN
-		SELECT c.source, c.log, c.key FROM uuid9562_changes.changes_catalog AS c
-		WHERE c.source IN (SELECT changes_targets.relation UNION ALL SELECT relid FROM pg_partition_ancestors(changes_targets.relation))
-			AND pg_table_is_visible(c.log) IS NOT NULL	-- the log exists
-	LOOP
-		log := target.log;
-		SELECT array_agg(quote_ident(e.attname) ORDER BY e.attnum), array_agg(quote_ident(t.attname) ORDER BY e.attnum) FILTER (WHERE e.attnum > 1),
-			   max(e.attnum) = cardinality(target.key) + 1 AND bool_and(e.attnum = 1 OR (e.atttypid = t.atttypid) IS TRUE)
-		INTO columns, key, fits
-		FROM pg_attribute AS e LEFT JOIN pg_attribute AS t ON t.attrelid = target.source AND t.attnum = target.key[e.attnum - 1] AND NOT t.attisdropped
-		WHERE e.attrelid = target.log AND e.attnum > 0;
-		IF (SELECT relowner = (SELECT relowner FROM pg_class WHERE oid = 'uuid9562_changes.changes_catalog'::regclass) AND NOT relrowsecurity
-				AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = target.log AND NOT (tgtype = 8 AND tgqual IS NULL AND tgfoid = 'uuid9562_changes.changes_log_trigger'::regproc))
-				AND (NOT relhasrules OR uuid9562_changes.changes_is_log(target.log))
-			FROM pg_class WHERE oid = target.log) IS NOT TRUE THEN
-			fits := NULL;
-		ELSIF NOT fits THEN
-			-- the columns of the key can have domains
-			SELECT k.numbers = target.key AND k.types = ARRAY(SELECT atttypid FROM pg_attribute WHERE attrelid = target.log AND attnum > 1 ORDER BY attnum) IS TRUE
-			INTO fits FROM uuid9562_changes.changes_key(target.source) AS k;
-		END IF;
-		RETURN NEXT;
-	END LOOP;
-END$body$;
-COMMENT ON FUNCTION changes_targets(regclass) IS 'logs for the changes of a table';
-
--- AFTER INSERT OR UPDATE OR DELETE FOR EACH ROW: log the keys of the old and the new row.  AFTER
--- TRUNCATE: log that any row can have changed.  AFTER DELETE FOR EACH STATEMENT, on a log: record that
--- the log lacks entries, unless changes_delete() deletes them.
-CREATE FUNCTION changes_log_trigger() RETURNS trigger
-LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $body$
-DECLARE
-	id text;
-	target record;
-	keys text;
-	new_keys text;
-	is_logged boolean := false;
-BEGIN
-	IF TG_WHEN = 'AFTER' AND TG_LEVEL = 'STATEMENT' AND TG_OP = 'DELETE' THEN
-		IF current_setting('changes_log.purge', true) IS DISTINCT FROM 'on' THEN
-			INSERT INTO uuid9562_changes.changes_missing VALUES (TG_RELID::regclass) ON CONFLICT DO NOTHING;
-		END IF;
-		RETURN NULL;
-	ELSIF TG_WHEN <> 'AFTER' OR (TG_LEVEL <> 'ROW' AND TG_OP <> 'TRUNCATE') THEN
-		RAISE trigger_protocol_violated USING
-			MESSAGE = 'function "changes_log_trigger" must be fired AFTER ROW or AFTER TRUNCATE',
-			HINT = 'Create the trigger with changes_track().';
-	END IF;
-	-- the schema can have been renamed, which readers notice; see changes_place()
-	IF to_regprocedure('uuid9562_changes.changes_targets(regclass)') IS NULL THEN
-		RETURN NULL;
-	END IF;
-	id := format('(''ffffffffffff80008'' || lpad(to_hex(nextval(%s::regclass)), 15, ''0''))::uuid', 'uuid9562_changes.changes_number'::regclass::oid);
-	FOR target IN SELECT * FROM uuid9562_changes.changes_targets(TG_RELID::regclass)
-	LOOP
-		is_logged := true;
-		keys := '($1).' || array_to_string(target.key, ', ($1).');
-		new_keys := '($2).' || array_to_string(target.key, ', ($2).');
-		IF target.fits IS NULL THEN
-			-- let readers copy the table when the log can be used again
-			INSERT INTO uuid9562_changes.changes_missing VALUES (target.log) ON CONFLICT DO NOTHING;
-		ELSIF TG_OP = 'TRUNCATE' OR NOT target.fits THEN
-			EXECUTE format('INSERT INTO %s (%s) SELECT %s', target.log, target.columns[1], id);
-		ELSIF TG_OP = 'INSERT' THEN
-			EXECUTE format('INSERT INTO %s (%s) SELECT %s, %s', target.log, array_to_string(target.columns, ', '), id, new_keys) USING NULL, NEW;
-		ELSIF TG_OP = 'DELETE' THEN
-			EXECUTE format('INSERT INTO %s (%s) SELECT %s, %s', target.log, array_to_string(target.columns, ', '), id, keys) USING OLD;
-		ELSE
-			-- the old key too, if its bytes differ
-			EXECUTE format('INSERT INTO %1$s (%2$s) SELECT %3$s, %4$s WHERE ROW(%4$s)::record OPERATOR(pg_catalog.*<>) ROW(%5$s)::record UNION ALL SELECT %3$s, %5$s',
-				target.log, array_to_string(target.columns, ', '), id, keys, new_keys) USING OLD, NEW;
-		END IF;
-	END LOOP;
-	-- the snapshot can be older than the trigger or the log
-	IF NOT is_logged AND current_setting('transaction_isolation') <> 'read committed'
-		AND (NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = TG_RELID AND tgname = TG_NAME)
-			 OR EXISTS (SELECT FROM uuid9562_changes.changes_catalog JOIN pg_class ON pg_class.oid = log
-						WHERE source IN (SELECT TG_RELID UNION ALL SELECT relid FROM pg_partition_ancestors(TG_RELID)) AND pg_table_is_visible(log) IS NULL)) THEN
-		RAISE serialization_failure USING MESSAGE = format('changes_track() was called for table %s after the transaction began', TG_RELID::regclass),
-			HINT = 'Repeat the transaction.';
+	IF TG_OP = 'TRUNCATE' THEN
+		RAISE feature_not_supported USING MESSAGE = format('cannot truncate table "%s"', TG_TABLE_NAME),
+			HINT = 'To delete entries of the log, call changes_purge(). To let all readers copy a table, call changes_reset().';
 	END IF;
 	RETURN NULL;
 END$body$;
-COMMENT ON FUNCTION changes_log_trigger() IS 'trigger that collects the keys of changed rows for the log';
 
-CREATE FUNCTION changes_log_rows(relation regclass) RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp
-AS $body$
+DO $do$
 DECLARE
-	target record;
+	path text := pg_catalog.current_setting('search_path');
+	name text; grantee text;
 BEGIN
-	FOR target IN SELECT * FROM uuid9562_changes.changes_targets(relation)
-	LOOP
-		CONTINUE WHEN target.fits IS NULL;
-		-- do not execute policies and expressions of indexes of other roles
-		target.fits := target.fits AND (SELECT relowner FROM pg_class WHERE oid = relation) = (SELECT relowner FROM pg_class WHERE oid = 'uuid9562_changes.changes_catalog'::regclass);
-		EXECUTE format('INSERT INTO %s (%s) SELECT (''ffffffffffff80008'' || lpad(to_hex(nextval(%s::regclass)), 15, ''0''))::uuid%s FROM %s',
-			target.log, CASE WHEN target.fits THEN array_to_string(target.columns, ', ') ELSE target.columns[1] END, 'uuid9562_changes.changes_number'::regclass::oid,
-			CASE WHEN target.fits THEN ', ' || array_to_string(target.key, ', ') ELSE '' END, CASE WHEN target.fits THEN 'ONLY ' || relation ELSE '(SELECT) AS one' END);
+	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+	FOREACH name IN ARRAY '{log,changes_purged,changes_state,changes_reader,changes_slot,changes_number}'::text[] LOOP
+		name := 'uuid9562_changes.' || name;
+		FOR grantee IN SELECT DISTINCT coalesce(quote_ident(rolname), 'PUBLIC') FROM pg_class AS c, aclexplode(relacl) AS a LEFT JOIN pg_roles AS r ON r.oid = a.grantee
+			WHERE c.oid = name::regclass AND a.grantee <> relowner
+		LOOP
+			EXECUTE format('REVOKE ALL ON %s FROM %s', name, grantee);
+		END LOOP;
+		CONTINUE WHEN name LIKE '%number';
+		EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', name);
+		EXECUTE format('CREATE TRIGGER changes_discard BEFORE INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW WHEN (current_setting(''geqo_seed'') <> ''0.9562'') EXECUTE FUNCTION uuid9562_changes.changes_discard()', name);
+		EXECUTE format('CREATE TRIGGER changes_truncate BEFORE TRUNCATE ON %s EXECUTE FUNCTION uuid9562_changes.changes_discard()', name);
+		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER changes_discard, ENABLE ALWAYS TRIGGER changes_truncate', name);
 	END LOOP;
-END$body$;
-COMMENT ON FUNCTION changes_log_rows(regclass) IS 'collect the keys of all rows of a table for its logs';
-REVOKE EXECUTE ON FUNCTION changes_log_rows(regclass) FROM PUBLIC;
+	PERFORM set_config('search_path', path, true);
+END$do$;
 
-CREATE FUNCTION changes_is_log(relation regclass) RETURNS boolean
-LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp
-AS $body$
+-- The role of the session.  current_user would be the owner of a SECURITY DEFINER function.
+CREATE FUNCTION changes_caller() RETURNS oid LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $body$
 BEGIN
-	RETURN EXISTS (
-		SELECT FROM pg_class AS c
-		WHERE oid = relation AND relkind = 'r' AND relpersistence = 'p' AND NOT relispartition AND NOT relrowsecurity
-			AND relowner = (SELECT relowner FROM pg_class WHERE oid = 'uuid9562_changes.changes_catalog'::regclass)
-			AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = c.oid AND NOT (tgtype = 8 AND tgqual IS NULL AND tgfoid = 'uuid9562_changes.changes_log_trigger'::regproc))
-			AND NOT EXISTS (SELECT FROM pg_rewrite WHERE ev_class = c.oid)
-			AND NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = c.oid AND contype NOT IN ('p', 'n'))
-			AND NOT EXISTS (SELECT FROM pg_index WHERE indrelid = c.oid AND (indexprs IS NOT NULL OR indpred IS NOT NULL OR (indisunique AND indkey::text <> '1')))
-			AND (SELECT bool_and((attnum > 1 OR atttypid = 'uuid'::regtype) AND attnotnull = (attnum = 1) AND attgenerated = '' AND NOT attisdropped) AND count(*) > 1
-				 FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0));
+	RETURN quote_ident(CASE current_setting('role') WHEN 'none' THEN session_user::text ELSE current_setting('role') END)::regrole;
 END$body$;
-COMMENT ON FUNCTION changes_is_log(regclass) IS 'can the table be used as a log of changes?';
 
--- Only C can notice that a table has been altered, so changes_read() compares it each time.  A setting
--- is the only memory of a session, so this function notices only what was altered since an earlier
--- call, if that call was not rolled back, and settings have not been reset since.
-CREATE FUNCTION changes_verified(source regclass, invalidations bigint DEFAULT 0, columns text DEFAULT '', altered timestamptz DEFAULT '-infinity')
-	RETURNS bigint
-LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp
-AS $body$
+CREATE FUNCTION changes_check_owner(source oid) RETURNS void LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $body$
 DECLARE
-	setting text := 'changes_read.columns_' || source::oid;
-	is_stale boolean := columns <> nullif(current_setting(setting, true), '') IS TRUE;
+	owner oid := (SELECT relowner FROM pg_class WHERE oid = source);
 BEGIN
-	IF invalidations <> 0 THEN
-		PERFORM set_config(setting, columns, false);
-		IF is_stale THEN
-			EXECUTE 'DISCARD PLANS';
-			RETURN -1;
-		END IF;
-	END IF;
-	RETURN 1;
-END$body$;
-COMMENT ON FUNCTION changes_verified(regclass, bigint, text, timestamptz) IS 'has this session compared a table with changes_catalog since the table was altered?';
-
-CREATE FUNCTION changes_register(entry uuid9562_changes.changes_catalog) RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp
-AS $body$
-BEGIN
-	DELETE FROM uuid9562_changes.changes_catalog AS c WHERE c.source = entry.source;
-	IF entry.log IS NULL THEN
-		DELETE FROM uuid9562_changes.changes_reader AS r WHERE r.source = entry.source;
-	ELSE
-		INSERT INTO uuid9562_changes.changes_catalog SELECT (entry).*;
+	IF owner IS NULL THEN RAISE undefined_table USING MESSAGE = format('relation with OID %s does not exist', source);
+	ELSIF NOT pg_has_role(uuid9562_changes.changes_caller(), owner, 'USAGE') THEN RAISE insufficient_privilege USING MESSAGE = format('must be owner of table %s', source::regclass);
+	ELSIF NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = source AND tgfoid = 'uuid9562_changes.log_trigger'::regproc AND tgtype & 1 = 1 AND tgparentid = 0) THEN
+		RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not tracked', source::regclass);
 	END IF;
 END$body$;
-COMMENT ON FUNCTION changes_register(uuid9562_changes.changes_catalog) IS 'replace the row of a table in changes_catalog; used by changes_track() and changes_untrack()';
 
-CREATE FUNCTION changes_delete(log regclass, after uuid, last uuid, max_entries integer, OUT deleted bigint, OUT up_to uuid)
-RETURNS record
-LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
-AS $body$
+-- Has this transaction written a row that it sees, with this xmin?  A subtransaction has an ID of its own, greater
+-- than that of its transaction.  A frozen row can have an ID of 2^32 transactions ago.
+CREATE FUNCTION changes_is_own(xmin xid) RETURNS boolean LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $body$
 DECLARE
-	id text := (SELECT attname FROM pg_attribute WHERE attrelid = log AND attnum = 1);
+	own bigint := pg_current_xact_id_if_assigned()::text::bigint;
+	written bigint := own + (xmin::text::bigint - own % 4294967296 + 4294967296) % 4294967296;
+	completed bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
 BEGIN
-	deleted := 0;
-	EXECUTE format('LOCK TABLE ONLY %s IN ROW EXCLUSIVE MODE', log);
-	IF uuid9562_changes.changes_is_log(log) THEN
-		-- an entry, because changes_publish() gives later entries greater IDs
-		EXECUTE format('SELECT coalesce((SELECT %1$I FROM ONLY %2$s WHERE %1$I > $1 AND %1$I <= $2 ORDER BY %1$I OFFSET $3 - 1 LIMIT 1),
-										(SELECT %1$I FROM ONLY %2$s WHERE %1$I > $1 AND %1$I <= $2 ORDER BY %1$I DESC LIMIT 1))', id, log) INTO up_to USING after, last, max_entries;
-		PERFORM set_config('changes_log.purge', 'on', true);
-		EXECUTE format('DELETE FROM ONLY %2$s WHERE %1$I > $1 AND %1$I <= $2', id, log) USING after, up_to;
-		GET DIAGNOSTICS deleted = ROW_COUNT;
-		PERFORM set_config('changes_log.purge', 'off', true);
-	END IF;
+	RETURN own IS NOT NULL AND xmin::text::bigint > 2 AND written < completed + 10000000 AND (written >= completed OR pg_xact_status(written::text::xid8) = 'in progress');
 END$body$;
-COMMENT ON FUNCTION changes_delete(regclass, uuid, uuid, integer) IS 'delete entries of a log of changes; used by changes_purge()';
-REVOKE EXECUTE ON FUNCTION changes_delete(regclass, uuid, uuid, integer) FROM PUBLIC;
 
--- The server includes the version of the schema's name, because nothing is logged while the schema has
--- another name.  The branch is a text for the run of the server: its start, and the time at which a crash
--- of a server process has last reset the statistics.  Before PostgreSQL 17, only COMMIT can flush WAL.
-CREATE FUNCTION changes_place(flush boolean, OUT server text, OUT branch text, OUT timeline bigint, OUT lsn pg_lsn)
-RETURNS record
-LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp
-AS $body$
+-- Before PostgreSQL 17, only COMMIT can flush WAL.  The branch is a text for the run of the server: its start, and
+-- the time at which a crash of a server process has last reset the statistics.
+CREATE FUNCTION changes_place(OUT branch text, OUT timeline bigint, OUT lsn pg_lsn) LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $body$
 BEGIN
-	IF flush AND current_setting('synchronous_commit') = 'off' THEN
-		PERFORM set_config('synchronous_commit', 'local', true);
-	END IF;
-	IF flush AND current_setting('server_version_num')::int >= 170000 THEN
-		EXECUTE $$SELECT pg_logical_emit_message(false, 'uuid9562 changes_read', '', flush => true)$$;
-	END IF;
-	server := concat_ws('/', (SELECT system_identifier FROM pg_control_system()), (SELECT oid FROM pg_database WHERE datname = current_database()),
-		(SELECT xmin FROM pg_namespace WHERE oid = 'uuid9562_changes'::regnamespace));
-	branch := left(md5(concat_ws(' ', extract(epoch FROM pg_postmaster_start_time()), (SELECT extract(epoch FROM stats_reset) FROM pg_stat_archiver))), 16);
+	branch := to_hex((extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint)
+		|| to_hex(coalesce((SELECT extract(epoch FROM stats_reset) * 1000000 FROM pg_stat_get_archiver()), 0)::bigint);
 	lsn := pg_current_wal_insert_lsn();
 	timeline := ('x' || left(pg_walfile_name(lsn), 8))::bit(32)::bigint;
 END$body$;
-COMMENT ON FUNCTION changes_place(boolean) IS 'server, branch, timeline and end of WAL of the statement''s snapshot, optionally after flushing WAL';
 
-CREATE FUNCTION changes_is_lost(branch text, id uuid, timeline bigint, lsn pg_lsn) RETURNS boolean
-LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp
-AS $body$
-DECLARE
-	place record;
+-- Do the tables belong to this database?
+CREATE FUNCTION changes_is_settled() RETURNS boolean LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $body$
 BEGIN
-	SELECT * INTO place FROM uuid9562_changes.changes_place(false);
-	RETURN place.timeline <> changes_is_lost.timeline OR place.lsn < changes_is_lost.lsn;
+	RETURN EXISTS (SELECT FROM uuid9562_changes.changes_slot WHERE source = 0 AND number = 0 AND written = xmin AND database = (SELECT oid FROM pg_database WHERE datname = current_database()));
 END$body$;
-COMMENT ON FUNCTION changes_is_lost(text, uuid, bigint, pg_lsn) IS 'can this server lack changes that a reader has read?';
 
--- Give the entries that the statement sees IDs of version 7: milliseconds, the number of the entry in 32
--- bits, and random bits, so that no ID is generated again after a rollback.  All of them are greater
--- than the published ones and than "purged".  Return the ID above all published entries.
---
--- The lock lasts until the transaction ends, so the next session that publishes sees these IDs.
-CREATE FUNCTION changes_publish(source regclass) RETURNS uuid
-LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-	SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
-	SET plan_cache_mode = force_generic_plan
-AS $body$
-#variable_conflict use_column
-DECLARE
-	horizon uuid := 'ffffffff-ffff-8000-8000-000000000000';
-	entry record;
-	is_pending boolean;
+CREATE FUNCTION changes_settle() RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $body$
 BEGIN
-	SELECT c.log, a.attname AS id INTO entry
-	FROM uuid9562_changes.changes_catalog AS c JOIN pg_attribute AS a ON attrelid = log AND attnum = 1
-	WHERE c.source = changes_publish.source AND uuid9562_changes.changes_is_log(c.log);
-	IF entry.log IS NULL THEN
-		RETURN horizon;
-	END IF;
-	EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %s WHERE %I > $1)', entry.log, entry.id) INTO is_pending USING horizon;
-	IF is_pending AND current_setting('transaction_isolation') = 'read committed' AND pg_try_advisory_xact_lock(hashtextextended('uuid9562 changes_publish', changes_publish.source::oid::bigint)) THEN
-		EXECUTE format($$
-			WITH entry AS MATERIALIZED (
-					SELECT id, lpad(to_hex(row_number() OVER (ORDER BY id)), 8, '0') AS number
-					FROM (SELECT %2$I AS id FROM ONLY %1$s WHERE %2$I > $1 ORDER BY %2$I LIMIT 10000) AS entry),
-				last AS MATERIALIZED (
-					SELECT greatest((SELECT %2$I FROM ONLY %1$s WHERE %2$I < $1 ORDER BY %2$I DESC LIMIT 1),
-									(SELECT purged FROM uuid9562_changes.changes_catalog WHERE source = $2))::text AS id),
-				time AS MATERIALIZED (
-					SELECT lpad(to_hex(greatest((extract(epoch FROM clock_timestamp()) * 1000)::bigint, ('x' || left(id, 8) || substr(id, 10, 4))::bit(48)::bigint + 1)), 12, '0') AS hex
-					FROM last)
-			UPDATE ONLY %1$s AS l
-			SET %2$I = (time.hex || '7' || left(entry.number, 3) || '8' || right(entry.number, 5) || right(gen_random_uuid()::text, 10))::uuid
-			FROM entry, time WHERE l.%2$I = entry.id$$, entry.log, entry.id) USING horizon, changes_publish.source;
-	END IF;
-	RETURN horizon;
+	LOCK TABLE uuid9562_changes.changes_slot IN SHARE ROW EXCLUSIVE MODE;
+	IF uuid9562_changes.changes_is_settled() THEN RETURN; END IF;	-- another session has done so
+	DELETE FROM uuid9562_changes.log;
+	DELETE FROM uuid9562_changes.changes_purged;
+	DELETE FROM uuid9562_changes.changes_state;
+	DELETE FROM uuid9562_changes.changes_reader;
+	DELETE FROM uuid9562_changes.changes_slot;
+	INSERT INTO uuid9562_changes.changes_slot SELECT 0, 0, oid FROM pg_database WHERE datname = current_database();
+	UPDATE uuid9562_changes.changes_slot SET written = xmin;
 END$body$;
-COMMENT ON FUNCTION changes_publish(regclass) IS 'give new log entries their final IDs; used by changes_read()';
 
--- The state of a tracked table.  "parts" has a text for the table and for each partition: its OID,
--- its row triggers, and its TRUNCATE trigger or else its file, which TRUNCATE changes.  "structure"
--- has a text for each column, one for the versions of the columns of all tables, one for the name and
--- the versions of the columns of the table itself, one for each file with the expressions of its
--- generated columns, one for each attribute of a composite type and each value of an enum that the
--- columns use, and one for the trigger of the log.  No text depends on a setting of the session.
--- changes_catalog also has the branch of ordered IDs, which changes if the server is restarted.
-CREATE FUNCTION changes_state(source regclass, OUT parts text[], OUT structure text[], OUT problem text)
-LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp
-AS $body$
+DO $do$
 BEGIN
-	SELECT array_agg(concat_ws(' ', part.oid, part.row_triggers, coalesce(part.truncate_trigger, 'file ' || part.relfilenode)) ORDER BY part.oid),
-		   array_agg(concat_ws(' ', 'file', part.oid, part.relfilenode, part.generated) ORDER BY part.oid),
-		   min(CASE WHEN part.relkind NOT IN ('r', 'p') THEN format('partition %s is a foreign table', part.oid::regclass)
-					WHEN part.relpersistence <> 'p' THEN format('table %s is not logged in WAL', part.oid::regclass)
-					WHEN part.is_inherited THEN format('a table inherits from table %s', part.oid::regclass)
-					WHEN part.events & tracked.events <> tracked.events IS NOT FALSE THEN format('table %s lacks the trigger that logs all changes, or the trigger is not enabled with ENABLE ALWAYS', part.oid::regclass) END)
-	INTO parts, structure, problem
+	PERFORM pg_catalog.set_config('geqo_seed', '0.9562', true);
+	PERFORM uuid9562_changes.changes_settle();
+	PERFORM pg_catalog.set_config('geqo_seed', '0', true);
+END$do$;
+
+-- --- the log ----------------------------------------------------------------------
+
+-- An ID of an entry that is not published: ffff, the time and a number.
+CREATE FUNCTION changes_new_id() RETURNS uuid LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $body$
+DECLARE
+	t text := lpad(to_hex((extract(epoch FROM clock_timestamp()) * 1000)::bigint), 12, '0');
+BEGIN
+	RETURN ('ffff' || left(t, 8) || '8' || substr(t, 9, 3) || '8' || right(t, 1) || lpad(to_hex(nextval('uuid9562_changes.changes_number')), 14, '0'))::uuid;
+END$body$;
+
+CREATE FUNCTION changes_time(id uuid) RETURNS timestamptz LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $body$
+DECLARE
+	t text := replace(id::text, '-', '');
+BEGIN
+	RETURN to_timestamp(('x' || CASE WHEN t LIKE 'ffff%' THEN substr(t, 5, 8) || substr(t, 14, 3) || substr(t, 18, 1) ELSE left(t, 12) END)::bit(48)::bigint / 1000.0);
+END$body$;
+
+CREATE FUNCTION changes_base_type(type oid) RETURNS oid LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $body$
+BEGIN
+	WHILE (SELECT typtype = 'd' FROM pg_type WHERE oid = type) LOOP
+		type := (SELECT typbasetype FROM pg_type WHERE oid = type);
+	END LOOP;
+	RETURN type;
+END$body$;
+
+-- The primary key of a table.  Values are written by their output function and read by their input
+-- function, as the type that the operator of the key's index takes, which is text for varchar, oid for
+-- regclass and the type itself for an enum.  An operand of exactly this type has no better match.
+CREATE FUNCTION changes_key(source oid, OUT id oid, OUT numbers int2[], OUT columns text, OUT inputs text[], OUT same_row text, OUT same_bytes text) LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $body$
+BEGIN
+	SELECT c.oid, array_agg(attnum ORDER BY n),
+		   string_agg(format('k%s %s%s', n, CASE io WHEN 'jsonb'::regtype THEN 'text' ELSE type END, ' COLLATE ' || nullif(attcollation, 0)::regcollation), ', ' ORDER BY n),
+		   array_agg(input ORDER BY n),
+		   string_agg(format('r.%I::%s OPERATOR(%I.%s) %s', attname, type, nspname, oprname, input), ' AND ' ORDER BY n),
+		   string_agg(format('concat(r.%I::%s) COLLATE "C" = concat(%s)', attname, type, input), ' AND ' ORDER BY n)
+	INTO id, numbers, columns, inputs, same_row, same_bytes
+	FROM pg_index JOIN pg_constraint AS c ON conrelid = indrelid AND conindid = indexrelid AND contype = 'p'
+	CROSS JOIN unnest(indkey::int2[], indclass::oid[]) WITH ORDINALITY AS k (number, class, n)
+	JOIN pg_attribute AS a ON attrelid = indrelid AND attnum = number JOIN pg_type AS t ON t.oid = atttypid
+	JOIN pg_opclass AS o ON o.oid = class JOIN pg_type AS i ON i.oid = opcintype
+	JOIN pg_amop ON amopfamily = opcfamily AND amoplefttype = opcintype AND amoprighttype = opcintype AND amopstrategy = 3 AND amopmethod = 403
+	JOIN pg_operator AS p ON p.oid = amopopr JOIN pg_namespace AS s ON s.oid = oprnamespace
+	CROSS JOIN LATERAL (SELECT CASE WHEN i.typtype <> 'p' THEN i.oid ELSE uuid9562_changes.changes_base_type(t.oid) END AS io OFFSET 0) AS io
+	-- jsonb_to_recordset() takes a text as a value of jsonb
+	CROSS JOIN LATERAL (SELECT format_type(io, -1) AS type, CASE io WHEN 'jsonb'::regtype THEN format('e.k%s::jsonb', n) ELSE 'e.k' || n END AS input OFFSET 0) AS input
+	WHERE indrelid = source AND indisprimary AND n <= indnkeyatts
+	GROUP BY c.oid, indnkeyatts HAVING count(*) = indnkeyatts;
+END$body$;
+
+-- AFTER INSERT OR UPDATE OR DELETE FOR EACH ROW: log the keys of the old and the new row.  AFTER TRUNCATE: log
+-- that any row can have changed.  The row trigger of a partition is a copy of that of the tracked table.
+CREATE FUNCTION log_trigger() RETURNS trigger
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	SET DateStyle = 'ISO, YMD' SET IntervalStyle = postgres SET extra_float_digits = 1 SET TimeZone = 'UTC'
+	SET bytea_output = hex SET lc_monetary = 'C' SET geqo_seed = 0.9562 AS $body$
+DECLARE
+	t record; key record; old_key text[]; new_key text[];
+BEGIN
+	IF TG_WHEN <> 'AFTER' OR (TG_LEVEL <> 'ROW' AND TG_OP <> 'TRUNCATE') THEN
+		RAISE trigger_protocol_violated USING MESSAGE = 'function "log_trigger" must be fired AFTER ROW or AFTER TRUNCATE', HINT = 'Create the trigger with changes_track().';
+	END IF;
+	SELECT tgrelid, tgparentid INTO t FROM pg_trigger WHERE tgrelid = TG_RELID AND tgname = TG_NAME;
+	IF NOT FOUND THEN
+		-- the snapshot is older than the trigger
+		RAISE serialization_failure USING MESSAGE = format('changes_track() was called for table %s after the transaction began', TG_RELID::regclass), HINT = 'Repeat the transaction.';
+	ELSIF TG_OP = 'TRUNCATE' THEN
+		INSERT INTO uuid9562_changes.log
+		SELECT tgrelid, uuid9562_changes.changes_new_id() FROM (SELECT TG_RELID AS relid UNION SELECT relid FROM pg_partition_ancestors(TG_RELID)) AS tree JOIN pg_trigger ON tgrelid = relid
+		WHERE tgfoid = 'uuid9562_changes.log_trigger'::regproc AND tgtype & 1 = 1 AND tgparentid = 0;
+		RETURN NULL;
+	END IF;
+	WHILE t.tgparentid <> 0 LOOP
+		SELECT tgrelid, tgparentid INTO t FROM pg_trigger WHERE oid = t.tgparentid;
+	END LOOP;
+	-- regclass and its kin are written as OIDs
+	SELECT c.oid, string_agg(format('concat(($1).%I%s)', attname, CASE WHEN typcategory = 'N' AND typoutput::text ~ '^"?reg' THEN '::oid' END), ', ' ORDER BY n) AS outputs INTO key
+	FROM pg_index JOIN pg_constraint AS c ON conrelid = indrelid AND conindid = indexrelid
+	CROSS JOIN unnest(indkey::int2[]) WITH ORDINALITY AS k (number, n) JOIN pg_attribute ON attrelid = indrelid AND attnum = number JOIN pg_type AS y ON y.oid = atttypid
+	WHERE indrelid = t.tgrelid AND indisprimary AND n <= indnkeyatts AND contype = 'p' GROUP BY c.oid;
+	IF FOUND AND TG_OP <> 'INSERT' THEN EXECUTE concat('SELECT ARRAY[''', key.oid, ''', ', key.outputs, ']') INTO old_key USING OLD; END IF;
+	IF key.oid IS NOT NULL AND TG_OP <> 'DELETE' THEN
+		EXECUTE concat('SELECT ARRAY[''', key.oid, ''', ', key.outputs, ']') INTO new_key USING NEW;
+	END IF;
+	INSERT INTO uuid9562_changes.log VALUES (t.tgrelid, uuid9562_changes.changes_new_id(), coalesce(old_key, new_key));
+	IF new_key COLLATE "C" <> old_key THEN INSERT INTO uuid9562_changes.log VALUES (t.tgrelid, uuid9562_changes.changes_new_id(), new_key); END IF;
+	RETURN NULL;
+END$body$;
+COMMENT ON FUNCTION log_trigger() IS 'trigger that logs the keys of changed rows';
+
+-- Give entries their final IDs: milliseconds, the number of the call in 40 bits, and the number of the
+-- entry in 32 bits, so that a call that is rolled back and a later one use different IDs.  If another
+-- session is publishing entries of the table, do nothing.
+CREATE FUNCTION changes_publish(source oid) RETURNS void
+	LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+	SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET join_collapse_limit = 1 SET jit = off SET plan_cache_mode = force_generic_plan AS $body$
+#variable_conflict use_variable
+DECLARE
+	pending uuid := 'ffff0000-0000-0000-0000-000000000000';
+	last text; t text; call text;
+BEGIN
+	IF current_setting('transaction_read_only') = 'on' OR NOT EXISTS (SELECT FROM uuid9562_changes.log AS l WHERE l.source = source AND l.id > pending) THEN
+		RETURN;
+	END IF;
+	PERFORM FROM uuid9562_changes.changes_slot WHERE changes_slot.source = source AND number = 1 FOR UPDATE SKIP LOCKED;
+	IF NOT FOUND THEN RETURN; END IF;
+	-- the next statement sees what the last session has published
+	last := greatest((SELECT l.id FROM uuid9562_changes.log AS l WHERE l.source = source AND l.id < pending ORDER BY l.id DESC LIMIT 1),
+					 (SELECT p.id FROM uuid9562_changes.changes_purged AS p WHERE p.source = source))::text;
+	t := lpad(to_hex(greatest((extract(epoch FROM clock_timestamp()) * 1000)::bigint, ('x' || left(last, 8) || substr(last, 10, 4))::bit(48)::bigint + 1)), 12, '0');
+	call := lpad(to_hex(nextval('uuid9562_changes.changes_number') % 1099511627776), 10, '0');
+	UPDATE uuid9562_changes.log AS l
+	SET id = (t || '7' || left(call, 3) || '8' || right(call, 7) || lpad(to_hex(e.number), 8, '0'))::uuid
+	FROM (SELECT p.id, row_number() OVER (ORDER BY p.id) AS number
+		  FROM (SELECT n.id FROM uuid9562_changes.log AS n WHERE n.source = source AND n.id > pending ORDER BY n.id LIMIT 10000) AS p) AS e
+	WHERE l.source = source AND l.id = e.id;
+END$body$;
+
+-- --- the state of a tracked table ------------------------------------------------------
+
+-- Return a tracked table's options, its state without identity, and what prevents reading.
+CREATE FUNCTION changes_find(source oid, OUT operations text[], OUT dropped_partitions text, OUT reader_expiry interval, OUT without_truncate_trigger regclass[],
+	OUT state uuid9562_changes.changes_state, OUT key oid, OUT key_columns int2, OUT problem text) LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $body$
+DECLARE
+	tracked record; given text[];
+BEGIN
+	SELECT min(tgtype) AS events, count(*), min(encode(tgargs, 'escape')) AS arguments INTO tracked
+	FROM pg_trigger WHERE tgrelid = source AND tgfoid = 'uuid9562_changes.log_trigger'::regproc AND tgtype & 1 = 1 AND tgparentid = 0;
+	IF tracked.count = 0 THEN RETURN; END IF;
+	operations := CASE WHEN tracked.events & 4 > 0 THEN '{insert}'::text[] END || CASE WHEN tracked.events & 16 > 0 THEN '{update}'::text[] END || CASE WHEN tracked.events & 8 > 0 THEN '{delete}'::text[] END;
+	given := string_to_array(tracked.arguments, chr(92) || '000');
+	dropped_partitions := CASE WHEN given[1] = 'ignore' THEN 'ignore' ELSE 'reset' END;
+	reader_expiry := CASE WHEN given[2] ~ '^[0-9]{1,16}$' THEN justify_hours(given[2]::bigint * interval '1 microsecond') ELSE '7 days' END;
+	state.source := source;
+	SELECT branch, timeline INTO state.branch, state.timeline FROM uuid9562_changes.changes_place();
+	SELECT array_agg(concat_ws(' ', p.oid, p.row_triggers, coalesce(p.truncate_trigger, 'file ' || p.relfilenode)) ORDER BY p.oid),
+		   array_agg(concat_ws(' ', p.oid, p.relfilenode) ORDER BY p.oid),
+		   array_agg(p.oid::regclass ORDER BY p.oid) FILTER (WHERE p.relkind = 'r' AND p.truncate_trigger IS NULL),
+		   min(CASE WHEN p.relkind NOT IN ('r', 'p') THEN format('partition %s is a foreign table', p.oid::regclass)
+					WHEN p.relpersistence <> 'p' THEN format('table %s is not logged in WAL', p.oid::regclass)
+					WHEN p.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = p.oid) THEN format('a table inherits from table %s', p.oid::regclass)
+					WHEN p.count > 1 THEN format('table %s has two triggers that log changes', p.oid::regclass)
+					WHEN p.events & tracked.events & 28 <> tracked.events & 28 IS NOT FALSE THEN format('table %s lacks the trigger that logs all changes, or the trigger is not enabled with ENABLE ALWAYS', p.oid::regclass) END)
+	INTO state.parts, state.files, without_truncate_trigger, problem
 	FROM (
-		SELECT coalesce(bit_or(CASE operation WHEN 'insert' THEN 4 WHEN 'delete' THEN 8 ELSE 16 END), 0) AS events	-- as in tgtype
-		FROM uuid9562_changes.changes_catalog AS c, unnest(c.operations) AS operation WHERE c.source = changes_state.source) AS tracked, (
-		SELECT c.oid, c.relkind, c.relpersistence, c.relfilenode, t.row_triggers, t.events, t.truncate_trigger,
-			   c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid) AS is_inherited,
-			   (SELECT md5(string_agg(concat_ws(' ', adnum, adbin), ' ' ORDER BY adnum))
-				FROM pg_attribute JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum WHERE attrelid = c.oid AND attgenerated <> '') AS generated
-		FROM (SELECT source AS oid UNION SELECT relid FROM pg_partition_tree(source)) AS tree
-		JOIN pg_class AS c ON c.oid = tree.oid
-		LEFT JOIN LATERAL (
-			SELECT string_agg(concat_ws('.', tgname, oid, xmin), ' ' ORDER BY oid) FILTER (WHERE tgtype & 1 = 1) AS row_triggers,
-				   bit_or(tgtype) FILTER (WHERE tgtype & 1 = 1) AS events,
-				   string_agg(concat_ws('.', tgname, oid, xmin), ' ' ORDER BY oid) FILTER (WHERE tgtype & 33 = 32) AS truncate_trigger
+		SELECT c.oid, relkind, relpersistence, relfilenode, t.*
+		FROM (SELECT source AS oid UNION SELECT relid FROM pg_partition_tree(source)) AS tree JOIN pg_class AS c USING (oid)
+		CROSS JOIN LATERAL (
+			SELECT string_agg(concat_ws('.', oid, xmin), ' ' ORDER BY oid) FILTER (WHERE tgtype & 1 = 1) AS row_triggers,
+				   bit_or(tgtype) FILTER (WHERE tgtype & 1 = 1) AS events, count(*) FILTER (WHERE tgtype & 1 = 1),
+				   string_agg(concat_ws('.', oid, xmin), ' ' ORDER BY oid) FILTER (WHERE tgtype & 33 = 32) AS truncate_trigger
 			FROM pg_trigger
-			WHERE tgrelid = c.oid AND tgenabled = 'A' AND tgqual IS NULL AND tgattr::text = '' AND tgfoid = 'uuid9562_changes.changes_log_trigger()'::regprocedure) AS t ON true) AS part;
-	structure := structure || (
-		SELECT ARRAY['columns ' || md5(string_agg(a.xmin::text, ' ' ORDER BY attrelid, attnum)),
-				'table ' || md5(concat_ws(' ', (SELECT concat_ws(' ', relnamespace, relname) FROM pg_class WHERE oid = source),
-										  string_agg(concat_ws(' ', a.xmin, attname), ' ' ORDER BY attnum) FILTER (WHERE attrelid = source)))]
-			|| array_agg(concat_ws(' ', attnum, atttypid, atttypmod, nullif(attgenerated, ''), attname) ORDER BY attnum) FILTER (WHERE attrelid = source)
-		FROM (SELECT source AS relid UNION SELECT relid FROM pg_partition_tree(source)) AS tree JOIN pg_attribute AS a ON attrelid = relid
-		WHERE attnum > 0 AND NOT attisdropped)
-		|| ARRAY(
+			WHERE tgrelid = c.oid AND tgenabled = 'A' AND tgqual IS NULL AND tgattr::text = '' AND tgfoid = 'uuid9562_changes.log_trigger'::regproc) AS t) AS p;
+	SELECT array_agg(concat_ws(' ', attnum, atttypid, atttypmod, CASE WHEN attgenerated <> '' THEN attgenerated || (SELECT oid FROM pg_attrdef WHERE adrelid = source AND adnum = attnum) END, attname) ORDER BY attnum),
+		   string_agg(xmin::text, ' ' ORDER BY attnum)
+	INTO state.columns, state.marks FROM pg_attribute WHERE attrelid = source AND attnum > 0 AND NOT attisdropped;
+	SELECT c.oid, indnkeyatts, state.columns || concat_ws(' ', 'key', c.oid, indkey) INTO key, key_columns, state.columns
+	FROM pg_index JOIN pg_constraint AS c ON conrelid = indrelid AND conindid = indexrelid WHERE indrelid = source AND indisprimary AND contype = 'p';
+	IF NOT FOUND THEN problem := coalesce(problem, format('table %s has no primary key', source::regclass)); END IF;
+	state.columns := state.columns || ARRAY(
 		WITH RECURSIVE used AS (
-			SELECT atttypid AS type FROM pg_attribute WHERE attrelid = source AND attnum > 0 AND NOT attisdropped
+			SELECT atttypid AS type FROM pg_attribute WHERE attrelid = source AND attnum > 0 AND NOT attisdropped AND atttypid >= 16384
 			UNION
 			SELECT part.type FROM used JOIN pg_type AS t ON t.oid = used.type, LATERAL (
 				SELECT t.typelem UNION ALL SELECT t.typbasetype UNION ALL SELECT rngsubtype FROM pg_range WHERE used.type IN (rngtypid, rngmultitypid)
 				UNION ALL SELECT atttypid FROM pg_attribute WHERE attrelid = t.typrelid AND attnum > 0 AND NOT attisdropped) AS part (type)
-			WHERE part.type <> 0)
+			WHERE part.type >= 16384)
 		SELECT concat_ws(' ', 'attribute', attrelid, attnum, atttypid, atttypmod, attname) COLLATE "C"
 		FROM used JOIN pg_type AS t ON t.oid = used.type JOIN pg_attribute ON attrelid = typrelid WHERE attnum > 0 AND NOT attisdropped
 		UNION ALL
 		SELECT concat_ws(' ', 'value', pg_enum.oid, pg_enum.xmin, enumlabel) COLLATE "C" FROM used JOIN pg_enum ON enumtypid = type
-		UNION ALL
-		SELECT concat_ws(' ', 'log', t.oid, t.xmin) FROM uuid9562_changes.changes_catalog AS c JOIN pg_trigger AS t ON tgrelid = c.log
-		WHERE c.source = changes_state.source AND tgenabled = 'A' AND tgtype = 8 AND tgqual IS NULL AND tgfoid = 'uuid9562_changes.changes_log_trigger()'::regprocedure
 		ORDER BY 1);
-	IF problem IS NULL AND NOT EXISTS (SELECT FROM unnest(structure) AS text WHERE text LIKE 'log %') THEN
-		SELECT format('log %s lacks its trigger, or the trigger is not enabled with ENABLE ALWAYS', c.log) INTO problem
-		FROM uuid9562_changes.changes_catalog AS c JOIN pg_class AS l ON l.oid = c.log WHERE c.source = changes_state.source;
-	END IF;
 END$body$;
-COMMENT ON FUNCTION changes_state(regclass) IS 'state of a tracked table, for comparison with changes_catalog';
 
--- The columns of a table's primary key, with the base types of domains, which may forbid NULL, and
--- without limits of length.  The operator compares a column as the key's index does.
---
--- The result is NULL for a deferrable key if equal keys can have different bytes: a transaction can
--- insert 1.00 before it deletes 1.0, and a copy that applies both in this order lacks the row.
-CREATE FUNCTION changes_key(source regclass, OUT numbers int2[], OUT names text[], OUT types oid[], OUT operators text[], OUT columns text)
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
-AS $body$
+-- Can rows of a table have changed without entries between two states?  If a file is another one, and columns
+-- were altered or the server was restarted, a type can have been changed and restored, or a crash can have
+-- emptied an unlogged table.  A partition that was attached can have rows without entries, or lack
+-- rows that it had before it was detached.  ATTACH writes pg_attribute
+-- and pg_inherits with the same command number, but CREATE TABLE ... PARTITION OF first writes pg_attribute.
+CREATE FUNCTION changes_is_lost(old uuid9562_changes.changes_state, new uuid9562_changes.changes_state, dropped_partitions text) RETURNS boolean LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $body$
+DECLARE
+	added oid[] := ARRAY(SELECT split_part(f, ' ', 1)::oid FROM unnest(new.files) AS f EXCEPT SELECT split_part(f, ' ', 1)::oid FROM unnest(old.files) AS f);
 BEGIN
-	SELECT array_agg(attnum ORDER BY n), array_agg(attname::text ORDER BY n), array_agg(base.oid ORDER BY n), array_agg(operator ORDER BY n),
-		   string_agg(format('%I %s%s', attname, format_type(base.oid, -1),
-							 CASE WHEN attcollation <> 0 THEN ' COLLATE ' || attcollation::regcollation END), ', ' ORDER BY n)
-	INTO numbers, names, types, operators, columns
-	FROM pg_index, unnest(indkey::int2[], indclass::oid[]) WITH ORDINALITY AS k (number, class, n)
-	JOIN pg_attribute ON attnum = number,
-	LATERAL (WITH RECURSIVE base AS (
-			SELECT atttypid AS oid
-			UNION ALL
-			SELECT typbasetype FROM base JOIN pg_type USING (oid) WHERE typtype = 'd')
-		SELECT base.oid FROM base JOIN pg_type USING (oid) WHERE typtype <> 'd') AS base,
-	LATERAL (SELECT format('%I.%s', nspname, oprname) AS operator
-		FROM pg_opclass JOIN pg_amop ON amopfamily = opcfamily AND amopstrategy = 3 AND amoplefttype = opcintype AND amoprighttype = opcintype
-		JOIN pg_operator AS o ON o.oid = amopopr JOIN pg_namespace AS s ON s.oid = oprnamespace
-		WHERE pg_opclass.oid = class) AS operator
-	WHERE indrelid = source AND indisprimary AND attrelid = source AND n <= indnkeyatts AND (indimmediate OR NOT EXISTS (
-		SELECT FROM unnest(indclass::oid[], indcollation::oid[]) AS k (class, coll)
-		WHERE (SELECT NOT collisdeterministic FROM pg_collation WHERE oid = coll) OR (SELECT opcintype = 'bpchar'::regtype FROM pg_opclass WHERE oid = class)
-			OR NOT EXISTS (SELECT FROM pg_opclass JOIN pg_amproc ON amprocfamily = opcfamily AND amproclefttype = opcintype	-- equalimage
-						   WHERE pg_opclass.oid = class AND amprocnum = 4 AND opcmethod = (SELECT oid FROM pg_am WHERE amname = 'btree'))));
+	RETURN old.timeline <> new.timeline
+		OR EXISTS (SELECT FROM unnest(new.columns) AS c WHERE c <> ALL (old.columns) AND c NOT LIKE 'value %')
+		OR EXISTS (SELECT FROM unnest(old.columns) AS c WHERE c <> ALL (new.columns) AND c !~ '^[0-9]')
+		OR EXISTS (SELECT FROM unnest(old.parts) AS o LEFT JOIN unnest(new.parts) AS n ON split_part(n, ' ', 1) = split_part(o, ' ', 1)
+				   WHERE o <> n OR (n IS NULL AND (dropped_partitions = 'reset' OR split_part(o, ' ', 1)::oid = old.source)))
+		OR ((old.marks <> new.marks OR old.branch <> new.branch)
+			AND EXISTS (SELECT FROM unnest(old.files) AS o JOIN unnest(new.files) AS n ON split_part(n, ' ', 1) = split_part(o, ' ', 1) WHERE o <> n))
+		OR (EXISTS (SELECT FROM pg_inherits AS i WHERE inhrelid = ANY (added) AND NOT EXISTS (
+				SELECT FROM pg_attribute AS a WHERE attrelid = inhrelid AND attnum > 0 AND NOT attisdropped AND a.xmin = i.xmin AND a.cmin::text::bigint < i.cmin::text::bigint))
+			AND (dropped_partitions = 'ignore' OR EXISTS (SELECT FROM unnest(added) AS part WHERE pg_relation_size(part) > 0)));
 END$body$;
-COMMENT ON FUNCTION changes_key(regclass) IS 'columns of a primary key, for the log of a table';
 
--- Compare a tracked table with what changes_catalog remembers.  Log the keys of new partitions.  If
--- rows can have changed without an entry in the log, give the log a new identity, so that all readers
--- copy the table.  Everybody may call this, because it changes nothing that is right.
-CREATE FUNCTION changes_notice(source regclass) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $body$
+-- Return the identity of a table's state, and since when its row type is known.  Prefer an identity that is
+-- still valid.  Do not wait for other sessions that have found a change: each can draw an identity.
+CREATE FUNCTION changes_identify(new_state uuid9562_changes.changes_state, dropped_partitions text, wanted uuid, OUT identity uuid, OUT altered timestamptz) LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $body$
 #variable_conflict use_column
 DECLARE
-	old record;
-	part text[];
-	added text[];
-	removed text[];
-	reset boolean;
+	s uuid9562_changes.changes_state;
+	known timestamptz;		-- since when a lost state had the same row type
 BEGIN
-	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', changes_notice.source::oid::bigint));
-	DELETE FROM uuid9562_changes.changes_reader AS r WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = r.source);
-	DELETE FROM uuid9562_changes.changes_catalog AS c WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = c.source);
-	DELETE FROM uuid9562_changes.changes_missing AS m WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = m.log);
-	SELECT c.*, place.server AS current_server, place.branch, s.parts AS current_parts, s.structure AS current_structure, s.problem, l.relfilenode AS file
-	INTO old
-	FROM uuid9562_changes.changes_catalog AS c LEFT JOIN pg_class AS l ON l.oid = c.log,
-		uuid9562_changes.changes_place(false) AS place, uuid9562_changes.changes_state(c.source) AS s
-	WHERE c.source = changes_notice.source;
-	IF old.source IS NULL OR old.problem IS NOT NULL OR old.file IS NULL THEN
-		RETURN;
-	END IF;
-	-- If a file is another one, and columns have been altered or the server has been restarted, the type
-	-- of a column can have been changed and restored, or a crash can have emptied an unlogged table.
-	old.current_structure := old.current_structure || ('branch ' || old.branch);
-	added := ARRAY(SELECT text FROM unnest(old.current_structure) AS text WHERE text <> ALL (old.structure));
-	removed := ARRAY(SELECT text FROM unnest(old.structure) AS text WHERE text <> ALL (old.current_structure));
-	DELETE FROM uuid9562_changes.changes_missing AS m WHERE m.log = old.log;
-	reset := FOUND OR old.server <> old.current_server OR old.log_file <> old.file OR old.purged > uuid 'ffffffff-ffff-8000-8000-000000000000'
-		OR EXISTS (SELECT FROM unnest(added) AS text WHERE text ~ '^([0-9]|attribute)')
-		OR EXISTS (SELECT FROM unnest(removed) AS text WHERE text ~ '^(attribute|value|log)')
-		OR (EXISTS (SELECT FROM unnest(added) AS text WHERE text ~ '^(columns|branch)')
-			AND EXISTS (SELECT FROM unnest(added) AS new_file, unnest(removed) AS old_file
-						WHERE new_file LIKE 'file %' AND split_part(new_file, ' ', 2) = split_part(old_file, ' ', 2)));
-	FOR part IN
-		SELECT ARRAY[new_part, old_part] FROM unnest(old.parts) AS old_part
-		FULL JOIN unnest(old.current_parts) AS new_part ON split_part(new_part, ' ', 1) = split_part(old_part, ' ', 1)
-		WHERE old_part IS DISTINCT FROM new_part
-		ORDER BY old_part NULLS LAST
-	LOOP
-		IF part[2] IS NOT NULL THEN
-			reset := reset OR part[1] IS NOT NULL OR old.dropped_partitions = 'reset' OR split_part(part[2], ' ', 1) = changes_notice.source::oid::text;
-		ELSIF NOT reset AND (SELECT relkind FROM pg_class WHERE oid = split_part(part[1], ' ', 1)::oid) = 'r' THEN
-			PERFORM uuid9562_changes.changes_log_rows(split_part(part[1], ' ', 1)::oid::regclass);
+	FOR s IN SELECT * FROM uuid9562_changes.changes_state AS s WHERE s.source = new_state.source ORDER BY (s.identity = wanted) IS NOT TRUE, s.identity LOOP
+		IF (s.timeline, s.branch, s.parts, s.columns, s.files, s.marks) = (new_state.timeline, new_state.branch, new_state.parts, new_state.columns, new_state.files, new_state.marks) THEN
+			changes_identify.identity := coalesce(changes_identify.identity, s.identity);
+			changes_identify.altered := coalesce(changes_identify.altered, s.altered);
+		ELSIF uuid9562_changes.changes_is_lost(s, new_state, dropped_partitions) THEN
+			known := CASE WHEN s.columns = new_state.columns THEN greatest(known, s.altered) ELSE clock_timestamp() END;
+			DELETE FROM uuid9562_changes.changes_state AS d
+			WHERE d.identity IN (SELECT l.identity FROM uuid9562_changes.changes_state AS l WHERE l.identity = s.identity FOR UPDATE SKIP LOCKED);
+		ELSE
+			UPDATE uuid9562_changes.changes_state AS u
+			SET branch = new_state.branch, parts = new_state.parts, columns = new_state.columns, files = new_state.files, marks = new_state.marks
+			WHERE current_setting('transaction_read_only') = 'off'
+				AND u.identity IN (SELECT l.identity FROM uuid9562_changes.changes_state AS l WHERE l.identity = s.identity FOR UPDATE SKIP LOCKED);
+			changes_identify.identity := coalesce(changes_identify.identity, s.identity);
+			changes_identify.altered := coalesce(changes_identify.altered, s.altered);
 		END IF;
 	END LOOP;
-	UPDATE uuid9562_changes.changes_catalog AS c
-	SET identity = CASE WHEN reset THEN gen_random_uuid() ELSE c.identity END, server = old.current_server,
-		purged = CASE WHEN reset THEN '00000000-0000-0000-0000-000000000000' ELSE c.purged END,
-		parts = old.current_parts, structure = old.current_structure, log_file = old.file,
-		altered = CASE WHEN EXISTS (SELECT FROM unnest(added) AS text WHERE text LIKE 'table %') THEN clock_timestamp() ELSE c.altered END
-	WHERE c.source = changes_notice.source;
-END$body$;
-COMMENT ON FUNCTION changes_notice(regclass) IS 'compare a tracked table with what changes_catalog remembers; used by changes_read()';
-
-CREATE FUNCTION changes_track(source regclass, log_schema text DEFAULT NULL, log_name text DEFAULT NULL,
-	operations text[] DEFAULT NULL, dropped_partitions text DEFAULT NULL, reader_expiry interval DEFAULT NULL)
-RETURNS regclass
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET client_min_messages = warning
-AS $body$
-DECLARE
-	tracked record;
-	key record;
-	old record;
-	log regclass;
-	log_table text;
-	id_column text := 'change_id';
-	row_trigger text := 'uuid9562_changes_' || source::oid;
-	part regclass;
-	publication name;
-	grantee text;
-BEGIN
-	IF source IS NULL THEN
-		RAISE null_value_not_allowed USING MESSAGE = 'table must not be null';
-	ELSIF operations = '{}' OR NOT operations <@ '{insert,update,delete}'::text[] THEN
-		RAISE invalid_parameter_value USING MESSAGE = format('invalid operations: %s', operations),
-			HINT = 'Valid operations are "insert", "update" and "delete".';
-	ELSIF log_schema LIKE '{%' THEN
-		RAISE invalid_parameter_value USING MESSAGE = format('invalid name of schema: "%s"', log_schema),
-			HINT = 'To log only some operations, write changes_track(''...'', operations => ''...'').';
-	ELSIF now() - reader_expiry >= now() THEN
-		RAISE invalid_parameter_value USING MESSAGE = format('value %s is out of range for reader_expiry', reader_expiry),
-			DETAIL = 'It must be greater than 0.';
-	ELSIF dropped_partitions NOT IN ('reset', 'ignore') THEN
-		RAISE invalid_parameter_value USING MESSAGE = format('invalid value for dropped_partitions: "%s"', dropped_partitions),
-			HINT = 'Valid values are "reset" and "ignore".';
+	IF changes_identify.identity IS NULL THEN
+		INSERT INTO uuid9562_changes.changes_state
+		VALUES (gen_random_uuid(), new_state.source, new_state.timeline, new_state.branch, new_state.parts, new_state.columns, new_state.files, new_state.marks, coalesce(known, clock_timestamp()))
+		RETURNING changes_state.identity, changes_state.altered INTO changes_identify.identity, changes_identify.altered;
 	END IF;
-	SELECT c.oid, relname, relowner, relkind, (SELECT relowner FROM pg_class WHERE oid = 'uuid9562_changes.changes_catalog'::regclass)::regrole AS log_owner,
+END$body$;
+
+-- --- the state of a reader: src/core/reader.h --------------------------------------------
+
+CREATE FUNCTION changes_guard(r uuid9562_changes.changes_reader, horizon uuid) RETURNS uuid9562_changes.changes_reader LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $body$
+BEGIN
+	r.confirmed := least(r.confirmed, horizon);
+	FOR i IN 1 .. cardinality(r.pages) LOOP
+		r.pages[i].cap := least(r.pages[i].cap, horizon);
+	END LOOP;
+	RETURN r;
+END$body$;
+
+CREATE FUNCTION changes_expire(r uuid9562_changes.changes_reader, but uuid) RETURNS uuid9562_changes.changes_reader LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $body$
+DECLARE
+	now timestamptz := clock_timestamp();
+	p uuid9562_changes.changes_page;
+BEGIN
+	FOR i IN REVERSE cardinality(r.pages) .. 1 LOOP
+		p := r.pages[i];
+		IF p.read_at > now THEN		-- the clock was set back
+			p.until := now + (p.until - p.read_at);
+			p.read_at := now;
+			r.pages[i] := p;
+		END IF;
+		CONTINUE WHEN p.expired OR p.until > now OR p.number = but;
+		r.pages[i].expired := true;
+		r := uuid9562_changes.changes_guard(r, p.horizon);
+		IF p.number IS NULL THEN r.pages := r.pages[:i - 1] || r.pages[i + 1:]; END IF;
+	END LOOP;
+	RETURN r;
+END$body$;
+
+CREATE FUNCTION changes_make_room(r uuid9562_changes.changes_reader) RETURNS uuid9562_changes.changes_reader LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $body$
+DECLARE
+	i integer; a uuid9562_changes.changes_page; b uuid9562_changes.changes_page;
+BEGIN
+	IF cardinality(r.pages) < 64 THEN RETURN r; END IF;
+	SELECT n - 1 INTO i FROM unnest(r.pages) WITH ORDINALITY AS p (number, last, horizon, cap, read_at, until, is_reset, expired, n) WHERE p.expired ORDER BY p.is_reset, n LIMIT 1;
+	IF NOT FOUND THEN
+		i := (SELECT n FROM generate_series(1, 31) AS n ORDER BY greatest(r.pages[n].until, r.pages[n + 1].until) - least(r.pages[n].read_at, r.pages[n + 1].read_at), n LIMIT 1);
+		a := r.pages[i];
+		b := r.pages[i + 1];
+		r.pages[i] := ROW(NULL, NULL, least(a.horizon, b.horizon), NULL, least(a.read_at, b.read_at), greatest(a.until, b.until), false, false);
+	END IF;
+	r.pages := r.pages[:i] || r.pages[i + 2:];
+	RETURN r;
+END$body$;
+
+-- --- reading ----------------------------------------------------------------------
+
+-- A position is changes1.SOURCE.IDENTITY.NUMBER.START.HORIZON.BRANCH.TIMELINE.LSN.RESET.END.CHECKSUM.
+CREATE FUNCTION changes_seal(place text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT SET search_path = pg_catalog, pg_temp AS $body$
+BEGIN
+	RETURN place || '.' || left(encode(sha256(convert_to(place, 'UTF8')), 'hex'), 16);
+END$body$;
+
+CREATE FUNCTION changes_fields(place text) RETURNS text[] LANGUAGE plpgsql IMMUTABLE STRICT SET search_path = pg_catalog, pg_temp AS $body$
+BEGIN
+	IF place !~ '^changes1([.][0-9a-fA-F/-]*){10}[.][0-9a-f]{16}$' OR uuid9562_changes.changes_seal(left(place, -17)) <> place THEN
+		RAISE invalid_text_representation USING MESSAGE = format('invalid input syntax for position of changes: "%s"', left(place, 200)), HINT = 'Pass, without changes, the text that changes_read() has returned.';
+	END IF;
+	RETURN (string_to_array(place, '.'))[2:];
+END$body$;
+
+-- The setting that remembers the positions that this transaction has read and not confirmed.
+CREATE FUNCTION changes_memory(reader text) RETURNS text LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $body$
+BEGIN
+	IF reader IS NULL OR reader = '' THEN RAISE invalid_parameter_value USING MESSAGE = 'name of reader must not be null or empty';
+	ELSIF octet_length(reader) > 200 THEN
+		RAISE invalid_parameter_value USING MESSAGE = format('invalid name of reader: "%s"', left(reader, 100)), DETAIL = format('The name has %s bytes, but at most 200 are possible.', octet_length(reader));
+	END IF;
+	RETURN 'uuid9562_changes_file.page_' || encode(sha256(convert_to(reader, getdatabaseencoding())), 'hex');
+END$body$;
+
+-- Would changes_read() return anything?  Everybody may call this.
+CREATE FUNCTION changes_look(reader text, source oid, after text) RETURNS boolean
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET geqo_seed = 0.9562
+	SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET join_collapse_limit = 1 SET jit = off SET plan_cache_mode = force_generic_plan AS $body$
+#variable_conflict use_variable
+DECLARE
+	given text[] := uuid9562_changes.changes_fields(nullif(after, 'confirmed'));
+	r uuid9562_changes.changes_reader; f record; start uuid;
+BEGIN
+	SELECT * INTO r FROM uuid9562_changes.changes_reader AS o WHERE o.reader = reader AND o.source = source;
+	start := CASE WHEN after = 'confirmed' THEN r.confirmed ELSE given[10]::uuid END;
+	IF r.reader IS NULL OR start IS NULL OR NOT uuid9562_changes.changes_is_settled() OR NOT pg_has_role(uuid9562_changes.changes_caller(), r.owner, 'USAGE')
+		OR (after = 'confirmed') <> (r.place IS NULL)
+		OR EXISTS (SELECT FROM uuid9562_changes.log AS l WHERE l.source = source AND l.id > start)
+		OR NOT EXISTS (SELECT FROM uuid9562_changes.log AS l WHERE l.source = source AND l.id = start
+					   UNION ALL SELECT FROM uuid9562_changes.changes_purged AS p WHERE p.source = source AND p.id = start
+					   UNION ALL SELECT WHERE start = '00000000-0000-7000-8000-000000000000' AND NOT EXISTS (SELECT FROM uuid9562_changes.changes_purged AS p WHERE p.source = source))
+		OR EXISTS (SELECT FROM unnest(r.pages) AS p WHERE NOT p.expired AND p.until <= clock_timestamp())
+		OR (after <> 'confirmed' AND after IS DISTINCT FROM r.place AND r.seen < clock_timestamp() - interval '1 minute')
+	THEN
+		RETURN true;
+	END IF;
+	SELECT * INTO f FROM uuid9562_changes.changes_find(source);
+	IF f.problem IS NOT NULL OR NOT EXISTS (
+			SELECT FROM uuid9562_changes.changes_state AS s
+			WHERE s.identity = coalesce(given[2]::uuid, r.identity)
+				AND (s.source, s.timeline, s.branch, s.parts, s.columns, s.files, s.marks)
+					= ((f.state).source, (f.state).timeline, (f.state).branch, (f.state).parts, (f.state).columns, (f.state).files, (f.state).marks)) THEN
+		RETURN true;
+	END IF;
+	IF r.seen < clock_timestamp() - least(interval '1 hour', f.reader_expiry / 10) AND current_setting('transaction_read_only') = 'off' THEN
+		UPDATE uuid9562_changes.changes_reader AS u SET seen = clock_timestamp()
+		WHERE u.ctid = (SELECT l.ctid FROM uuid9562_changes.changes_reader AS l WHERE l.reader = reader AND l.source = source FOR UPDATE SKIP LOCKED);
+	END IF;
+	RETURN false;
+END$body$;
+
+-- Another session can have read the table for the first time, too.  Then do without the rows for now.
+CREATE FUNCTION changes_add_slots(source oid) RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET lock_timeout = 1 AS $body$
+BEGIN
+	INSERT INTO uuid9562_changes.changes_slot (source, number) VALUES (changes_add_slots.source, 1), (changes_add_slots.source, 2) ON CONFLICT ON CONSTRAINT changes_slot_pkey DO NOTHING;
+EXCEPTION WHEN lock_not_available THEN
+	NULL;
+END$body$;
+
+-- Begin a page: lock the reader, notice changes of the table, publish entries, and store the page.  Return the
+-- keys of the page, or NULL for a reset, and the beginning of its positions, or NULL if it is empty.
+CREATE FUNCTION changes_begin(reader text, source oid, page integer, after text, lease interval, OUT entries jsonb, OUT start uuid, OUT place text, OUT altered timestamptz)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET geqo_seed = 0.9562
+	SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET join_collapse_limit = 1 SET jit = off SET plan_cache_mode = force_generic_plan AS $body$
+#variable_conflict use_variable
+DECLARE
+	caller oid := uuid9562_changes.changes_caller();
+	given text[] := uuid9562_changes.changes_fields(nullif(after, 'confirmed'));	-- of the position after which to continue
+	is_inside boolean := after IS NOT DISTINCT FROM 'confirmed';
+	writes boolean := current_setting('transaction_read_only') = 'off';
+	is_changing boolean := pg_current_xact_id_if_assigned() IS NOT NULL;
+	base uuid := '00000000-0000-7000-8000-000000000000';	-- before all entries
+	nothing uuid := '00000000-0000-0000-0000-000000000000';
+	pending uuid := 'ffff0000-0000-0000-0000-000000000000';
+	now timestamptz := clock_timestamp();
+	r uuid9562_changes.changes_reader; f record; i record;
+	s record;		-- what has been published
+	last uuid;
+	number uuid := gen_random_uuid();
+	names text[];
+BEGIN
+	IF NOT has_table_privilege(caller, source, 'SELECT') THEN RAISE insufficient_privilege USING MESSAGE = format('permission denied for table %s', source::regclass);
+	ELSIF EXISTS (SELECT FROM pg_class AS c, pg_roles AS a WHERE c.oid = source AND a.oid = caller AND relrowsecurity AND NOT rolsuper AND NOT rolbypassrls AND (relforcerowsecurity OR NOT pg_has_role(caller, relowner, 'USAGE'))) THEN
+		RAISE insufficient_privilege USING MESSAGE = format('row-level security hides rows of table %s from role %s', source::regclass, caller::regrole);
+	END IF;
+	IF NOT uuid9562_changes.changes_is_settled() THEN PERFORM uuid9562_changes.changes_settle(); END IF;
+	IF writes AND NOT EXISTS (SELECT FROM uuid9562_changes.changes_slot AS o WHERE o.source = source AND o.number = 2) THEN
+		PERFORM uuid9562_changes.changes_add_slots(source);
+	END IF;
+	f := uuid9562_changes.changes_find(source);
+	IF f.state IS NULL THEN
+		RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not tracked', source::regclass),
+			HINT = CASE WHEN (SELECT relispartition FROM pg_class WHERE oid = source) THEN 'Read the changes of the partitioned table.'
+						ELSE format('Call changes_track(%L) as the owner of the table.', source::regclass) END;
+	ELSIF f.problem IS NOT NULL THEN
+		RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not logged', source::regclass), DETAIL = upper(left(f.problem, 1)) || substr(f.problem, 2) || '.',
+			HINT = format('Call changes_track(%L) as the owner of the table. All readers then copy the whole table.', source::regclass);
+	END IF;
+	i := uuid9562_changes.changes_identify(f.state, f.dropped_partitions, coalesce(given[2]::uuid, (SELECT o.identity FROM uuid9562_changes.changes_reader AS o WHERE o.reader = reader AND o.source = source)));
+	altered := i.altered;
+
+	SELECT * INTO r FROM uuid9562_changes.changes_reader AS o WHERE o.reader = reader AND o.source = source;
+	IF NOT FOUND AND writes THEN
+		INSERT INTO uuid9562_changes.changes_reader VALUES (reader, source, caller, i.identity, nothing, '{}', now, CASE WHEN NOT is_inside THEN '' END) ON CONFLICT DO NOTHING;
+	END IF;
+	IF is_inside OR (r.reader IS NULL AND writes) THEN
+		SELECT * INTO r FROM uuid9562_changes.changes_reader AS o WHERE o.reader = reader AND o.source = source FOR UPDATE;
+	END IF;
+	IF NOT pg_has_role(caller, r.owner, 'USAGE') AND NOT pg_has_role(caller, (SELECT relowner FROM pg_class WHERE oid = source), 'USAGE') THEN
+		RAISE insufficient_privilege USING MESSAGE = format('reader "%s" of table %s belongs to role %s', reader, source::regclass, r.owner::regrole), HINT = 'Choose another name for the reader.';
+	ELSIF after IS NULL AND r.place IS NULL AND r.confirmed > nothing THEN
+		-- another target can have read the table as this reader
+		RAISE object_not_in_prerequisite_state USING MESSAGE = format('position of reader "%s" of table %s is stored in the database', reader, source::regclass),
+			HINT = 'Omit "after" to continue at this position.  For a new target, choose another name, or call changes_forget().';
+	END IF;
+	IF is_changing AND (
+			EXISTS (SELECT FROM uuid9562_changes.log AS l WHERE l.source = source AND l.id > pending AND uuid9562_changes.changes_is_own(l.xmin))
+			OR EXISTS (SELECT FROM uuid9562_changes.changes_state AS o WHERE o.identity = i.identity AND uuid9562_changes.changes_is_own(o.xmin)
+				AND EXISTS (SELECT FROM (SELECT split_part(file, ' ', 1)::oid AS part FROM unnest(o.files) AS file) AS p,
+							LATERAL (SELECT xmin AS x FROM pg_class WHERE oid = part UNION ALL SELECT xmin FROM pg_attribute WHERE attrelid = part UNION ALL SELECT xmin FROM pg_trigger WHERE tgrelid = part) AS c
+							WHERE uuid9562_changes.changes_is_own(x)))) THEN
+		RAISE object_not_in_prerequisite_state USING MESSAGE = format('cannot read changes of table %s in a transaction that has changed it', source::regclass), HINT = 'Commit first.';
+	END IF;
+
+	PERFORM uuid9562_changes.changes_publish(source);
+	names := ARRAY(SELECT 'k' || n FROM generate_series(1, f.key_columns) AS n);
+	-- where the reader continues
+	IF is_inside THEN
+		IF r.identity <> i.identity OR r.place IS NOT NULL THEN
+			FOR n IN 1 .. cardinality(r.pages) LOOP
+				r.pages[n].horizon := nothing;
+			END LOOP;
+			r := uuid9562_changes.changes_guard(r, nothing);
+		END IF;
+		r := uuid9562_changes.changes_expire(r, NULL::uuid);
+		start := r.confirmed;
+	ELSIF given[2] = i.identity::text AND ((f.state).timeline::text, (given[9] = '0' OR (f.state).branch = given[6] OR after = r.place)) = (given[7], true) AND pg_current_wal_insert_lsn() >= given[8]::pg_lsn THEN
+		start := given[10];
+	ELSIF given[1] <> source::text AND EXISTS (SELECT FROM uuid9562_changes.changes_state AS o WHERE o.identity = given[2]::uuid AND o.source::text = given[1]) THEN
+		RAISE invalid_parameter_value USING MESSAGE = format('position of table %s cannot be used for table %s', given[1]::oid::regclass, source::regclass);
+	END IF;
+	WITH page AS MATERIALIZED (SELECT l.id, l.key FROM uuid9562_changes.log AS l WHERE l.source = source AND l.id > start AND l.id < pending ORDER BY l.id LIMIT page),
+		entry AS MATERIALIZED (
+			SELECT DISTINCT ON (p.key COLLATE "C") p.id, p.key FROM page AS p
+			WHERE (p.id < (SELECT o.id FROM page AS o WHERE (o.key[1] = f.key::text) IS NOT TRUE ORDER BY o.id LIMIT 1)) IS NOT FALSE
+			ORDER BY p.key COLLATE "C", p.id DESC),
+		purged AS MATERIALIZED (SELECT greatest(base, (SELECT p.id FROM uuid9562_changes.changes_purged AS p WHERE p.source = source)) AS id)
+	SELECT greatest((SELECT l.id FROM uuid9562_changes.log AS l WHERE l.source = source AND l.id < pending ORDER BY l.id DESC LIMIT 1), p.id) AS horizon,
+		   start = p.id OR (start > p.id AND EXISTS (SELECT FROM uuid9562_changes.log AS l WHERE l.source = source AND l.id = start)) AS is_there,
+		   EXISTS (SELECT FROM page) AS waits, (SELECT e.id FROM entry AS e ORDER BY e.id DESC LIMIT 1) AS last,
+		   (SELECT jsonb_agg(jsonb_object(names, e.key[2:]) || jsonb_build_object('id', e.id)) FROM entry AS e) AS entries
+	INTO s FROM purged AS p;
+	IF s.is_there AND NOT s.waits THEN
+		s.last := NULL;
+	ELSIF s.is_there AND s.last IS NOT NULL THEN
+		entries := s.entries;
+	ELSE
+		start := s.horizon;
+		s.last := s.horizon;
+	END IF;
+	IF s.last IS NOT NULL THEN
+		IF current_setting('synchronous_commit') = 'off' THEN PERFORM set_config('synchronous_commit', 'local', true); END IF;
+		IF current_setting('server_version_num')::int >= 170000 THEN
+			EXECUTE $$SELECT pg_logical_emit_message(false, 'uuid9562 changes_read', '', flush => true)$$;
+		END IF;
+		place := concat_ws('.', 'changes1', source, i.identity, number, start, s.horizon, (f.state).branch, (f.state).timeline, pg_current_wal_insert_lsn(), CASE WHEN entries IS NULL THEN 1 ELSE 0 END);
+	END IF;
+	IF is_inside THEN
+		IF s.last IS NOT NULL THEN
+			r := uuid9562_changes.changes_make_room(r);
+			r.pages := r.pages || ROW(number, s.last, s.horizon, 'ffffffff-ffff-ffff-ffff-ffffffffffff', now, now + lease, entries IS NULL, false)::uuid9562_changes.changes_page;
+		END IF;
+		UPDATE uuid9562_changes.changes_reader AS u SET identity = i.identity, confirmed = r.confirmed, pages = r.pages, seen = now, place = NULL WHERE u.reader = reader AND u.source = source;
+	ELSIF writes AND (r.confirmed = nothing OR (r.place IS DISTINCT FROM coalesce(after, '') AND r.seen < now - interval '1 minute')) THEN
+		UPDATE uuid9562_changes.changes_reader AS u SET identity = i.identity, confirmed = start, seen = now, place = coalesce(after, '')
+		WHERE u.ctid = (SELECT l.ctid FROM uuid9562_changes.changes_reader AS l WHERE l.reader = reader AND l.source = source FOR UPDATE SKIP LOCKED);
+	END IF;
+END$body$;
+
+-- A statement that was planned before a table's columns were altered takes the values of other columns from a
+-- page, because it only names the row type.  So a session discards its plans, and raises an error, when the
+-- row type is another one than it remembers, or has been found after it prepared a statement.  If versions of
+-- columns have changed, but nothing else, names can have been exchanged for a while.  An error restores
+-- settings, but not prepared statements, so the name of one remembers hashes.
+CREATE FUNCTION changes_is_planned(source oid, altered timestamptz) RETURNS boolean LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $body$
+DECLARE
+	memory text := 'uuid9562_changes_file.columns_' || source;
+	mark text; old text;
+	result boolean := true;
+BEGIN
+	SELECT string_agg(concat_ws(' ', attnum, atttypid, atttypmod, attname), ' ' ORDER BY attnum) FILTER (WHERE NOT attisdropped) || ':' || string_agg(xmin::text, ' ' ORDER BY attnum)
+		|| ':' || string_agg(concat_ws(' ', attstattarget, attnotnull, atthasdef, attidentity, attisdropped, attoptions, attacl, attstorage, attcompression), ' ' ORDER BY attnum)
+	INTO mark FROM pg_attribute WHERE attrelid = source AND attnum > 0;
+	IF current_setting(memory, true) = mark THEN RETURN true; END IF;
+	PERFORM set_config(memory, mark, false);
+	SELECT 'changes_file ' || source || ' ' || string_agg(left(encode(sha256(convert_to(part, getdatabaseencoding())), 'hex'), 12), ' ' ORDER BY n)
+	INTO mark FROM unnest(string_to_array(mark, ':')) WITH ORDINALITY AS p (part, n);
+	old := (SELECT name FROM pg_prepared_statement() WHERE name LIKE 'changes_file ' || source || ' %');
+	IF old = mark THEN
+		RETURN true;
+	ELSIF old IS NOT NULL THEN
+		result := split_part(old, ' ', 3) = split_part(mark, ' ', 3) AND (split_part(old, ' ', 4) = split_part(mark, ' ', 4) OR split_part(old, ' ', 5) <> split_part(mark, ' ', 5));
+		EXECUTE format('DEALLOCATE %I', old);
+	ELSE
+		result := NOT EXISTS (SELECT FROM pg_prepared_statement() WHERE prepare_time < altered AND statement ~* 'changes_read');
+	END IF;
+	EXECUTE format('PREPARE %I AS SELECT', mark);
+	IF NOT result THEN EXECUTE 'DISCARD PLANS'; END IF;
+	RETURN result;
+END$body$;
+
+CREATE FUNCTION changes_read(reader text, source anyelement, page integer DEFAULT 1000, after text DEFAULT 'confirmed', lease interval DEFAULT '60 s',
+	OUT change_type text, OUT data anyelement, OUT change_position text)
+RETURNS SETOF record LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET row_security = on
+	SET DateStyle = 'ISO, YMD' SET IntervalStyle = postgres SET extra_float_digits = 1 SET TimeZone = 'UTC' SET bytea_output = hex SET lc_monetary = 'C'
+	SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET join_collapse_limit = 1 SET jit = off SET plan_cache_mode = force_generic_plan AS $body$
+#variable_conflict use_variable
+DECLARE
+	relation regclass := (SELECT typrelid FROM pg_type WHERE oid = pg_typeof(source));
+	memory text := uuid9562_changes.changes_memory(reader);
+	entries jsonb; place text; altered timestamptz; key record; change record; last uuid;
+BEGIN
+	IF page IS NULL OR page < 1 THEN RAISE invalid_parameter_value USING MESSAGE = format('value %s is out of range for page', coalesce(page::text, 'NULL')), DETAIL = 'A page has at least one change.';
+	ELSIF relation IS NULL OR relation = 0 THEN
+		RAISE datatype_mismatch USING MESSAGE = format('type %s is not the row type of a table', pg_typeof(source)), HINT = 'Pass a null value of the table''s row type: changes_read(''...'', NULL::customer).';
+	ELSIF lease IS NULL THEN RAISE null_value_not_allowed USING MESSAGE = 'lease must not be null';
+	ELSIF lease <= interval '0' OR lease > interval '30 days' THEN
+		RAISE invalid_parameter_value USING MESSAGE = format('value %s is out of range for lease', lease), DETAIL = 'It must be greater than 0, and at most 30 days.';
+	ELSIF pg_is_in_recovery() THEN RAISE read_only_sql_transaction USING MESSAGE = 'cannot execute changes_read() during recovery', HINT = 'Execute it on the primary.';
+	ELSIF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
+		RAISE active_sql_transaction USING MESSAGE = format('cannot execute changes_read() at isolation level %s', upper(current_setting('transaction_isolation'))), HINT = 'Execute it in a READ COMMITTED transaction.';
+	ELSIF NOT has_table_privilege(relation, 'SELECT') THEN RAISE insufficient_privilege USING MESSAGE = format('permission denied for table %s', relation);
+	ELSIF row_security_active(relation) THEN
+		RAISE insufficient_privilege USING MESSAGE = format('row-level security hides rows of table %s from role %s', relation, current_user), HINT = 'Read the changes as a role that has the attribute BYPASSRLS or owns the table.';
+	END IF;
+	IF uuid9562_changes.changes_look(reader, relation::oid, after) THEN
+		EXECUTE format('LOCK TABLE ONLY %s IN ACCESS SHARE MODE', relation);
+		SELECT b.entries, b.start, b.place, b.altered INTO entries, last, place, altered FROM uuid9562_changes.changes_begin(reader, relation::oid, page, after, lease) AS b;
+	END IF;
+	IF entries IS NOT NULL THEN
+		IF NOT uuid9562_changes.changes_is_planned(relation::oid, altered) THEN
+			RAISE serialization_failure USING MESSAGE = format('row type of table %s has changed', relation), HINT = 'Call changes_read() again.';
+		END IF;
+		SELECT * INTO key FROM uuid9562_changes.changes_key(relation::oid);
+		-- a deleted key can equal that of a row, for example with citext; a column can be named r
+		FOR change IN EXECUTE format('
+			SELECT e.id, t.row, t.is_same, CASE WHEN t.is_same IS NOT TRUE THEN ROW(%1$s)::%2$s END AS old
+			FROM jsonb_to_recordset($1) AS e (id uuid, %3$s) LEFT JOIN LATERAL (SELECT CASE WHEN true THEN r.* END AS row, %4$s AS is_same FROM %2$s AS r WHERE %5$s LIMIT 1) AS t ON true
+			ORDER BY e.id',
+			(SELECT string_agg(CASE WHEN attnum = ANY (key.numbers) THEN key.inputs[array_position(key.numbers, attnum)] ELSE format('(NULL::%s).%I', relation, attname) END, ', ' ORDER BY attnum)
+			 FROM pg_attribute WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped), relation, key.columns, key.same_bytes, key.same_row) USING entries
+		LOOP
+			IF change.is_same IS NOT TRUE THEN
+				change_type := 'delete';
+				data := change.old;
+				change_position := uuid9562_changes.changes_seal(concat_ws('.', place, CASE WHEN change.is_same IS NULL THEN change.id ELSE last END));
+				RETURN NEXT;
+			END IF;
+			IF change.is_same IS NOT NULL THEN
+				change_type := 'upsert';
+				data := change.row;
+				change_position := uuid9562_changes.changes_seal(concat_ws('.', place, change.id));
+				RETURN NEXT;
+			END IF;
+			last := change.id;
+		END LOOP;
+	ELSIF place IS NOT NULL THEN
+		PERFORM uuid9562_changes.changes_is_planned(relation::oid, altered);
+		change_type := 'reset';
+		change_position := uuid9562_changes.changes_seal(concat_ws('.', place, last));
+		RETURN NEXT;
+	END IF;
+	-- what changes_done() confirms without a position
+	PERFORM set_config(memory, (coalesce(nullif(current_setting(memory, true), ''), '{}')::jsonb || jsonb_build_object(relation::oid, coalesce(change_position, '')))::text, true);
+END$body$;
+COMMENT ON FUNCTION changes_read(text, anyelement, integer, text, interval) IS 'read a page of changed rows of a tracked table';
+
+-- --- confirming and purging -----------------------------------------------------------
+
+CREATE FUNCTION changes_find_reader(reader text, source oid) RETURNS uuid9562_changes.changes_reader LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $body$
+#variable_conflict use_variable
+DECLARE
+	caller oid := uuid9562_changes.changes_caller();
+	r uuid9562_changes.changes_reader;
+BEGIN
+	SELECT * INTO r FROM uuid9562_changes.changes_reader AS o WHERE o.reader = reader AND o.source = source FOR UPDATE;
+	IF NOT FOUND AND EXISTS (SELECT FROM uuid9562_changes.changes_reader AS o WHERE o.reader = reader) THEN
+		RAISE invalid_parameter_value USING MESSAGE = format('reader "%s" has not read table %s', reader, source::regclass);
+	ELSIF NOT FOUND THEN RAISE undefined_object USING MESSAGE = format('reader "%s" does not exist', reader);
+	ELSIF NOT pg_has_role(caller, r.owner, 'USAGE') AND NOT pg_has_role(caller, (SELECT relowner FROM pg_class WHERE oid = source), 'USAGE') THEN
+		RAISE insufficient_privilege USING MESSAGE = format('reader "%s" of table %s belongs to role %s', reader, source::regclass, r.owner::regrole);
+	END IF;
+	RETURN r;
+END$body$;
+
+CREATE FUNCTION changes_done(reader text, "position" text DEFAULT NULL) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET geqo_seed = 0.9562
+	SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET join_collapse_limit = 1 SET jit = off SET plan_cache_mode = force_generic_plan AS $body$
+#variable_conflict use_variable
+DECLARE
+	nothing uuid := '00000000-0000-0000-0000-000000000000';
+	memory text := uuid9562_changes.changes_memory(reader);
+	read jsonb := nullif(current_setting(memory, true), '')::jsonb;		-- positions of pages that this transaction has read
+	given text[]; source oid; r uuid9562_changes.changes_reader; p uuid9562_changes.changes_page; place record; page integer;
+	horizon uuid; is_lost boolean;
+BEGIN
+	IF "position" IS NULL THEN
+		IF NOT EXISTS (SELECT FROM uuid9562_changes.changes_reader AS o WHERE o.reader = reader) THEN RAISE undefined_object USING MESSAGE = format('reader "%s" does not exist', reader);
+		ELSIF read IS NULL THEN
+			RAISE object_not_in_prerequisite_state USING MESSAGE = format('this transaction has not read a page of reader "%s"', reader), DETAIL = 'Another transaction can have read the last page.',
+				HINT = 'Pass the position of the last change that has been applied.';
+		ELSIF (SELECT count(*) FROM jsonb_each_text(read) WHERE value <> '') > 1 THEN
+			RAISE ambiguous_parameter USING MESSAGE = format('transaction has read more than one table as reader "%s"', reader), HINT = 'Pass the position of the last change that has been applied.';
+		END IF;
+		"position" := (SELECT value FROM jsonb_each_text(read) WHERE value <> '');
+		PERFORM set_config(memory, (SELECT jsonb_object_agg(key, '')::text FROM jsonb_each_text(read)), true);
+		IF "position" IS NULL THEN
+			RETURN;		-- the page was empty
+		END IF;
+	END IF;
+	given := uuid9562_changes.changes_fields("position");
+	source := given[1];
+	r := uuid9562_changes.changes_expire(uuid9562_changes.changes_find_reader(reader, source), given[3]::uuid);
+	IF r.place IS NOT NULL THEN
+		RAISE object_not_in_prerequisite_state USING MESSAGE = format('reader "%s" passes its position to changes_read()', reader), HINT = 'Let the target store the position, and pass it as "after".';
+	END IF;
+	page := (SELECT n FROM unnest(r.pages) WITH ORDINALITY AS u (number, last, horizon, cap, read_at, until, is_reset, expired, n) WHERE u.number = given[3]::uuid);
+	p := r.pages[page];
+	-- the state of the table is another one, or what was read outside a known page can have been lost by a crash
+	SELECT * INTO place FROM uuid9562_changes.changes_place();
+	is_lost := r.identity <> given[2]::uuid OR place.lsn < given[8]::pg_lsn OR ((page IS NULL OR p.is_reset) AND place.branch <> given[6])
+		OR NOT EXISTS (SELECT FROM uuid9562_changes.changes_state AS s WHERE s.identity = given[2]::uuid AND s.timeline = place.timeline);
+	-- an ID of a read that was rolled back does not exist
+	horizon := greatest((SELECT l.id FROM uuid9562_changes.log AS l WHERE l.source = source AND l.id <= given[5]::uuid ORDER BY l.id DESC LIMIT 1),
+						(SELECT o.id FROM uuid9562_changes.changes_purged AS o WHERE o.source = source), '00000000-0000-7000-8000-000000000000');
+	is_lost := is_lost OR horizon > given[5]::uuid OR coalesce(p.horizon = nothing, false);
+	IF is_lost THEN
+		horizon := nothing;
+	ELSIF p.is_reset THEN
+		r.confirmed := CASE WHEN given[10]::uuid = p.last THEN least(p.last, p.cap) ELSE r.confirmed END;
+	ELSIF page IS NOT NULL AND given[4]::uuid <= r.confirmed THEN
+		r.confirmed := greatest(r.confirmed, least(given[10]::uuid, p.cap));
+	END IF;
+	IF page IS NOT NULL AND (is_lost OR given[10]::uuid = p.last) THEN r.pages := r.pages[:page - 1] || r.pages[page + 1:]; END IF;
+	r := uuid9562_changes.changes_guard(r, horizon);
+	UPDATE uuid9562_changes.changes_reader AS u SET confirmed = r.confirmed, pages = r.pages, seen = clock_timestamp() WHERE u.reader = reader AND u.source = source;
+	IF page IS NULL OR is_lost THEN
+		RAISE WARNING USING MESSAGE = format(CASE WHEN is_lost THEN 'changes after a page of reader "%s" are no longer known' ELSE 'page of reader "%s" is unknown' END, reader),
+			DETAIL = CASE WHEN is_lost THEN 'The next page is "reset".'
+						  ELSE 'It was confirmed before, or its read was rolled back. Changes that were made after it was read are delivered again.' END,
+			HINT = 'Commit the transaction that reads a page before you apply the page elsewhere.';
+	END IF;
+	IF (SELECT uuid9562_changes.changes_time(l.id) FROM uuid9562_changes.log AS l WHERE l.source = source ORDER BY l.id LIMIT 1) < clock_timestamp() - interval '10 minutes' THEN
+		BEGIN
+			PERFORM uuid9562_changes.changes_delete(source, interval '10 minutes', 1000);
+		EXCEPTION WHEN OTHERS THEN
+			NULL;	-- the confirmation counts
+		END;
+	END IF;
+END$body$;
+COMMENT ON FUNCTION changes_done(text, text) IS 'confirm that a reader has applied changes up to a position, or the page that the transaction has read';
+
+CREATE FUNCTION changes_forget(reader text, source regclass) RETURNS void LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET geqo_seed = 0.9562 AS $body$
+BEGIN
+	IF NOT EXISTS (SELECT FROM uuid9562_changes.changes_reader AS r WHERE r.reader = changes_forget.reader AND r.source = changes_forget.source) THEN
+		RAISE undefined_object USING MESSAGE = format('reader "%s" of table %s does not exist', reader, source);
+	END IF;
+	PERFORM uuid9562_changes.changes_find_reader(reader, source::oid);
+	DELETE FROM uuid9562_changes.changes_reader AS r WHERE r.reader = changes_forget.reader AND r.source = changes_forget.source;
+END$body$;
+COMMENT ON FUNCTION changes_forget(text, regclass) IS 'remove a reader, which then no longer prevents the deletion of log entries';
+
+-- The last ID whose entries a reader needs no more: uuid_reader_keep().
+CREATE FUNCTION changes_keep(r uuid9562_changes.changes_reader, reader_expiry interval) RETURNS uuid LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $body$
+DECLARE
+	nothing uuid := '00000000-0000-0000-0000-000000000000';
+	now timestamptz := clock_timestamp();
+BEGIN
+	RETURN (
+		SELECT needed FROM (
+			SELECT r.confirmed AS needed
+			UNION ALL
+			SELECT CASE WHEN is_reset THEN least(horizon, cap) ELSE horizon END FROM unnest(r.pages)
+			WHERE NOT expired OR now < until + 10 * (until - read_at) OR (is_reset AND now < read_at + reader_expiry)) AS p
+		WHERE needed <> nothing ORDER BY needed LIMIT 1);
+END$body$;
+
+CREATE FUNCTION changes_delete(source oid, keep interval, max_entries integer) RETURNS bigint
+	LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+	SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET join_collapse_limit = 1 SET jit = off SET plan_cache_mode = force_generic_plan AS $body$
+#variable_conflict use_variable
+DECLARE
+	last uuid := least((lpad(to_hex(greatest((extract(epoch FROM clock_timestamp() - keep) * 1000)::bigint, 0)), 12, '0') || '70008000000000000000')::uuid,
+					   'ffff0000-0000-0000-0000-000000000000');
+	expiry interval := (SELECT f.reader_expiry FROM uuid9562_changes.changes_find(source) AS f);
+	deleted bigint;
+BEGIN
+	PERFORM FROM uuid9562_changes.changes_slot WHERE changes_slot.source = source AND number = 2 FOR UPDATE SKIP LOCKED;
+	IF NOT FOUND THEN RETURN 0; END IF;
+	last := least(last, (SELECT k FROM uuid9562_changes.changes_reader AS r CROSS JOIN uuid9562_changes.changes_keep(r, expiry) AS k
+						 WHERE r.source = source AND r.seen > clock_timestamp() - expiry ORDER BY k LIMIT 1));
+	last := coalesce((SELECT l.id FROM uuid9562_changes.log AS l WHERE l.source = source AND l.id <= last ORDER BY l.id OFFSET max_entries - 1 LIMIT 1),
+					 (SELECT l.id FROM uuid9562_changes.log AS l WHERE l.source = source AND l.id <= last ORDER BY l.id DESC LIMIT 1));
+	DELETE FROM uuid9562_changes.log AS l WHERE l.source = source AND l.id <= last;
+	GET DIAGNOSTICS deleted = ROW_COUNT;
+	INSERT INTO uuid9562_changes.changes_purged AS p SELECT source, last WHERE deleted > 0 ON CONFLICT ON CONSTRAINT changes_purged_pkey DO UPDATE SET id = excluded.id;
+	RETURN deleted;
+END$body$;
+
+CREATE FUNCTION changes_purge(source regclass, keep interval DEFAULT '10 minutes', max_entries integer DEFAULT NULL) RETURNS bigint
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET geqo_seed = 0.9562 AS $body$
+DECLARE
+	gone oid := 0;
+BEGIN
+	IF max_entries < 1 THEN RAISE invalid_parameter_value USING MESSAGE = format('value %s is out of range for max_entries', max_entries);
+	ELSIF keep IS NULL THEN RAISE null_value_not_allowed USING MESSAGE = 'keep must not be null';
+	END IF;
+	PERFORM uuid9562_changes.changes_check_owner(source::oid);
+	LOOP
+		gone := (SELECT l.source FROM uuid9562_changes.log AS l WHERE l.source > gone ORDER BY l.source LIMIT 1);
+		EXIT WHEN gone IS NULL;
+		DELETE FROM uuid9562_changes.log AS l WHERE l.source = gone AND NOT EXISTS (SELECT FROM pg_class WHERE oid = gone);
+	END LOOP;
+	DELETE FROM uuid9562_changes.changes_purged AS p WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = p.source);
+	DELETE FROM uuid9562_changes.changes_state AS s WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = s.source);
+	DELETE FROM uuid9562_changes.changes_reader AS r WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = r.source);
+	RETURN uuid9562_changes.changes_delete(source::oid, keep, coalesce(max_entries, 2147483647));
+END$body$;
+COMMENT ON FUNCTION changes_purge(regclass, interval, integer) IS 'delete log entries that all readers have confirmed, and what is left of dropped tables';
+
+CREATE FUNCTION changes_reset(source regclass) RETURNS void LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET geqo_seed = 0.9562 AS $body$
+BEGIN
+	PERFORM uuid9562_changes.changes_check_owner(source::oid);
+	DELETE FROM uuid9562_changes.changes_state AS s WHERE s.source = changes_reset.source;
+END$body$;
+COMMENT ON FUNCTION changes_reset(regclass) IS 'cause all readers of a table to copy the whole table again';
+
+CREATE PROCEDURE changes_wait(reader text, source regclass, timeout interval DEFAULT '30 s', after text DEFAULT 'confirmed') LANGUAGE plpgsql AS $body$
+DECLARE
+	until pg_catalog.timestamptz := pg_catalog.clock_timestamp() OPERATOR(pg_catalog.+) timeout;
+BEGIN
+	COMMIT;		-- an error in a transaction block
+	WHILE pg_catalog.clock_timestamp() OPERATOR(pg_catalog.<) until LOOP
+		EXIT WHEN uuid9562_changes.changes_look(reader, source::pg_catalog.oid, after);
+		COMMIT;
+		PERFORM pg_catalog.pg_sleep(0.2::double precision);
+	END LOOP;
+END$body$;
+COMMENT ON PROCEDURE changes_wait(text, regclass, interval, text) IS 'wait until changes_read() would return changes';
+
+-- --- tracking ---------------------------------------------------------------------
+
+CREATE FUNCTION changes_track(source regclass, operations text[] DEFAULT NULL, dropped_partitions text DEFAULT NULL, reader_expiry interval DEFAULT NULL) RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET client_min_messages = warning AS $body$
+#variable_conflict use_variable
+DECLARE
+	tracked record; f record; name text;
+BEGIN
+	IF source IS NULL THEN RAISE null_value_not_allowed USING MESSAGE = 'table must not be null';
+	ELSIF operations = '{}' OR NOT operations <@ '{insert,update,delete}'::text[] OR array_position(operations, NULL) IS NOT NULL THEN
+		RAISE invalid_parameter_value USING MESSAGE = format('invalid operations: %s', operations), HINT = 'Valid operations are "insert", "update" and "delete".';
+	ELSIF NOT extract(epoch FROM reader_expiry) BETWEEN 0.000001 AND extract(epoch FROM interval '100 years') THEN
+		RAISE invalid_parameter_value USING MESSAGE = format('value %s is out of range for reader_expiry', reader_expiry), DETAIL = 'It must be greater than 0, and at most 100 years.';
+	ELSIF dropped_partitions NOT IN ('reset', 'ignore') THEN
+		RAISE invalid_parameter_value USING MESSAGE = format('invalid value for dropped_partitions: "%s"', dropped_partitions), HINT = 'Valid values are "reset" and "ignore".';
+	END IF;
+	SELECT c.oid, relowner,
 		CASE WHEN relkind NOT IN ('r', 'p') THEN 'it is not a table'
-			 WHEN c.oid < 16384 THEN 'it is a system table'
+			 WHEN c.oid < 16384 OR relnamespace = 'uuid9562_changes'::regnamespace THEN 'it is a system table'
 			 WHEN relpersistence = 't' THEN 'it is a temporary table'
 			 WHEN relpersistence = 'u' THEN 'it is unlogged, and a crash would remove its rows silently'
 			 WHEN relispartition THEN 'it is a partition'
 			 WHEN EXISTS (SELECT FROM pg_inherits WHERE inhrelid = c.oid OR (relkind = 'r' AND inhparent = c.oid)) THEN 'it inherits from a table, or a table inherits from it'
-			 WHEN NOT EXISTS (SELECT FROM pg_index WHERE indrelid = c.oid AND indisprimary) THEN 'it has no primary key'
-			 WHEN (SELECT k.numbers IS NULL FROM uuid9562_changes.changes_key(source) AS k) THEN 'its primary key is deferrable, and its equal values can have different bytes'
+			 WHEN NOT EXISTS (SELECT FROM uuid9562_changes.changes_key(c.oid) AS k WHERE k.id IS NOT NULL) THEN 'it has no primary key'
 			 ELSE (SELECT format('its partition %s is a foreign or unlogged table', relid) FROM pg_partition_tree(c.oid) JOIN pg_class AS p ON p.oid = relid
 				   WHERE p.relkind = 'f' OR p.relpersistence <> 'p' LIMIT 1)
 		END AS refusal
 	INTO tracked FROM pg_class AS c WHERE c.oid = source;
-	IF tracked.oid IS NULL THEN
-		RAISE undefined_table USING MESSAGE = format('relation with OID %s does not exist', source::oid);
-	ELSIF tracked.refusal = 'it is a partition' THEN
-		RAISE wrong_object_type USING MESSAGE = format('cannot track table %s: %s', source, tracked.refusal),
-			HINT = 'Track the partitioned table.';
+	IF tracked.oid IS NULL THEN RAISE undefined_table USING MESSAGE = format('relation with OID %s does not exist', source::oid);
 	ELSIF tracked.refusal IS NOT NULL THEN
-		RAISE wrong_object_type USING MESSAGE = format('cannot track table %s: %s', source, tracked.refusal);
-	ELSIF NOT pg_has_role(tracked.relowner, 'USAGE') THEN
-		RAISE insufficient_privilege USING MESSAGE = format('must be owner of table %s', source);
-	ELSIF NOT (pg_has_role(tracked.log_owner, 'USAGE') AND tracked.log_owner = tracked.relowner) THEN
-		RAISE insufficient_privilege USING MESSAGE = format('cannot track table %s: role %s must own it and call changes_track()', source, tracked.log_owner);
+		RAISE wrong_object_type USING MESSAGE = format('cannot track table %s: %s', source, tracked.refusal), HINT = CASE WHEN tracked.refusal = 'it is a partition' THEN 'Track the partitioned table.' ELSE '' END;
+	ELSIF NOT pg_has_role(tracked.relowner, 'USAGE') THEN RAISE insufficient_privilege USING MESSAGE = format('must be owner of table %s', source);
 	END IF;
 
-	-- first wait for other sessions, and only then let writers wait, so that each change is before the
-	-- triggers or fires them
-	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', source::oid::bigint));
-	LOCK TABLE uuid9562_changes.changes_reader IN ROW EXCLUSIVE MODE;
 	EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', source);
-	PERFORM uuid9562_changes.changes_notice(source);
-	SELECT c.*, s.problem, uuid9562_changes.changes_is_log(c.log) AS is_log, l.relowner AS log_owner, l.relacl AS log_acl, l.relname AS log_name, l.relnamespace::regnamespace::text AS log_schema
-	INTO old FROM uuid9562_changes.changes_catalog AS c LEFT JOIN pg_class AS l ON l.oid = c.log, uuid9562_changes.changes_state(c.source) AS s
-	WHERE c.source = changes_track.source;
-	IF old.log_owner <> tracked.log_owner THEN
-		-- the table has got another owner
-		IF NOT pg_has_role(old.log_owner, 'USAGE') THEN
-			RAISE insufficient_privilege USING MESSAGE = format('must be owner of log %s of table %s', old.log, source),
-				HINT = format('Let a superuser execute ALTER TABLE %s OWNER TO %s.', old.log, tracked.log_owner);
-		END IF;
-		EXECUTE format('ALTER TABLE %s OWNER TO %s', old.log, tracked.log_owner);
-	END IF;
-	operations := coalesce(operations, old.operations, '{insert,update,delete}');
-	dropped_partitions := coalesce(dropped_partitions, old.dropped_partitions, 'reset');
-	reader_expiry := coalesce(reader_expiry, old.reader_expiry, '7 days');
-	log_schema := coalesce(quote_ident(log_schema), old.log_schema, 'changes');
-	log_name := coalesce(log_name, old.log_name, tracked.relname);
-	log_table := format('%s.%I', log_schema, log_name);
-
-	SELECT * INTO key FROM uuid9562_changes.changes_key(source);
-
-	IF old.source IS NULL OR old.problem IS NOT NULL OR NOT old.is_log OR old.key <> key.numbers OR old.operations <> operations
-		OR (old.log_schema, old.log_name) <> (log_schema, log_name::name)
-		OR ARRAY(SELECT atttypid FROM pg_attribute WHERE attrelid = old.log AND attnum > 1 AND NOT attisdropped ORDER BY attnum) <> key.types
-	THEN
-		-- remove what is left of an earlier log, and begin anew
-		PERFORM uuid9562_changes.changes_untrack(source);
-		IF to_regnamespace(log_schema) IS NULL THEN
-			IF NOT has_database_privilege(current_database(), 'CREATE') THEN
-				RAISE insufficient_privilege USING MESSAGE = format('schema %s does not exist, and you may not create schemas', log_schema),
-					HINT = 'Name a schema in which you may create tables: changes_track(''...'', log_schema => ''...'').';
-			END IF;
-			EXECUTE format('CREATE SCHEMA %s', log_schema);
-			EXECUTE format('GRANT USAGE ON SCHEMA %s TO PUBLIC', log_schema);
-		END IF;
-		log := to_regclass(log_table);
-		IF log IS NOT NULL AND (SELECT relowner FROM pg_class WHERE oid = log) = tracked.log_owner
-			AND obj_description(log, 'pg_class') = format('log of changes of %s', source)
-			AND NOT EXISTS (SELECT FROM uuid9562_changes.changes_catalog AS c WHERE c.log = to_regclass(log_table)) THEN
-			EXECUTE format('DROP TABLE %s', log_table);	-- left by DROP EXTENSION ... CASCADE
-		ELSIF log IS NOT NULL THEN
-			RAISE duplicate_table USING MESSAGE = format('relation %s already exists', log_table),
-				HINT = 'Choose another name for the log: changes_track(''...'', log_name => ''...'').';
-		END IF;
-		WHILE id_column = ANY (key.names) LOOP
-			id_column := id_column || '_';
+	f := uuid9562_changes.changes_find(source::oid);
+	operations := ARRAY(SELECT o FROM unnest('{insert,update,delete}'::text[]) AS o WHERE o = ANY (coalesce(operations, f.operations, '{insert,update,delete}')));
+	dropped_partitions := coalesce(dropped_partitions, f.dropped_partitions, 'reset');
+	reader_expiry := coalesce(reader_expiry, f.reader_expiry, '7 days');
+	IF f.problem IS NOT NULL OR (f.operations, f.dropped_partitions, f.reader_expiry) IS DISTINCT FROM (operations, dropped_partitions, reader_expiry) THEN
+		FOR name IN SELECT tgname FROM pg_trigger WHERE tgrelid = source AND tgfoid = 'uuid9562_changes.log_trigger'::regproc AND tgtype & 1 = 1 LOOP
+			EXECUTE format('DROP TRIGGER %I ON %s', name, source);
 		END LOOP;
-		EXECUTE format('CREATE TABLE %s (%I uuid PRIMARY KEY, %s)', log_table, id_column, key.columns);
-		log := log_table::regclass;
-		EXECUTE format('COMMENT ON TABLE %s IS %L', log_table, format('log of changes of %s', source));
-		EXECUTE format('ALTER TABLE %s OWNER TO %s', log_table, tracked.log_owner);
-		FOR grantee IN
-			SELECT coalesce(quote_ident(r.rolname), 'PUBLIC') FROM aclexplode(old.log_acl) AS a LEFT JOIN pg_roles AS r ON r.oid = a.grantee
-			WHERE privilege_type = 'SELECT' AND a.grantee <> old.log_owner AND (r.oid IS NOT NULL OR a.grantee = 0)
-		LOOP
-			EXECUTE format('GRANT SELECT ON %s TO %s', log_table, grantee);	-- the readers of an earlier log
-		END LOOP;
-		EXECUTE format('CREATE TRIGGER uuid9562_changes_deleted AFTER DELETE ON %s FOR EACH STATEMENT EXECUTE FUNCTION %s.changes_log_trigger()', log_table, 'uuid9562_changes');
-		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER uuid9562_changes_deleted', log_table);
-		EXECUTE format('CREATE TRIGGER %I AFTER %s ON %s FOR EACH ROW EXECUTE FUNCTION %s.changes_log_trigger()',
-					   row_trigger, array_to_string(operations, ' OR '), source, 'uuid9562_changes');
-		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', source, row_trigger);
-		old.identity := gen_random_uuid();
-		old.purged := '00000000-0000-0000-0000-000000000000';
-		old.log_file := (SELECT relfilenode FROM pg_class WHERE oid = log);
-	ELSE
-		log := old.log;
+		name := 'uuid9562_changes_' || source::oid;
+		EXECUTE format('CREATE TRIGGER %I AFTER %s ON %s FOR EACH ROW EXECUTE FUNCTION uuid9562_changes.log_trigger(%L, %L)',
+					   name, array_to_string(operations, ' OR '), source, dropped_partitions, (extract(epoch FROM reader_expiry) * 1000000)::bigint);
+		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', source, name);
 	END IF;
-	FOR part IN
+	FOR tracked IN
 		SELECT relid FROM (SELECT source AS relid UNION SELECT relid FROM pg_partition_tree(source)) AS tree
 		WHERE NOT EXISTS (SELECT FROM pg_trigger
-						  WHERE tgrelid = relid AND tgtype & 33 = 32 AND tgenabled = 'A' AND tgqual IS NULL AND tgfoid = 'uuid9562_changes.changes_log_trigger'::regproc)
+						  WHERE tgrelid = relid AND tgtype & 33 = 32 AND tgenabled = 'A' AND tgqual IS NULL AND tgfoid = 'uuid9562_changes.log_trigger'::regproc)
 	LOOP
-		EXECUTE format('DROP TRIGGER IF EXISTS uuid9562_changes_truncate ON %s', part);
-		EXECUTE format('CREATE TRIGGER uuid9562_changes_truncate AFTER TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION %s.changes_log_trigger()', part, 'uuid9562_changes');
-		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER uuid9562_changes_truncate', part);
+		EXECUTE format('DROP TRIGGER IF EXISTS uuid9562_changes_truncate ON %s', tracked.relid);
+		EXECUTE format('CREATE TRIGGER uuid9562_changes_truncate AFTER TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION uuid9562_changes.log_trigger()', tracked.relid);
+		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER uuid9562_changes_truncate', tracked.relid);
 	END LOOP;
-	PERFORM uuid9562_changes.changes_register(ROW(source, log, key.numbers, old.identity, place.server, old.purged, state.parts, state.structure || ('branch ' || place.branch),
-		old.log_file, operations, dropped_partitions, reader_expiry,
-		coalesce(CASE WHEN EXISTS (SELECT FROM unnest(state.structure) AS text WHERE text LIKE 'table %' AND text <> ALL (old.structure)) THEN clock_timestamp() ELSE old.altered END, '-infinity'))::uuid9562_changes.changes_catalog)
-	FROM uuid9562_changes.changes_state(source) AS state, uuid9562_changes.changes_place(false) AS place;
-
-	SELECT pubname INTO publication FROM pg_publication WHERE puballtables LIMIT 1;
+	SELECT pubname INTO name FROM pg_publication WHERE puballtables LIMIT 1;
 	IF FOUND THEN
-		RAISE WARNING 'publication "%" also publishes the log %', publication, log
+		RAISE WARNING 'publication "%" also publishes the log %', name, 'uuid9562_changes.log'
 			USING HINT = 'Subscribers that have no such table stop with an error when a change is logged. List the tables of the publication instead of FOR ALL TABLES.';
 	END IF;
-	RETURN log;
 END$body$;
-COMMENT ON FUNCTION changes_track(regclass, text, text, text[], text, interval) IS 'log the changes of a table, for changes_read()';
+COMMENT ON FUNCTION changes_track(regclass, text[], text, interval) IS 'log the changes of a table, for changes_read()';
 
-CREATE FUNCTION changes_untrack(source regclass) RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp
-AS $body$
+CREATE FUNCTION changes_untrack(source regclass) RETURNS void LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $body$
 DECLARE
-	log regclass;
 	trigger record;
-	others regclass[];
 BEGIN
-	IF NOT EXISTS (SELECT FROM pg_class WHERE oid = source) THEN
-		RAISE undefined_table USING MESSAGE = format('relation with OID %s does not exist', source::oid);
-	END IF;
-	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', source::oid::bigint));
-	LOCK TABLE uuid9562_changes.changes_reader IN ROW EXCLUSIVE MODE;
+	PERFORM uuid9562_changes.changes_check_owner(source::oid);
 	EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', source);
-	log := (SELECT c.log FROM uuid9562_changes.changes_catalog AS c WHERE c.source = changes_untrack.source);
-	others := ARRAY(SELECT c.source FROM uuid9562_changes.changes_catalog AS c WHERE c.source <> changes_untrack.source);
+	PERFORM uuid9562_changes.changes_reset(source);
+	PERFORM uuid9562_changes.changes_forget(r.reader, r.source) FROM uuid9562_changes.changes_readers AS r WHERE r.source = changes_untrack.source;
+	FOR trigger IN SELECT tgname FROM pg_trigger WHERE tgrelid = source AND tgfoid = 'uuid9562_changes.log_trigger'::regproc AND tgtype & 1 = 1 LOOP
+		EXECUTE format('DROP TRIGGER %I ON %s', trigger.tgname, source);
+	END LOOP;
+	-- also of detached partitions
 	FOR trigger IN
-		SELECT tgname, tgrelid::regclass AS relation
-		FROM pg_trigger JOIN pg_class AS c ON c.oid = tgrelid
-		WHERE tgfoid = 'uuid9562_changes.changes_log_trigger'::regproc AND tgparentid = 0
-			AND (tgrelid = source OR tgtype & 32 = 32 AND pg_has_role(relowner, 'USAGE'))	-- also of detached partitions
-			AND NOT (tgtype & 32 = 32 AND EXISTS (
-				SELECT FROM (SELECT tgrelid::regclass AS relid UNION SELECT relid FROM pg_partition_ancestors(tgrelid)) AS tree WHERE relid = ANY (others)))
+		SELECT tgname, tgrelid::regclass AS relation FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = tgrelid
+		WHERE tgfoid = 'uuid9562_changes.log_trigger'::regproc AND pg_has_role(relowner, 'USAGE')
+			AND NOT EXISTS (SELECT FROM pg_trigger AS o WHERE o.tgrelid = t.tgrelid AND o.tgfoid = t.tgfoid AND o.tgtype & 1 = 1)
 	LOOP
 		EXECUTE format('DROP TRIGGER %I ON %s', trigger.tgname, trigger.relation);
 	END LOOP;
-	IF EXISTS (SELECT FROM pg_class WHERE oid = log) THEN
-		EXECUTE format('DROP TABLE %s', log);
-	END IF;
-	PERFORM uuid9562_changes.changes_register(jsonb_populate_record(NULL::uuid9562_changes.changes_catalog, jsonb_build_object('source', source::oid::text)));
 END$body$;
-COMMENT ON FUNCTION changes_untrack(regclass) IS 'drop the log of a table and the triggers that fill it';
+COMMENT ON FUNCTION changes_untrack(regclass) IS 'drop the triggers of a table, and its readers';
 
-CREATE FUNCTION changes_reset(source regclass) RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp
-AS $body$
-DECLARE
-	entry uuid9562_changes.changes_catalog;
-BEGIN
-	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', source::oid::bigint));
-	SELECT * INTO entry FROM uuid9562_changes.changes_catalog AS c WHERE c.source = changes_reset.source;
-	IF entry.source IS NULL THEN
-		RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not tracked', source);
-	END IF;
-	entry.identity := gen_random_uuid();
-	PERFORM uuid9562_changes.changes_register(entry);
-END$body$;
-COMMENT ON FUNCTION changes_reset(regclass) IS 'cause all readers of a table to copy the whole table again';
+-- --- views ------------------------------------------------------------------------
 
--- A position is changes1.IDENTITY.GENERATION.START.ID.BRANCH.TIMELINE.LSN.CHECKSUM.  START is where the
--- page began, and empty if the reader had to copy the whole table.
---
--- Planner settings of changes_read(): the entries of a page and their rows are found by index, with
--- or without statistics, and each of its own statements is planned once in a session.
-CREATE FUNCTION changes_read(reader text, source anyelement, page integer DEFAULT 1000, after text DEFAULT 'confirmed',
-	OUT change_type text, OUT data anyelement, OUT change_position text)
-RETURNS SETOF record
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET row_security = on
-	SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
-	SET plan_cache_mode = force_generic_plan
-AS $body$
+-- Entries are counted up to 100,000, and only for roles that may read the table.
+CREATE FUNCTION changes_list_tables(OUT source regclass, OUT operations text[], OUT dropped_partitions text, OUT reader_expiry interval, OUT problem text,
+	OUT without_truncate_trigger regclass[], OUT entries bigint, OUT purged uuid, OUT kept_by text) RETURNS SETOF record
+	LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET join_collapse_limit = 1 SET jit = off SET plan_cache_mode = force_generic_plan AS $body$
 #variable_conflict use_column
-DECLARE
-	own text := 'uuid9562_changes';
-	relation regclass := (SELECT typrelid FROM pg_type WHERE oid = pg_typeof(changes_read.source));
-	given text[];		-- fields of the position after which to continue
-	place record;
-	state record;
-	other regclass;
-	by_position boolean := after IS DISTINCT FROM 'confirmed';	-- does the target store positions?
-	confirmation text := nullif(changes_read.after, 'confirmed');
-	is_lost boolean;
-	start uuid;			-- entries after it have not been read
-	horizon uuid;
-	entries uuid[];		-- the first two from "start" on
-	next uuid;			-- the first one after "start"
-	is_locked boolean := false;
-	invalidations bigint;	-- 0 if the session has compared the table since it was altered
-	is_stale boolean := false;	-- can the statement have been planned before the table was altered?
-	last uuid;			-- last entry before a reset
-	alive integer[];
-	key record;
-	part record;		-- parts of the query for the rows
-	change record;
 BEGIN
-	IF reader IS NULL OR reader = '' THEN
-		RAISE invalid_parameter_value USING MESSAGE = 'name of reader must not be null or empty';
-	ELSIF page IS NULL OR page < 1 THEN
-		RAISE invalid_parameter_value USING MESSAGE = format('value %s is out of range for page', coalesce(page::text, 'NULL')),
-			DETAIL = 'A page has at least one change.';
-	ELSIF relation IS NULL OR relation = 0 THEN
-		RAISE datatype_mismatch USING MESSAGE = format('type %s is not the row type of a table', pg_typeof(changes_read.source)),
-			HINT = 'Pass a null value of the table''s row type: changes_read(''...'', NULL::customer).';
-	ELSIF confirmation ~ '^changes1([.][^.]*){7}[.][0-9a-f]{8}$' IS FALSE OR left(md5(left(confirmation, -9)), 8) <> right(confirmation, 8) THEN
-		RAISE invalid_text_representation USING MESSAGE = format('invalid input syntax for position of changes: "%s"', left(after, 200)),
-			HINT = 'Pass, without changes, the text that changes_read() has returned.';
-	ELSIF current_setting('transaction_isolation') <> 'read committed' THEN
-		RAISE active_sql_transaction USING MESSAGE = format('cannot execute changes_read() at isolation level %s', upper(current_setting('transaction_isolation'))),
-			HINT = 'Execute it in a READ COMMITTED transaction.';
-	END IF;
-	-- one session at a time reads the pages of a reader
-	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_read ' || reader, relation::oid::bigint));
-
-	-- Repeat this until nothing has changed that changes_catalog remembers.  If there is a page, lock table and
-	-- log, so that they stay as they are.
-	FOR attempt IN 1 .. 5 LOOP
-		IF NOT EXISTS (SELECT FROM uuid9562_changes.changes_catalog AS c WHERE c.source = relation) THEN
-			RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not tracked', relation),
-				HINT = CASE WHEN (SELECT relispartition FROM pg_class WHERE oid = relation) THEN 'Read the changes of the partitioned table.'
-							ELSE format('Call changes_track(%L) as the owner of the table.', relation) END;
-		END IF;
-		-- the branch before the horizon; see uuid9562_snapshot_state()
-		SELECT * INTO place FROM uuid9562_changes.changes_place(false);
-		horizon := uuid9562_changes.changes_publish(relation);
-		invalidations := uuid9562_changes.changes_verified(relation);
-		IF invalidations <> 0 THEN
-			-- changes_state() locks partitions, and others lock the table before them
-			IF has_table_privilege(relation, 'SELECT') AND (SELECT relkind = 'p' FROM pg_class WHERE oid = relation) THEN
-				EXECUTE format('LOCK TABLE ONLY %s IN ACCESS SHARE MODE', relation);
-			END IF;
-		END IF;
-		SELECT c.log, quote_ident(n.nspname) || '.' || quote_ident(l.relname) AS log_name, c.key, c.identity, c.purged, c.reader_expiry, c.altered, s.problem,
-			   c.server = place.server AND c.log_file = l.relfilenode AND c.purged <= horizon
-				   AND NOT EXISTS (SELECT FROM uuid9562_changes.changes_missing AS m WHERE m.log = c.log)
-				   AND (invalidations = 0 OR (c.parts = s.parts AND c.structure = s.structure || ('branch ' || place.branch))) AS unchanged,
-			   l.oid IS NOT NULL AND (invalidations = 0 OR uuid9562_changes.changes_is_log(c.log)) AS is_log,
-			   (SELECT text FROM unnest(s.structure) AS text WHERE text LIKE 'table %') AS columns,
-			   has_table_privilege(relation, 'SELECT') AS may_read, has_table_privilege(l.oid, 'SELECT') AS may_read_log,
-			   ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = c.log AND attnum > 0 ORDER BY attnum) AS log_columns,
-			   r.identity AS reader_identity, r.owner, r.generation, r.confirmed, r.confirmed_position, r.page_position, r.page_pid,
-			   r.abandoned, r.abandoned_by, r.abandoned_at, r.seen, r.is_outside
-		INTO state
-		FROM uuid9562_changes.changes_catalog AS c
-		LEFT JOIN pg_class AS l ON l.oid = c.log
-		LEFT JOIN pg_namespace AS n ON n.oid = l.relnamespace
-		LEFT JOIN uuid9562_changes.changes_reader AS r ON r.source = c.source AND r.reader = changes_read.reader,
-		uuid9562_changes.changes_state(CASE WHEN invalidations <> 0 THEN c.source END) AS s
-		WHERE c.source = relation;
-		IF NOT FOUND THEN
-			CONTINUE;	-- changes_untrack() has just been called
-		ELSIF NOT state.may_read THEN
-			RAISE insufficient_privilege USING MESSAGE = format('permission denied for table %s', relation);
-		ELSIF NOT state.may_read_log THEN
-			RAISE insufficient_privilege USING MESSAGE = format('permission denied for log %s of table %s', state.log, relation),
-				HINT = format('As the owner of the table, execute GRANT SELECT ON %s TO %I.', state.log, current_user);
-		ELSIF attempt = 1 AND (state.problem IS NOT NULL OR state.is_log IS NOT TRUE) THEN
-			CONTINUE;	-- changes_track() can just have replaced the log
-		ELSIF state.problem IS NOT NULL OR state.is_log IS NOT TRUE THEN
-			RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not logged', relation),
-				DETAIL = coalesce(upper(left(state.problem, 1)) || substr(state.problem, 2) || '.', 'The log has been dropped or altered.'),
-				HINT = format('Call changes_track(%L) as the owner of the table. All readers then copy the whole table.', relation);
-		ELSIF row_security_active(relation) OR row_security_active(state.log) THEN
-			RAISE insufficient_privilege USING MESSAGE = format('row-level security hides rows of table %s or its log from role %s', relation, current_user),
-				HINT = 'Read the changes as a role that has the attribute BYPASSRLS or owns the table.';
-		ELSIF NOT pg_has_role(state.owner, 'USAGE') AND NOT (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = relation) THEN
-			RAISE insufficient_privilege USING MESSAGE = format('reader "%s" of table %s belongs to role %s', reader, relation, state.owner),
-				HINT = 'Choose another name for the reader.';
-		ELSIF after IS NULL AND state.confirmed IS NOT NULL AND NOT state.is_outside THEN
-			-- another target can have read the table as this reader
-			RAISE object_not_in_prerequisite_state USING MESSAGE = format('position of reader "%s" of table %s is stored in the database', reader, relation),
-				HINT = 'Omit "after" to continue at this position.  For a new target, choose another name, or call changes_forget().';
-		ELSIF NOT state.unchanged THEN
-			PERFORM uuid9562_changes.changes_notice(relation);
-			CONTINUE;
-		END IF;
-		-- If a statement was planned before the table's name or columns were altered, it would read a table that now
-		-- has another name, or take the values of other columns from a page.  PostgreSQL does not notice that,
-		-- because the statement only names the table's row type.
-		IF invalidations <> 0 AND uuid9562_changes.changes_verified(relation, invalidations, state.columns, state.altered) < 0 THEN
-			is_stale := true;
-		END IF;
-
-		-- Where to continue.  A copy of the whole table counts only if the server has run without a crash
-		-- or promotion until it was confirmed, because the copied rows can have been lost otherwise.  NULL
-		-- is the position of a new target.
-		given := string_to_array(confirmation, '.');
-		IF NOT by_position AND state.reader_identity = state.identity AND state.confirmed IS NOT NULL AND NOT state.is_outside THEN
-			IF state.abandoned IS NOT NULL THEN
-				-- sessions that can still apply the rows of an abandoned page; the others can have done so
-				alive := ARRAY(SELECT pid FROM pg_stat_get_activity(NULL) WHERE pid = ANY (state.abandoned_by) AND state.abandoned_at > now() - interval '10 minutes');
-				IF cardinality(alive) < cardinality(state.abandoned_by) THEN
-					state.confirmed := least(state.confirmed, state.abandoned);
-					state.abandoned_by := alive;
-					state.abandoned := CASE WHEN alive <> '{}' THEN state.abandoned END;
-				END IF;
-			END IF;
-			confirmation := state.confirmed_position;
-			given := string_to_array(confirmation, '.');
-			given[5] := state.confirmed;
-			is_lost := given[7] <> place.timeline::text;
-		ELSIF given[2] = state.identity::text THEN
-			is_lost := given[4] = '' AND given[6] <> place.branch AND after IS DISTINCT FROM state.confirmed_position;
-		ELSE
-			SELECT c.source INTO other FROM uuid9562_changes.changes_catalog AS c WHERE c.identity::text = given[2];
-			IF other IS NOT NULL THEN
-				RAISE invalid_parameter_value USING MESSAGE = format('position of table %s cannot be used for table %s', other, relation);
-			END IF;
-			is_lost := true;
-		END IF;
-		start := given[5];
-		is_lost := is_lost OR start < state.purged OR uuid9562_changes.changes_is_lost(given[6], start, given[7]::bigint, given[8]::pg_lsn);
-		next := NULL;
-		IF NOT is_lost THEN
-			-- the entry at which the reader stands must be there, unless it has been purged
-			EXECUTE format('SELECT ARRAY(SELECT %1$I FROM ONLY %2$s WHERE %1$I >= $1 ORDER BY %1$I LIMIT 2)', state.log_columns[1], state.log_name) INTO entries USING start;
-			next := CASE WHEN entries[1] = start THEN entries[2] ELSE entries[1] END;
-			is_lost := entries[1] = start IS NOT TRUE AND start <> state.purged;
-			CONTINUE WHEN is_lost AND (SELECT c.purged <> state.purged FROM uuid9562_changes.changes_catalog AS c WHERE c.source = relation);	-- a purge has just deleted it
-		END IF;
-		EXIT WHEN is_locked OR NOT (is_lost OR next < horizon IS TRUE);
-		EXECUTE format('LOCK TABLE ONLY %s, ONLY %s IN ACCESS SHARE MODE', relation, state.log_name);
-		is_locked := true;
-		EXIT WHEN uuid9562_changes.changes_verified(relation) = 0;
-	END LOOP;
-	IF state.unchanged IS NOT TRUE THEN
-		RAISE serialization_failure USING MESSAGE = format('table %s has been altered while its changes were read', relation),
-			HINT = 'Call changes_read() again.';
-	END IF;
-	-- a new reader has other numbers of pages than one of its name that was forgotten
-	state.generation := coalesce(state.generation, (extract(epoch FROM clock_timestamp()) * 1000)::bigint);
-	IF is_stale THEN
-		-- "reset" has no values of columns, but other changes come with the next call, which is planned anew
-		next := NULL;
-	END IF;
-	IF is_lost OR next < horizon THEN
-		SELECT * INTO key FROM uuid9562_changes.changes_key(relation);
-		IF key.numbers IS DISTINCT FROM state.key OR key.types <> ARRAY(SELECT atttypid FROM pg_attribute WHERE attrelid = state.log AND attnum > 1 ORDER BY attnum) THEN
-			RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not logged', relation),
-				DETAIL = 'The primary key has been altered.',
-				HINT = format('Call changes_track(%L) as the owner of the table. All readers then copy the whole table.', relation);
-		END IF;
-		state.generation := state.generation + 1;
-	ELSIF confirmation IS NOT DISTINCT FROM state.confirmed_position AND by_position = state.is_outside AND state.seen > now() - least(interval '1 hour', state.reader_expiry / 10) THEN
-		RETURN;	-- an empty page writes nothing
-	END IF;
-
-	IF NOT is_lost AND next < horizon THEN
-		SELECT string_agg(format('r.%I OPERATOR(%s) e.%I', name, operator, log_column), ' AND ') AS same_row,
-			   string_agg(format('r.%I::%s', name, format_type(type, -1)), ', ' ORDER BY n) AS row_key,
-			   string_agg(format('e.%I', log_column), ', ' ORDER BY n) AS entry_key,
-			   (SELECT string_agg(coalesce('e.' || quote_ident(state.log_columns[array_position(state.key, attnum) + 1]), format('(NULL::%s).%I', relation, attname)), ', ' ORDER BY attnum)
-				FROM pg_attribute WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped) AS columns
-		INTO part
-		FROM unnest(key.names, key.types, key.operators, state.log_columns[2:]) WITH ORDINALITY AS k (name, type, operator, log_column, n);
-		-- Each key once, where it changed last; keys differ if their bytes differ.  The page ends before an entry
-		-- that stands for the whole table.
-		FOR change IN EXECUTE format('
-			WITH place AS MATERIALIZED (SELECT * FROM %1$s.changes_place(true)),
-				page AS MATERIALIZED (SELECT * FROM ONLY %2$s WHERE %3$I > $1 AND %3$I < $2 ORDER BY %3$I LIMIT $6),
-				entry AS MATERIALIZED (
-					SELECT DISTINCT ON (ROW(%4$s)::record) e.* FROM page AS e
-					WHERE (%3$I < (SELECT %3$I FROM page WHERE %9$I IS NOT DISTINCT FROM NULL ORDER BY %3$I LIMIT 1)) IS NOT FALSE
-					ORDER BY ROW(%4$s)::record USING OPERATOR(pg_catalog.*<), %3$I DESC)
-			SELECT CASE WHEN t.found THEN ''upsert'' ELSE ''delete'' END AS type,
-				   CASE WHEN t.found THEN t.row ELSE ROW(%5$s)::%6$s END AS data,
-				   concat_ws(''.'', ''changes1'', $3, $4, $1, e.%3$I, $5, place.timeline, place.lsn) AS position
-			FROM place, entry AS e LEFT JOIN LATERAL (
-				SELECT true AS found, CASE WHEN true THEN r.* END AS row
-				FROM %6$s AS r WHERE %7$s AND ROW(%8$s)::record OPERATOR(pg_catalog.*=) ROW(%4$s)::record LIMIT 1) AS t ON true
-			ORDER BY e.%3$I', own, state.log_name, state.log_columns[1], part.entry_key, part.columns, relation, part.same_row, part.row_key, state.log_columns[2])
-			USING start, horizon, state.identity, state.generation, place.branch, page
-		LOOP
-			change_type := change.type;
-			data := change.data;
-			change_position := concat_ws('.', change.position, left(md5(change.position), 8));
-			RETURN NEXT;
-		END LOOP;
-		is_lost := change_position IS NULL;
-		IF (SELECT c.purged > start FROM uuid9562_changes.changes_catalog AS c WHERE c.source = relation) THEN
-			RAISE serialization_failure USING MESSAGE = 'log entries have been purged while they were read',
-				HINT = 'Call changes_read() again.';
-		END IF;
-	END IF;
-	IF is_lost THEN
-		start := NULL;
-		EXECUTE format('
-			SELECT greatest((SELECT %1$I FROM ONLY %2$s WHERE %1$I > $1 AND %1$I < $2 ORDER BY %1$I DESC LIMIT 1), $1)',
-			state.log_columns[1], state.log_name) INTO last USING state.purged, horizon;
-		change_type := 'reset';
-		SELECT concat_ws('.', 'changes1', state.identity, state.generation, '', last, place.branch, flushed.timeline, flushed.lsn)
-		INTO change_position FROM uuid9562_changes.changes_place(true) AS flushed;
-		change_position := concat_ws('.', change_position, left(md5(change_position), 8));
-		RETURN NEXT;
-	END IF;
-
-	-- Another session has read a page that has not been confirmed.  It can still apply the rows.
-	IF NOT by_position AND change_position IS NOT NULL AND state.page_pid <> pg_backend_pid()
-		AND (state.confirmed IS NULL OR split_part(state.page_position, '.', 5)::uuid > state.confirmed)
-		AND EXISTS (SELECT FROM pg_stat_get_activity(state.page_pid)) THEN
-		state.abandoned := least(state.abandoned, coalesce(nullif(split_part(state.page_position, '.', 4), ''), split_part(state.page_position, '.', 5))::uuid);
-		state.abandoned_by := array_remove(state.abandoned_by, state.page_pid) || state.page_pid;
-		state.abandoned_at := now();
-	END IF;
-	INSERT INTO uuid9562_changes.changes_reader AS r (reader, source, identity, generation, confirmed, confirmed_position, hold, page_position, page_pid, seen, is_outside)
-	VALUES (changes_read.reader, relation, state.identity, state.generation, start, CASE WHEN start IS NOT NULL THEN confirmation END,
-		coalesce(least(start, state.abandoned), last), coalesce(change_position, confirmation), pg_backend_pid(), now(), by_position)
-	ON CONFLICT (reader, source) DO UPDATE SET identity = excluded.identity, generation = excluded.generation, confirmed = excluded.confirmed,
-		confirmed_position = excluded.confirmed_position, hold = excluded.hold, seen = now(), is_outside = excluded.is_outside, page_pid = excluded.page_pid,
-		page_position = CASE WHEN change_position IS NULL THEN r.page_position ELSE excluded.page_position END,
-		abandoned = state.abandoned, abandoned_by = state.abandoned_by, abandoned_at = state.abandoned_at;
-	IF by_position AND start IS NOT NULL AND state.generation % 4 = 0 THEN
-		PERFORM uuid9562_changes.changes_purge(relation, interval '10 minutes', 50000);
-	END IF;
+	RETURN QUERY SELECT t.tgrelid::regclass, f.operations, f.dropped_partitions, f.reader_expiry, f.problem, coalesce(f.without_truncate_trigger, '{}'),
+		   CASE WHEN has_table_privilege(uuid9562_changes.changes_caller(), t.tgrelid, 'SELECT') THEN (SELECT count(*) FROM (SELECT FROM uuid9562_changes.log AS l WHERE l.source = t.tgrelid LIMIT 100000) AS e) END,
+		   (SELECT p.id FROM uuid9562_changes.changes_purged AS p WHERE p.source = t.tgrelid),
+		   (SELECT r.reader FROM uuid9562_changes.changes_reader AS r, uuid9562_changes.changes_keep(r, f.reader_expiry) AS keep
+			WHERE r.source = t.tgrelid AND r.seen > clock_timestamp() - f.reader_expiry AND keep < (SELECT l.id FROM uuid9562_changes.log AS l WHERE l.source = t.tgrelid ORDER BY l.id DESC LIMIT 1) ORDER BY keep LIMIT 1)
+	FROM (SELECT DISTINCT tgrelid FROM pg_trigger WHERE tgfoid = 'uuid9562_changes.log_trigger'::regproc AND tgtype & 1 = 1 AND tgparentid = 0) AS t,
+		uuid9562_changes.changes_find(t.tgrelid) AS f;
 END$body$;
-COMMENT ON FUNCTION changes_read(text, anyelement, integer, text) IS 'read a page of changed rows of a tracked table';
 
-CREATE FUNCTION changes_done(reader text, "position" text DEFAULT NULL) RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET row_security = on SET plan_cache_mode = force_generic_plan
-AS $body$
+CREATE FUNCTION changes_list_readers(OUT reader text, OUT source regclass, OUT owner regrole, OUT seen timestamptz, OUT pages_out integer, OUT entries_waiting bigint,
+	OUT oldest_waiting interval, OUT waits_for text) RETURNS SETOF record
+	LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET join_collapse_limit = 1 SET jit = off SET plan_cache_mode = force_generic_plan AS $body$
 #variable_conflict use_column
-DECLARE
-	given text[] := string_to_array("position", '.');
-	tables regclass[];
-	readers bigint;
-	current record;
-	other regclass;
 BEGIN
-	IF reader IS NULL OR reader = '' THEN
-		RAISE invalid_parameter_value USING MESSAGE = 'name of reader must not be null or empty';
-	ELSIF "position" ~ '^changes1([.][^.]*){7}[.][0-9a-f]{8}$' IS FALSE OR left(md5(left("position", -9)), 8) <> right("position", 8) THEN
-		RAISE invalid_text_representation USING MESSAGE = format('invalid input syntax for position of changes: "%s"', left("position", 200)),
-			HINT = 'Pass, without changes, the text that changes_read() has returned.';
-	END IF;
-	SELECT array_agg(c.source) FILTER (WHERE c.identity::text = given[2] OR (given IS NULL AND r.page_pid = pg_backend_pid())), count(*) INTO tables, readers
-	FROM uuid9562_changes.changes_reader AS r JOIN uuid9562_changes.changes_catalog AS c USING (source) JOIN pg_class AS t ON t.oid = c.source
-	WHERE r.reader = changes_done.reader;
-	IF readers = 0 THEN
-		RAISE undefined_object USING MESSAGE = format('reader "%s" does not exist', reader);
-	ELSIF cardinality(tables) > 1 THEN
-		RAISE ambiguous_parameter USING MESSAGE = format('session has read more than one table as reader "%s"', reader),
-			HINT = 'Pass the position of the last change that has been applied.';
-	ELSIF tables IS NULL AND given IS NULL THEN
-		RAISE object_not_in_prerequisite_state USING MESSAGE = format('another session has read the last page of reader "%s"', reader),
-			HINT = 'Pass the position of the last change that has been applied.';
-	ELSIF tables IS NULL THEN
-		SELECT c.source INTO other FROM uuid9562_changes.changes_catalog AS c WHERE c.identity::text = given[2];
-		IF other IS NOT NULL THEN
-			RAISE invalid_parameter_value USING MESSAGE = format('reader "%s" has not read table %s', reader, other);
-		END IF;
-		-- The log has got a new identity, so changes_read() returns "reset".  If it has already done so, the
-		-- rows of the old page can have replaced newer ones.
-		UPDATE uuid9562_changes.changes_reader AS r SET generation = r.generation + 1, confirmed = NULL, confirmed_position = NULL
-		WHERE r.reader = changes_done.reader
-			AND NOT EXISTS (SELECT FROM uuid9562_changes.changes_reader AS o WHERE o.reader = changes_done.reader AND o.identity::text = given[2]);
-		RETURN;
-	END IF;
-
-	PERFORM pg_advisory_xact_lock(hashtextextended('uuid9562 changes_read ' || reader, tables[1]::oid::bigint));
-	SELECT r.*, place.branch, place.timeline INTO current
-	FROM uuid9562_changes.changes_reader AS r, uuid9562_changes.changes_place(false) AS place WHERE r.reader = changes_done.reader AND r.source = tables[1];
-	IF NOT pg_has_role(current.owner, 'USAGE') AND NOT (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = tables[1]) THEN
-		RAISE insufficient_privilege USING MESSAGE = format('reader "%s" of table %s belongs to role %s', reader, tables[1], current.owner);
-	END IF;
-	"position" := coalesce("position", current.page_position);
-	given := string_to_array("position", '.');
-	IF given[3]::bigint <> current.generation THEN
-		-- another page has been returned since, so rows of this page can have replaced newer ones
-		current.generation := current.generation + 1;
-		current.confirmed := CASE WHEN current.confirmed IS NOT NULL THEN least(current.confirmed, coalesce(nullif(given[4], ''), given[5])::uuid) END;
-	ELSIF given[4] = '' AND (given[6] <> current.branch OR given[7] <> current.timeline::text) THEN
-		RETURN;	-- copied rows can have been lost by a crash, so changes_read() returns "reset" again
-	ELSIF given[5]::uuid > current.confirmed IS NOT FALSE THEN
-		current.confirmed := given[5];
-		current.confirmed_position := "position";
-	END IF;
-	UPDATE uuid9562_changes.changes_reader AS r
-	SET generation = current.generation, confirmed = current.confirmed, confirmed_position = current.confirmed_position,
-		hold = coalesce(least(current.confirmed, r.abandoned), r.hold), seen = now()
-	WHERE r.reader = changes_done.reader AND r.source = tables[1];
-	IF current.generation % 4 = 0 THEN
-		PERFORM uuid9562_changes.changes_purge(tables[1], interval '10 minutes', 50000);
-	END IF;
+	RETURN QUERY SELECT r.reader, r.source::regclass, r.owner::regrole, r.seen, cardinality(r.pages), CASE WHEN c.may_read THEN c.entries END,
+		   CASE WHEN c.may_read THEN clock_timestamp() - uuid9562_changes.changes_time(c.first) END,
+		   CASE WHEN r.confirmed < greatest(c.purged, '00000000-0000-7000-8000-000000000000') OR NOT c.is_valid THEN 'copy of the whole table'
+				WHEN cardinality(r.pages) > 0 AND c.first IS NOT NULL THEN 'confirmation'
+				WHEN c.first IS NOT NULL THEN 'changes_read()' END
+	FROM uuid9562_changes.changes_reader AS r, LATERAL (
+		SELECT has_table_privilege(uuid9562_changes.changes_caller(), r.source, 'SELECT') AS may_read,
+			   (SELECT p.id FROM uuid9562_changes.changes_purged AS p WHERE p.source = r.source) AS purged,
+			   EXISTS (SELECT FROM uuid9562_changes.changes_state AS s WHERE s.identity = r.identity) AS is_valid,
+			   (SELECT count(*) FROM (SELECT FROM uuid9562_changes.log AS l WHERE l.source = r.source AND l.id > r.confirmed LIMIT 100000) AS e) AS entries,
+			   (SELECT l.id FROM uuid9562_changes.log AS l WHERE l.source = r.source AND l.id > r.confirmed ORDER BY l.id LIMIT 1) AS first) AS c
+	WHERE EXISTS (SELECT FROM pg_class WHERE oid = r.source);
 END$body$;
-COMMENT ON FUNCTION changes_done(text, text) IS 'confirm that a reader has applied changes up to a position, or the last page that it has read';
 
-CREATE FUNCTION changes_forget(reader text, source regclass) RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp SET row_security = on
-AS $body$
-BEGIN
-	DELETE FROM uuid9562_changes.changes_reader AS r WHERE r.reader = changes_forget.reader AND r.source = changes_forget.source;
-	IF FOUND THEN
-		RETURN;
-	ELSIF EXISTS (SELECT FROM uuid9562_changes.changes_reader AS r WHERE r.reader = changes_forget.reader AND r.source = changes_forget.source) THEN
-		RAISE insufficient_privilege USING MESSAGE = format('reader "%s" of table %s belongs to another role', reader, source);
-	END IF;
-	RAISE undefined_object USING MESSAGE = format('reader "%s" of table %s does not exist', reader, source);
-END$body$;
-COMMENT ON FUNCTION changes_forget(text, regclass) IS 'remove a reader, which then no longer prevents the deletion of log entries';
-
--- Entries that are not older than "keep" stay, because a process that was overtaken by another one of
--- the same name, or whose target has lost its last transactions, continues at an earlier position.  The
--- role of the session counts, because the current role is the owner of the function.
-CREATE FUNCTION changes_purge(source regclass, keep interval DEFAULT '10 minutes', max_entries integer DEFAULT NULL) RETURNS bigint
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $body$
-#variable_conflict use_column
-DECLARE
-	entry record;
-	purge record;
-BEGIN
-	IF max_entries < 1 THEN
-		RAISE invalid_parameter_value USING MESSAGE = format('value %s is out of range for max_entries', max_entries);
-	ELSIF keep IS NULL THEN
-		RAISE null_value_not_allowed USING MESSAGE = 'keep must not be null';
-	ELSIF now() - keep > now() - interval '10 minutes' AND NOT (SELECT pg_has_role(session_user, relowner, 'MEMBER') FROM pg_class WHERE oid = source) THEN
-		RAISE insufficient_privilege USING MESSAGE = format('must be owner of table %s to delete entries of the last 10 minutes', source);
-	END IF;
-	-- one session at a time; others need not wait
-	IF NOT pg_try_advisory_xact_lock(hashtextextended('uuid9562 changes_catalog', changes_purge.source::oid::bigint)) THEN
-		RETURN 0;
-	END IF;
-	SELECT l.oid::regclass AS log, c.purged, least(uuid 'ffffffff-ffff-8000-8000-000000000000', uuid9562_changes.id_floor(now() - keep),
-		(SELECT hold FROM uuid9562_changes.changes_reader AS r WHERE r.source = c.source AND r.seen > now() - c.reader_expiry ORDER BY hold LIMIT 1)) AS last
-	INTO entry
-	FROM uuid9562_changes.changes_catalog AS c JOIN pg_class AS l ON l.oid = c.log WHERE c.source = changes_purge.source;
-	IF entry.last > entry.purged IS NOT TRUE THEN
-		RETURN 0;
-	END IF;
-	SELECT * INTO purge FROM uuid9562_changes.changes_delete(entry.log, entry.purged, entry.last, coalesce(max_entries, 2147483647));
-	UPDATE uuid9562_changes.changes_catalog AS c SET purged = purge.up_to WHERE c.source = changes_purge.source AND purge.deleted > 0;
-	RETURN purge.deleted;
-END$body$;
-COMMENT ON FUNCTION changes_purge(regclass, interval, integer) IS 'delete log entries that all readers have confirmed';
-
-CREATE VIEW changes_tables AS
-SELECT c.source, c.log, c.operations, c.dropped_partitions, c.reader_expiry,
-	   CASE WHEN t.oid IS NULL THEN 'the table has been dropped'
-			WHEN l.oid IS NULL OR NOT changes_is_log(c.log) THEN 'the log has been dropped or altered'
-			WHEN s.problem IS NOT NULL THEN s.problem
-			WHEN (k.numbers OPERATOR(pg_catalog.=) c.key) IS NOT TRUE
-				OR k.types OPERATOR(pg_catalog.<>) ARRAY(SELECT atttypid FROM pg_catalog.pg_attribute WHERE attrelid OPERATOR(pg_catalog.=) c.log AND attnum OPERATOR(pg_catalog.>) 1 ORDER BY attnum)
-				THEN 'the primary key has been altered' END AS problem,
-	   ARRAY(SELECT pg_catalog.split_part(part, ' ', 1)::oid::regclass FROM pg_catalog.unnest(s.parts) AS part WHERE part LIKE '% file %' AND EXISTS (SELECT FROM pg_class WHERE oid = pg_catalog.split_part(part, ' ', 1)::oid AND relkind = 'r')) AS without_truncate_trigger,
-	   greatest(l.reltuples, 0)::bigint AS estimated_entries,
-	   nullif(c.purged, '00000000-0000-0000-0000-000000000000') AS purged
-FROM uuid9562_changes.changes_catalog AS c
-LEFT JOIN pg_class AS t ON t.oid OPERATOR(pg_catalog.=) c.source
-LEFT JOIN pg_class AS l ON l.oid OPERATOR(pg_catalog.=) c.log
-LEFT JOIN LATERAL changes_state(c.source) AS s ON t.oid IS NOT NULL
-LEFT JOIN LATERAL changes_key(c.source) AS k ON t.oid IS NOT NULL;
-GRANT SELECT ON changes_tables TO PUBLIC;
-COMMENT ON VIEW changes_tables IS 'tracked tables, their logs, and what prevents readers from reading them';
-
--- What a reader who has confirmed the entries up to "after" still has to read, counted up to 100,000
--- entries.  The result is null for callers who may not read the log.
-CREATE FUNCTION changes_waiting(log regclass, after uuid, OUT entries bigint, OUT first uuid)
-LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
-AS $body$
-DECLARE
-	id text;
-BEGIN
-	IF has_table_privilege(log, 'SELECT') AND has_schema_privilege((SELECT relnamespace FROM pg_class WHERE oid = log), 'USAGE')
-		AND uuid9562_changes.changes_is_log(log) THEN
-		SELECT attname INTO id FROM pg_attribute WHERE attrelid = log AND attnum = 1;
-		EXECUTE format('SELECT (SELECT count(*) FROM (SELECT FROM ONLY %2$s WHERE %1$I > $1 LIMIT 100000) AS entry),
-							   (SELECT %1$I FROM ONLY %2$s WHERE %1$I > $1 ORDER BY %1$I LIMIT 1)', id, log)
-			INTO entries, first USING after;
-	END IF;
-END$body$;
-COMMENT ON FUNCTION changes_waiting(regclass, uuid) IS 'entries of a log that a reader has not confirmed; used by changes_readers';
-
--- The numbers of entries are counted up to 100,000, and only if the caller may read the log.
-CREATE VIEW changes_readers AS
-SELECT r.reader, r.source, r.owner, r.seen,
-	   waiting.entries AS entries_waiting,
-	   now() - uuid9562_changes.id_timestamp(waiting.first) AS oldest_waiting,
-	   CASE WHEN r.confirmed IS NULL OR r.identity <> c.identity OR r.confirmed < c.purged OR l.relfilenode OPERATOR(pg_catalog.<>) c.log_file
-				OR EXISTS (SELECT FROM uuid9562_changes.changes_missing AS m WHERE m.log OPERATOR(pg_catalog.=) c.log) THEN 'copy of the whole table'
-			WHEN pg_catalog.split_part(r.page_position, '.', 5)::uuid > r.confirmed THEN 'confirmation'
-			WHEN waiting.first < uuid 'ffffffff-ffff-8000-8000-000000000000' THEN 'changes_read()'
-			WHEN waiting.first IS NOT NULL THEN 'changes_read()'
-	   END AS waits_for
-FROM uuid9562_changes.changes_reader AS r
-JOIN uuid9562_changes.changes_catalog AS c ON c.source OPERATOR(pg_catalog.=) r.source
-LEFT JOIN pg_class AS l ON l.oid OPERATOR(pg_catalog.=) c.log,
-LATERAL changes_waiting(l.oid::regclass, coalesce(r.confirmed, c.purged)) AS waiting;
-GRANT SELECT ON changes_readers TO PUBLIC;
+CREATE VIEW changes_tables AS SELECT * FROM changes_list_tables();
+CREATE VIEW changes_readers AS SELECT * FROM changes_list_readers();
+GRANT SELECT ON changes_tables, changes_readers TO PUBLIC;
+COMMENT ON VIEW changes_tables IS 'tracked tables, and what prevents readers from reading them';
 COMMENT ON VIEW changes_readers IS 'readers of tracked tables, and what they wait for';
 
 COMMIT;

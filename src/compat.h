@@ -21,9 +21,13 @@
 #endif
 
 #if PG_VERSION_NUM < 170000
+#define new_wait_event(name) ((void) (name), PG_WAIT_EXTENSION)
 #define INVALID_PROC_NUMBER InvalidBackendId
 #define GetNumberFromPGProc(proc) ((int) ((proc) - &ProcGlobal->allProcs[0]))
 #define FIRST_PREPARED_XACT_PROC_NUMBER	(MaxBackends + NUM_AUXILIARY_PROCS)
+#else
+#include "utils/wait_event.h"
+#define new_wait_event(name) WaitEventExtensionNew(name)
 #endif
 
 #if PG_VERSION_NUM < 160000
@@ -32,6 +36,9 @@
 #define RelFileLocator RelFileNode
 #define PGIOAlignedBlock PGAlignedBlock
 #define guc_malloc(elevel, size) malloc(size)
+#define attrmap_by_name(indesc, outdesc) build_attrmap_by_name_if_req(indesc, outdesc)
+#else
+#define attrmap_by_name(indesc, outdesc) build_attrmap_by_name_if_req(indesc, outdesc, false)
 #endif
 
 /*
@@ -54,25 +61,39 @@
 
 /* PostgreSQL 19 changed what is below.  LWLockNewTrancheId() now registers the name. */
 #if PG_VERSION_NUM >= 190000
+#define PARSE_HOOK_JUMBLE	const JumbleState *jumble
 #define new_lwlock_tranche(name) LWLockNewTrancheId(name)
 #define begin_table_scan(rel, snapshot) table_beginscan(rel, snapshot, 0, NULL, 0)
-#define delete_tuple(rel, tid, cid, failure) \
-	heap_delete(rel, tid, cid, 0, InvalidSnapshot, true, failure)
+#define begin_index_scan(rel, index, snapshot, keys) \
+	index_beginscan(rel, index, snapshot, NULL, keys, 0, 0)
+#define delete_tuple(rel, tid, cid, wait, failure) \
+	heap_delete(rel, tid, cid, 0, InvalidSnapshot, wait, failure)
 #define register_lwlock_tranche(id, name) ((void) (id))
 #define two_phase_proc(xid) TwoPhaseGetDummyProc(xid, false)
 #else
+#define PARSE_HOOK_JUMBLE	JumbleState *jumble
 #define new_lwlock_tranche(name) LWLockNewTrancheId()
 #define begin_table_scan(rel, snapshot) table_beginscan(rel, snapshot, 0, NULL)
-#define delete_tuple(rel, tid, cid, failure) \
-	heap_delete(rel, tid, cid, InvalidSnapshot, true, failure, false)
+#define delete_tuple(rel, tid, cid, wait, failure) \
+	heap_delete(rel, tid, cid, InvalidSnapshot, wait, failure, false)
 #define register_lwlock_tranche(id, name) LWLockRegisterTranche(id, name)
 typedef int SysCacheIdentifier;
 #define two_phase_proc(xid) TwoPhaseGetDummyProc(XidFromFullTransactionId(xid), false)
 #define PageSetChecksum(page, block) PageSetChecksumInplace(page, block)
 #endif
 
-/* PostgreSQL 18 added PG_MODULE_MAGIC_EXT, and an RTE for grouped expressions. */
+/*
+ * PostgreSQL 18 added PG_MODULE_MAGIC_EXT, an RTE for grouped expressions, and virtual generated
+ * columns, and instruments index scans.
+ */
 #if PG_VERSION_NUM >= 180000
+#include "rewrite/rewriteHandler.h"
+#define is_virtual_column(attribute) ((attribute)->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL)
+#define virtual_column_expression(rel, number) build_generation_expression(rel, number)
+#if PG_VERSION_NUM < 190000
+#define begin_index_scan(rel, index, snapshot, keys) \
+	index_beginscan(rel, index, snapshot, NULL, keys, 0)
+#endif
 #define MODULE_MAGIC(version_string) \
 	PG_MODULE_MAGIC_EXT(.name = "uuid9562",.version = version_string)
 #define HAVE_RTE_GROUP true
@@ -81,6 +102,9 @@ typedef int SysCacheIdentifier;
 #define MODULE_MAGIC(version_string) PG_MODULE_MAGIC
 #define HAVE_RTE_GROUP false
 #define rte_group_exprs(rte) ((void) (rte), NIL)
+#define is_virtual_column(attribute) ((void) (attribute), false)
+#define virtual_column_expression(rel, number) ((void) (rel), (void) (number), (Node *) NULL)
+#define begin_index_scan(rel, index, snapshot, keys) index_beginscan(rel, index, snapshot, keys, 0)
 #endif
 
 /* PostgreSQL 16 added BufFileReadExact(). */

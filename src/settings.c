@@ -14,6 +14,7 @@ UuidNodeBits uuid9562_node;
 int			uuid9562_node_id = UNSET_NODE_ID;
 int			uuid9562_max_ahead;
 char	   *uuid9562_key_file;
+bool		uuid9562_purge_worker_enabled;
 
 /* The value of uuid9562.mac_address, whose assign hook sets uuid9562_node. */
 static char *mac_address;
@@ -107,5 +108,11 @@ uuid9562_define_settings(void)
 							   NULL,
 							   &uuid9562_key_file, "",
 							   PGC_SIGHUP, GUC_SUPERUSER_ONLY, NULL, NULL, NULL);
+	DefineCustomBoolVariable("uuid9562.purge_worker",
+							 "Sets whether background workers purge the log of changes.",
+							 "If not, call changes_purge() regularly.",
+							 &uuid9562_purge_worker_enabled,
+							 true,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("uuid9562");
 }

@@ -14,6 +14,7 @@ extern UuidNodeBits uuid9562_node;	/* node of v1 and v6 */
 extern int	uuid9562_node_id;	/* 0 to 65535, or UNSET_NODE_ID */
 extern int	uuid9562_max_ahead; /* seconds */
 extern char *uuid9562_key_file; /* empty if not set */
+extern bool uuid9562_purge_worker_enabled;
 
 #define UNSET_NODE_ID	(-1)
 

@@ -3,7 +3,7 @@
  *		The keys that the transaction in progress has changed.
  *
  * The trigger appends an entry to a stack for each key of an old or new row.  Before the
- * transaction commits or is prepared, a callback writes the entries to the logs, each key once.
+ * transaction commits or is prepared, a callback writes the entries to the log, each key once.
  * Deferred triggers would not do: PostgreSQL refuses ALTER TABLE while the table has pending
  * trigger events, and a logical replication worker cannot execute deferred triggers with the rights
  * of another role.
@@ -18,7 +18,6 @@
  */
 #include "changes/changes.h"
 
-#include "access/htup_details.h"
 #include "access/xact.h"
 #include "commands/tablespace.h"
 #include "common/hashfn.h"
@@ -29,17 +28,17 @@
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
-/* An entry, which its tuple follows.  If it has no tuple, any row can have changed. */
+/* An entry, which the bytes of its key follow.  Without bytes, any row can have changed. */
 typedef struct Entry
 {
-	uint32		length;			/* of the tuple, or 0 */
-	uint32		log:31;			/* number of the log */
+	uint32		length:31;		/* of the bytes */
 	uint32		repeated:1;		/* does the key follow again in its run? */
+	Oid			source;			/* the tracked table */
 } Entry;
 
-StaticAssertDecl(sizeof(Entry) == MAXALIGN(sizeof(Entry)), "tuples must be aligned");
+StaticAssertDecl(sizeof(Entry) == MAXALIGN(sizeof(Entry)), "entries must be aligned");
 #define ENTRY_SIZE(length)	(sizeof(Entry) + MAXALIGN(length))
-#define ENTRY_TUPLE(entry)	((HeapTupleHeader) ((entry) + 1))
+#define ENTRY_BYTES(entry)	((char *) ((entry) + 1))
 
 /* The entries of a subtransaction, up to the next run */
 typedef struct Run
@@ -63,30 +62,13 @@ static struct
 	bool		written;		/* has COMMIT or PREPARE written the entries? */
 }			stack;
 
-/* --- keys --------------------------------------------------------------------------- */
-
-/* Where the bytes of an entry begin that depend on the key: the bitmap of NULLs and the values. */
-#define KEY_START	offsetof(HeapTupleHeaderData, t_bits)
-
-/*
- * Check whether two entries of one log are for the same key.  An entry of length 0 stands for all
- * rows.  Keys are the same if their bytes are the same, so 'a' and 'A' are different keys even if
- * a case-insensitive type regards them as equal.  The IDs, which are among these bytes, are still
- * zeros.
- */
-static bool
-same_key(HeapTupleHeader a, uint32 length_a, HeapTupleHeader b, uint32 length_b)
-{
-	if (length_a == 0 || length_b == 0)
-		return length_a == length_b;
-	return length_a == length_b && a->t_hoff == b->t_hoff &&
-		memcmp((char *) a + KEY_START, (char *) b + KEY_START, length_a - KEY_START) == 0;
-}
+/* --- keys ------------------------------------------------------------------------- */
 
 static inline bool
 same_entry(const Entry *a, const Entry *b)
 {
-	return a->log == b->log && same_key(ENTRY_TUPLE(a), a->length, ENTRY_TUPLE(b), b->length);
+	return a->source == b->source && a->length == b->length &&
+		memcmp(ENTRY_BYTES(a), ENTRY_BYTES(b), a->length) == 0;
 }
 
 /* Hash an entry, with a seed that nobody can guess, because many equal hashes would be slow. */
@@ -94,12 +76,11 @@ static uint32
 hash_entry(const Entry *entry)
 {
 	static uint64 seed;
-	const unsigned char *tuple = (const unsigned char *) ENTRY_TUPLE(entry);
 
 	while (seed == 0)
 		seed = pg_prng_uint64(&pg_global_prng_state);
-	return entry->length == 0 ? 0 :
-		(uint32) hash_bytes_extended(tuple + KEY_START, (int) (entry->length - KEY_START), seed);
+	return (uint32) hash_bytes_extended((const unsigned char *) ENTRY_BYTES(entry),
+										(int) entry->length, seed + entry->source);
 }
 
 /* The last entry of a key, while a run is searched for repeated keys */
@@ -123,7 +104,7 @@ typedef struct LastEntry
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* --- stack -------------------------------------------------------------------------- */
+/* --- stack ------------------------------------------------------------------------ */
 
 /*
  * Return an array that has room for "needed" elements instead of *size.  If memory cannot be
@@ -289,15 +270,14 @@ make_room(Size size)
 	stack.entries = enlarge(stack.entries, &stack.size, Max(stack.used + size, 1024), 1);
 }
 
-/* Append the entry for a key, or for all rows if the tuple is NULL. */
+/* Append the entry for a key of a tracked table. */
 static void
-append(int log, HeapTuple tuple)
+append(Oid source, KeyBytes key)
 {
 	SubTransactionId current = GetCurrentSubTransactionId();
-	uint32		length = tuple != NULL ? tuple->t_len : 0;
 	Entry	   *entry;
 
-	make_room(ENTRY_SIZE(length));
+	make_room(ENTRY_SIZE(key.length));
 	if (stack.run_count == 0 || stack.runs[stack.run_count - 1].subtransaction != current)
 	{
 		stack.runs = enlarge(stack.runs, &stack.run_size, stack.run_count + 1, sizeof(Run));
@@ -305,12 +285,12 @@ append(int log, HeapTuple tuple)
 		stack.runs[stack.run_count++].start = stack.file_used + stack.used;
 	}
 	entry = entry_at(stack.used);
-	entry->length = length;
-	entry->log = log;
+	entry->length = key.length;
 	entry->repeated = false;
-	if (tuple != NULL)
-		memcpy(ENTRY_TUPLE(entry), tuple->t_data, length);
-	stack.used += ENTRY_SIZE(length);
+	entry->source = source;
+	if (key.length > 0)
+		memcpy(ENTRY_BYTES(entry), key.bytes, key.length);
+	stack.used += ENTRY_SIZE(key.length);
 }
 
 static void
@@ -322,9 +302,9 @@ remove_run(void)
 	stack.file_used = Min(start, stack.file_used);
 }
 
-/* --- end of transactions ------------------------------------------------------------ */
+/* --- end of transactions ---------------------------------------------------------- */
 
-/* Write the entries in memory to the logs, and remove them. */
+/* Write the entries in memory to the log, and remove them. */
 static void
 write_entries(void)
 {
@@ -332,15 +312,17 @@ write_entries(void)
 	for (Size offset = 0; offset < stack.used;)
 	{
 		Entry	   *entry = entry_at(offset);
+		const KeyBytes key = {entry->length, ENTRY_BYTES(entry)};
 
-		uuid9562_write_entry(entry->log, ENTRY_TUPLE(entry), entry->length);
+		uuid9562_note_wake(entry->source);
+		uuid9562_write_entry(entry->source, key);
 		offset += ENTRY_SIZE(entry->length);
 		CHECK_FOR_INTERRUPTS();
 	}
 	stack.used = 0;
 }
 
-/* Write the entries in the file to the logs, as many at a time as were in memory. */
+/* Write the entries in the file to the log, as many at a time as were in memory. */
 static void
 write_entries_of_file(void)
 {
@@ -356,7 +338,7 @@ write_entries_of_file(void)
 			write_entries();
 		stack.entries = enlarge(stack.entries, &stack.size, stack.used + size, 1);
 		*entry_at(stack.used) = entry;
-		BufFileReadExact(stack.file, ENTRY_TUPLE(entry_at(stack.used)), MAXALIGN(entry.length));
+		BufFileReadExact(stack.file, ENTRY_BYTES(entry_at(stack.used)), MAXALIGN(entry.length));
 		stack.used += size;
 		offset += size;
 	}
@@ -380,19 +362,28 @@ write_stack(void)
 	if (stack.file != NULL)
 		write_file();			/* after the entries that came before */
 
-	context = AllocSetContextCreate(TopTransactionContext, "uuid9562 writing logs",
+	context = AllocSetContextCreate(TopTransactionContext, "uuid9562 writing changed keys",
 									ALLOCSET_DEFAULT_SIZES);
 	caller = MemoryContextSwitchTo(context);
 	/* a transaction can become read-only after it has written */
 	XactReadOnly = false;
 	PushActiveSnapshot(GetTransactionSnapshot());
-	uuid9562_open_logs();
-	if (stack.file != NULL)
-		write_entries_of_file();
-	else
-		write_entries();
+
+	/*
+	 * if the transaction has dropped the extension, nobody can read the
+	 * entries
+	 */
+	if (uuid9562_open_log())
+	{
+		if (stack.file != NULL)
+			write_entries_of_file();
+		else
+			write_entries();
+		uuid9562_close_log();
+		uuid9562_note_purge(false);
+	}
 	stack.run_count = 0;
-	uuid9562_close_logs();
+	stack.used = 0;
 	PopActiveSnapshot();
 	XactReadOnly = read_only;
 	MemoryContextSwitchTo(caller);
@@ -412,10 +403,14 @@ at_transaction_event(XactEvent event, void *arg)
 		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PREPARE:
 		case XACT_EVENT_COMMIT:
-			if (event != XACT_EVENT_COMMIT)
+			if (event == XACT_EVENT_COMMIT)
+				uuid9562_start_purging();
+			else
 				uuid9562_forget_verified();
+			uuid9562_end_of_reading(false, InvalidSubTransactionId, InvalidSubTransactionId);
 			memset(&stack, 0, sizeof(stack));
-			uuid9562_forget_logs();
+			uuid9562_forget_log();
+			uuid9562_forget_purge();
 			break;
 		default:
 			break;
@@ -436,6 +431,9 @@ at_subtransaction_event(SubXactEvent event, SubTransactionId ended, SubTransacti
 	Run		   *last = stack.run_count > 0 ? &stack.runs[stack.run_count - 1] : NULL;
 	bool		has_run = last != NULL && last->subtransaction == ended;
 
+	if (event == SUBXACT_EVENT_COMMIT_SUB || event == SUBXACT_EVENT_ABORT_SUB)
+		uuid9562_end_of_reading(true, ended, event == SUBXACT_EVENT_COMMIT_SUB ? parent :
+								InvalidSubTransactionId);
 	if (event == SUBXACT_EVENT_COMMIT_SUB && has_run)
 	{
 		if (stack.run_count > 1 && last[-1].subtransaction == parent)
@@ -451,30 +449,20 @@ at_subtransaction_event(SubXactEvent event, SubTransactionId ended, SubTransacti
 	}
 }
 
-/* --- for the trigger ---------------------------------------------------------------- */
+/* --- for the trigger -------------------------------------------------------------- */
 
 /*
- * Collect the key of a row for all logs of its table, and the key of its new version if new_row is
- * not NULL and has another key.  If row is NULL, collect that any row can have changed.
+ * Collect a key of a tracked table that the transaction has changed.  If new_key is not NULL, and
+ * is another key, collect it too.
  */
 void
-uuid9562_collect(const TableLogs *logs, HeapTuple row, HeapTuple new_row, TupleDesc desc)
+uuid9562_collect(Oid source, KeyBytes key, const KeyBytes *new_key)
 {
-	for (int i = 0; i < logs->count; i++)
-	{
-		const LogKey *key = &logs->keys[i];
-		int			log = uuid9562_use_log(key);
-		HeapTuple	tuple = uuid9562_form_entry(log, key, row, desc);
-		HeapTuple	new_tuple;
-
-		append(log, tuple);
-		if (new_row == NULL)
-			continue;
-		new_tuple = uuid9562_form_entry(log, key, new_row, desc);
-		if (tuple == NULL || new_tuple == NULL ||
-			!same_key(tuple->t_data, tuple->t_len, new_tuple->t_data, new_tuple->t_len))
-			append(log, new_tuple);
-	}
+	uuid9562_prepare_log();
+	append(source, key);
+	if (new_key != NULL && (key.length != new_key->length ||
+							memcmp(key.bytes, new_key->bytes, key.length) != 0))
+		append(source, *new_key);
 	/* a later callback, of another extension, has changed the row */
 	if (stack.written)
 		write_stack();
@@ -483,6 +471,9 @@ uuid9562_collect(const TableLogs *logs, HeapTuple row, HeapTuple new_row, TupleD
 void
 uuid9562_changes_init(void)
 {
+	uuid9562_sources_init();
+	uuid9562_row_types_init();
+	uuid9562_wait_init();
 	RegisterXactCallback(at_transaction_event, NULL);
 	RegisterSubXactCallback(at_subtransaction_event, NULL);
 }

@@ -403,3 +403,12 @@ uuid9562_find_holder(uint64 *time)
 		*time = smallest_unfinished(&full, &holder);
 	return holder;
 }
+
+/* Check whether a prepared transaction holds back the horizon of the active snapshot. */
+bool
+uuid9562_is_held_by_prepared(void)
+{
+	uint64		time;
+
+	return uuid9562_find_holder(&time) >= FIRST_PREPARED_XACT_PROC_NUMBER;
+}

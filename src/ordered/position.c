@@ -177,16 +177,28 @@ uuid9562_uuidv7_after(PG_FUNCTION_ARGS)
 	PG_RETURN_UUID_P(after);
 }
 
-/*
- * Return the branch of the active snapshot.  With "record", make sure that the high-water mark has
- * an entry for it, so that this server knows the branch later.
- */
+/* Return the branch of the active snapshot.  Errors name the SQL function. */
 uint64
-uuid9562_snapshot_branch(bool record)
+uuid9562_snapshot_branch(const char *function)
 {
-	CachedHorizon *cached = uuid9562_snapshot_state("changes_place");
+	return uuid9562_snapshot_state(function)->branch;
+}
 
-	return record ? record_snapshot_branch(cached) : cached->branch;
+/* Return the horizon of the active snapshot. */
+UuidPayload
+uuid9562_snapshot_horizon(const char *function)
+{
+	return uuid9562_horizon(uuid9562_snapshot_state(function));
+}
+
+/*
+ * Record the branch of the active snapshot in the high-water mark, so that this server knows it
+ * later.
+ */
+void
+uuid9562_record_snapshot_branch(const char *function)
+{
+	record_snapshot_branch(uuid9562_snapshot_state(function));
 }
 
 /*
@@ -198,13 +210,13 @@ uuid9562_snapshot_branch(bool record)
  * rows with smaller IDs.
  */
 bool
-uuid9562_branch_ended_before(uint64 name, const uint8 *id)
+uuid9562_branch_ended_before(const char *function, uint64 name, const uint8 *id)
 {
 	HighWaterMark mark;
 	const UuidBranch *branch;
-	uint8		last[UUID_LEN];
+	uint8		floor[UUID_LEN];
 
-	if (name == uuid9562_snapshot_branch(false))
+	if (name == uuid9562_snapshot_branch(function))
 		return false;
 	uuid9562_read_mark(&mark, false);
 	branch = uuid_branches_find(&mark.branches, name);
@@ -212,8 +224,9 @@ uuid9562_branch_ended_before(uint64 name, const uint8 *id)
 		return true;
 	if (branch->floor == UUID_NO_TIME)
 		return false;
-	uuid_layout_pack(last, UUID_V7->version, uuid_payload_before(branch->floor));
-	return memcmp(id, last, UUID_LEN) > 0;
+	/* compare with the first value of the floor: a horizon can be between it and the last before */
+	uuid_layout_pack(floor, UUID_V7->version, (UuidPayload) {.time = branch->floor});
+	return memcmp(id, floor, UUID_LEN) >= 0;
 }
 
 /* --- replay targets --------------------------------------------------------------- */

@@ -38,6 +38,17 @@ init_shared(void *memory)
 	pg_atomic_init_u64(&shared->branch, 0);
 	pg_atomic_init_u64(&shared->recorded_branch, 0);
 	SpinLockInit(&shared->padded_generator.generator.lock);
+	for (int i = 0; i <= GUEST_HORIZON_QUEUE; i++)
+	{
+		pg_atomic_init_u32(&shared->guest.queues[i].waiters, 0);
+		ConditionVariableInit(&shared->guest.queues[i].condition);
+	}
+	for (int i = 0; i < GUEST_WORKERS; i++)
+	{
+		pg_atomic_init_u64(&shared->guest.workers[i].registered, 0);
+		pg_atomic_init_u64(&shared->guest.workers[i].requested, 0);
+		pg_atomic_init_u64(&shared->guest.workers[i].begun, 0);
+	}
 	for (int i = 0; i < slot_count(); i++)
 	{
 		pg_atomic_init_u64(&shared->slots[i].slot.first, UUID_NO_TIME);
@@ -136,4 +147,12 @@ uuid9562_attach_shared(void)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("uuid9562 shared memory is not available"),
 				 errhint("Add \"uuid9562\" to \"shared_preload_libraries\" and restart the server.")));
+}
+
+/* Return the part of the shared memory for src/changes, which must be attached. */
+GuestMemory *
+uuid9562_guest_memory(void)
+{
+	Assert(uuid9562_shared != NULL);
+	return &uuid9562_shared->guest;
 }

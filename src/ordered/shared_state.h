@@ -106,7 +106,7 @@ typedef union PaddedSlot
 } PaddedSlot;
 
 /* Increase this number with every change of SharedState. */
-#define SHARED_LAYOUT	1
+#define SHARED_LAYOUT	2
 
 typedef struct SharedState
 {
@@ -125,6 +125,7 @@ typedef struct SharedState
 	pg_atomic_uint64 recorded_branch;	/* name of a branch that has an entry
 										 * in the mark on disk, or 0 */
 	PaddedGenerator padded_generator;
+	GuestMemory guest;
 	PaddedSlot	slots[FLEXIBLE_ARRAY_MEMBER];	/* by PGPROC number */
 } SharedState;
 

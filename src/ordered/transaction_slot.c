@@ -18,6 +18,7 @@
 #include "utils/resowner.h"
 
 TransactionSlot *uuid9562_own_slot;
+void		(*uuid9562_finish_hook) (void) = NULL;
 ValueRange	uuid9562_own_values = NO_VALUES;	/* of this transaction */
 
 /*
@@ -67,6 +68,8 @@ finish_transaction(TransactionSlot *history_slot)
 	/* step (2) of horizon.c: clear after the barriers of add_to_history() */
 	pg_atomic_write_u64(&slot->first, UUID_NO_TIME);
 	uuid9562_own_values = NO_VALUES;
+	if (uuid9562_finish_hook != NULL)
+		uuid9562_finish_hook();
 }
 
 /*

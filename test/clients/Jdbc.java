@@ -114,7 +114,7 @@ class Jdbc {
 		var confirm = db.prepareStatement("SELECT changes_done('billing', ?)");
 		confirm.setString(1, position);
 		confirm.execute();
-		step(position != null && position.startsWith("changes1."), "changes have a position", position);
+		step(position != null && position.startsWith("changes:"), "changes have a position", position);
 		step(!sql.executeQuery("SELECT FROM changes_read('billing', NULL::outbox)").next(), "a confirmed page does not come again", "rows");
 
 		// pass a period as text

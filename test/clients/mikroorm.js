@@ -25,7 +25,7 @@ const options = {
 };
 const orm = await MikroORM.init({
 	...options,
-	schemaGenerator: { ignoreSchema: ['uuid9562_changes', 'changes'], skipViews: [/^changes_/], ignoreTriggers: true }
+	schemaGenerator: { ignoreSchema: ['uuid9562_changes'], skipViews: [/^changes_/], ignoreTriggers: true }
 });
 const em = orm.em.fork();
 await orm.schema.update();
@@ -34,7 +34,7 @@ const again = await orm.schema.getUpdateSchemaSQL();
 step(again === '', 'a second migration changes nothing', again);
 
 // without ignoreTriggers, the second migration drops the triggers of tracked tables
-const other = await MikroORM.init({ ...options, schemaGenerator: { ignoreSchema: ['uuid9562_changes', 'changes'], skipViews: [/^changes_/] } });
+const other = await MikroORM.init({ ...options, schemaGenerator: { ignoreSchema: ['uuid9562_changes'], skipViews: [/^changes_/] } });
 await other.schema.update();
 await other.close();
 const error = await em.execute(`SELECT FROM changes_read('billing', NULL::orders)`).catch((e) => e.message);

@@ -51,8 +51,7 @@ async function copyPage() {
 			await client.query('DELETE FROM outbox_copy WHERE id = $1', [id]);
 		else
 			await client.query('INSERT INTO outbox_copy VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET message = $2', [id, message]);
-	if (page.length > 0)
-		await client.query(`SELECT changes_done('copy')`);
+	await client.query(`SELECT changes_done('copy')`);
 	await client.query('COMMIT');
 }
 const rowsOf = async (table) => (await client.query(`SELECT id, message FROM ${table} ORDER BY id`)).rows;

@@ -14,8 +14,10 @@ await client.query(`CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT uuidv7_next
 	GRANT SELECT, INSERT, UPDATE, DELETE ON orders TO web`);
 await client.query(`SELECT changes_track('orders')`);
 const changes = `SELECT change_type, (data).id FROM changes_read('billing', NULL::orders)`;
+await client.query('BEGIN');
 await client.query(changes);
 await client.query(`SELECT changes_done('billing')`);
+await client.query('COMMIT');
 
 // generate the GraphQL schema
 const pool = new pg.Pool({ user: 'web' });

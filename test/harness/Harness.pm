@@ -520,8 +520,8 @@ my %admin = (
 	rename => q{BEGIN; ALTER TABLE item RENAME t TO u; ALTER TABLE item RENAME u TO t; COMMIT},
 	index => q{DROP INDEX IF EXISTS item_n; CREATE INDEX item_n ON item (n)},
 	rewrite => q{VACUUM FULL item},
-	disable => q{BEGIN; ALTER TABLE item DISABLE TRIGGER ALL; UPDATE item SET n = n + 1000000 WHERE id < 4; ALTER TABLE item ENABLE TRIGGER ALL; SELECT changes_track(source => 'item'); COMMIT},
-	detach => q{BEGIN; ALTER TABLE item DETACH PARTITION item_2; UPDATE item_2 SET n = n + 1000000; ALTER TABLE item ATTACH PARTITION item_2 FOR VALUES FROM (5) TO (100); COMMIT},
+	disable => q{BEGIN; ALTER TABLE item DISABLE TRIGGER ALL; UPDATE item SET n = n + 1000000 WHERE id < 4; INSERT INTO history SELECT id, n FROM item WHERE id < 4; ALTER TABLE item ENABLE TRIGGER ALL; SELECT changes_track(source => 'item'); COMMIT},
+	detach => q{BEGIN; ALTER TABLE item DETACH PARTITION item_2; UPDATE item_2 SET n = n + 1000000; INSERT INTO history SELECT id, n FROM item_2; ALTER TABLE item ATTACH PARTITION item_2 FOR VALUES FROM (5) TO (100); COMMIT},
 	'drop partition' => q{DROP TABLE item_3; CREATE TABLE item_3 PARTITION OF item FOR VALUES FROM (100) TO (10000)});
 
 sub pick { my (@of) = @_; return $of[rand @of] }

@@ -26,8 +26,10 @@ SELECT extversion AS "uuid9562 without C works, version" FROM pg_extension WHERE
 CREATE SCHEMA logs;
 CREATE EXTENSION uuid9562_changes SCHEMA logs;
 SELECT logs.changes_track('orders');
+BEGIN;
 SELECT change_type FROM logs.changes_read('reader', NULL::orders);
 SELECT logs.changes_done('reader');
+COMMIT;
 INSERT INTO orders (item) VALUES ('cocoa');
 DO $$
 DECLARE

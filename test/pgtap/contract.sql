@@ -17,14 +17,12 @@ WHERE e.extname IN ('uuid9562', 'uuid9562_changes') AND coalesce(element.typtype
 SELECT set_eq(
 	$$SELECT proname::text, pronargs::int FROM members WHERE prokind = 'f' AND NOT proisstrict$$,
 	$$VALUES ('uuidv7_lower_bound', 2), ('uuidv7_upper_bound', 2), ('uuidv7_after', 1), ('uuidv7_position', 2),
-			 ('changes_track', 6), ('changes_read', 4), ('changes_done', 2), ('changes_key', 1), ('changes_notice', 1),
-			 ('changes_purge', 3)$$,
+			 ('changes_track', 4), ('changes_read', 5), ('changes_done', 2), ('changes_entries', 1), ('changes_purge', 3)$$,
 	'every function is strict, except these');
 SELECT set_eq(
 	$$SELECT proname::text FROM members WHERE NOT has_function_privilege('public', oid, 'EXECUTE')$$,
-	$$VALUES ('uuid_generator_reset'), ('uuid_generator_advance'), ('uuidv7_encrypt'), ('uuidv7_decrypt'),
-			 ('changes_log_rows'), ('changes_delete')$$,
-	'everybody may call every function except those that reset or advance generators, use keys or write logs');
+	$$VALUES ('uuid_generator_reset'), ('uuid_generator_advance'), ('uuidv7_encrypt'), ('uuidv7_decrypt')$$,
+	'everybody may call every function except those that reset or advance generators, or use keys');
 SELECT is_empty(
 	$$SELECT pg_describe_object(classid, objid, 0) FROM members
 	  WHERE obj_description(objid, classid::regclass::name) IS NULL AND objid <> to_regtype('uuidv7_period[]')$$,
@@ -40,8 +38,7 @@ SELECT set_eq(
 	  WHERE here.pronamespace = 'uuid9562_changes'::regnamespace AND there.pronamespace <> here.pronamespace
 			AND pg_get_function_arguments(here.oid) = pg_get_function_arguments(there.oid) AND pg_get_function_result(here.oid) = pg_get_function_result(there.oid)
 			AND obj_description(here.oid, 'pg_proc') = there.proname || '() of uuid9562'$$,
-	$$VALUES ('ordered_id', 'uuidv7_ordered'), ('horizon', 'uuidv7_horizon'), ('id_floor', 'uuidv7_floor'), ('id_timestamp', 'uuidv7_timestamp'),
-			 ('generator_stats', 'uuid_generator_stats')$$,
+	$$VALUES ('horizon', 'uuidv7_horizon'), ('id_timestamp', 'uuidv7_timestamp'), ('generator_stats', 'uuid_generator_stats')$$,
 	'the functions of uuid9562 that uuid9562_changes declares again are the same');
 SELECT results_eq(
 	$$SELECT pg_type.oid::regtype::text FROM pg_type JOIN members ON classid = 'pg_type'::regclass AND objid = pg_type.oid WHERE typcategory <> 'A'$$,
@@ -52,11 +49,10 @@ SELECT set_eq(
 	$$SELECT kind, name
 	  FROM (VALUES
 		('vs', 'uuidv1 uuidv4 uuidv6 uuidv6_at uuidv7 uuidv7_at uuidv7_next uuidv8 uuidv8_node uuidv8_node_at'),
-		('vr', 'uuidv7_ordered uuidv7_guard_trigger uuid_replay_target uuid_has_replayed uuid_generator_stats ordered_id generator_stats'),
+		('vr', 'uuidv7_ordered uuidv7_guard_trigger uuid_replay_target uuid_has_replayed uuid_generator_stats generator_stats'),
 		('sr', 'uuidv7_horizon uuidv7_position uuidv7_after uuidv7_encrypt uuidv7_decrypt horizon'),
-		('su', 'changes_is_log changes_key changes_state changes_waiting'),
-		('vu', 'uuid_generator_advance uuid_generator_reset changes_delete changes_done changes_forget changes_is_lost changes_log_rows changes_log_trigger '
-			   'changes_notice changes_place changes_purge changes_read changes_register changes_reset changes_track changes_untrack changes_verified')
+		('vu', 'uuid_generator_advance uuid_generator_reset guard_trigger log_trigger forget_table table_info entries_after '
+			   'changes_done changes_entries changes_forget changes_purge changes_read changes_reset changes_track changes_untrack changes_wait')
 	  ) AS kinds (kind, names), string_to_table(names, ' ') AS name$$,
 	'every function is immutable and parallel safe, except these');
 

@@ -1,5 +1,5 @@
-# The reference of an extension has an entry for each function, aggregate, operator and view of the install
-# script, and for nothing else.  The section of an entry has the words of the object's comment in the
+# The reference of an extension has an entry for each function, procedure, aggregate, operator and view of the
+# install script, and for nothing else.  The section of an entry has the words of the object's comment in the
 # catalog.  For functions that only other functions call, one section lists the names.  A test names each
 # function.
 use FindBin;
@@ -47,19 +47,19 @@ foreach ([ 'uuid9562', 50 ], [ 'uuid9562_changes', 8 ])
 	}
 
 	my %comments;
-	while ($script =~ /^COMMENT ON (?:FUNCTION|AGGREGATE) (?:uuid9562_)?(\w+\(.*?\)) IS '((?:[^']|'')*)';/mg)
+	while ($script =~ /^COMMENT ON (?:FUNCTION|PROCEDURE|AGGREGATE) (?:uuid9562_)?(\w+\(.*?\)) IS '((?:[^']|'')*)';/mg)
 	{
 		$comments{$1} = $2;
 	}
 
 	# functions that PostgreSQL has from some version on have the prefix uuid9562_ at first
 	my @objects;
-	while ($script =~ /^CREATE (FUNCTION|AGGREGATE) (?:uuid9562_(?!changes\.))?([\w.]+)$parentheses/mg)
+	while ($script =~ /^CREATE (FUNCTION|PROCEDURE|AGGREGATE) (?:uuid9562_(?!changes\.))?([\w.]+)$parentheses/mg)
 	{
 		my ($kind, $name, $arguments) = ($1, $2, $+{in});
 		my $object = signature($name, $arguments);
 
-		$names{ $name =~ s/.*\.//r } = 1 if $kind eq 'FUNCTION';
+		$names{ $name =~ s/.*\.//r } = 1 if $kind ne 'AGGREGATE';
 		next if delete $internal{$name};
 		push @objects, $object;
 

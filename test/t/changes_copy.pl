@@ -44,7 +44,7 @@ sub run_python
 	return $out;
 }
 
-sub track { my ($table) = @_; sql("GRANT SELECT ON $table, " . sql("SELECT changes_track('$table')") . ' TO reader'); return }
+sub track { my ($table) = @_; sql("SELECT changes_track('$table')", "GRANT SELECT ON $table TO reader"); return }
 
 # Compare the copy with the table, in an order and with settings that do not matter.
 sub equals
@@ -110,7 +110,7 @@ def measured(self):
     global largest, pages
     page = fetch(self)
     if page[0] > 1:
-        largest = max(largest, sum(len(value) for value in page if isinstance(value, str) and not value.startswith("changes1.")))
+        largest = max(largest, sum(len(value) for value in page if isinstance(value, str) and not value.startswith("changes:")))
     pages += page[0] > 0
     return page
 copy_table.Copy.fetch = measured
@@ -185,12 +185,25 @@ like(run_python($overtaken), qr/\bStop: another process keeps the copy meanwhile
 equals('meanwhile', 'an overtaken process does not replace newer rows');
 is(copies('SELECT n FROM meanwhile WHERE id = 1'), '-1', 'the copy has the newer row');
 
+# With --once, the program waits for a transaction that holds back changes from before.
+my $holder = $primary->background_psql('postgres');
+$holder->query_safe('BEGIN; SELECT uuidv7_ordered()');
+sql('INSERT INTO meanwhile VALUES (-7, 7)');
+my $held = '';
+my $once = IPC::Run::start(command('meanwhile', '--once'), '<', \undef, '>&', \$held);
+$primary->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE query LIKE 'CALL changes_wait%' AND state = 'active')}) or die 'the program does not wait';
+$holder->query_safe('COMMIT');
+$once->finish;
+is($held, '', 'the program ends when the transaction has ended');
+equals('meanwhile', 'a change that was held back is copied');
+$holder->quit;
+
 # --- what is refused --------------------------------------------------------------
 
 sql('CREATE TABLE word (id int PRIMARY KEY, n int)', 'CREATE TABLE untracked (id int PRIMARY KEY)', 'GRANT SELECT ON untracked TO reader', 'CREATE TABLE shop.odd (id int PRIMARY KEY)');
 track('word');
 like(run_copy('shop.price', '--once'), qr/^table "shop.price" does not exist/, 'a domain is refused');
-is(run_copy('untracked', '--once') =~ s/\n.*//sr, 'changes of table public.untracked are not tracked', 'a table that is not tracked is refused');
+is(run_copy('untracked', '--once') =~ s/\n.*//sr, 'changes of table untracked are not tracked', 'a table that is not tracked is refused');
 is(run_copy('nothing', '--once'), 'table "nothing" does not exist, or has no primary key', 'a missing table is refused');
 is(run_copy('shop.odd', '--once'), 'table odd is a copy of postgres.public.odd', 'a copy of another table is refused');
 copies('CREATE TABLE word (id int)');
@@ -202,7 +215,7 @@ is(run_copy('word', '--once'), 'the columns or the key of postgres.public.word h
 copies('DROP TABLE word');
 is(run_copy('word', '--once'), '', 'the copy is created again with the column');
 equals('word', 'the new copy has the column');
-is(sql(q{SELECT count(*) FROM uuid9562_changes.changes_reader WHERE source = 'word'::regclass}), '1', 'the reader of the dropped copy is removed');
+is(sql(q{SELECT count(*) FROM changes_readers WHERE source = 'word'::regclass}), '1', 'the reader of the dropped copy is removed');
 my $log = '';
 my $running = IPC::Run::start(command('word'), '<', \undef, '>&', \$log);
 sql('INSERT INTO word VALUES (2, 2, 2)');

@@ -36,6 +36,10 @@ sql(q{INSERT INTO customer VALUES (3001, 'new')}, q{UPDATE customer SET name = '
 wait_for_copy('it copies inserts, updates and deletes in several pages');
 sql('TRUNCATE customer', q{INSERT INTO customer SELECT n, 'again' FROM generate_series(1, 3000) AS n});
 wait_for_copy('it copies the table again after TRUNCATE');
+sql('ALTER TABLE customer ADD other text', q{UPDATE customer SET name = 'wider' WHERE id % 5 = 0});
+ok($node->poll_query_until('shop', q{SELECT count(*) = 600 FROM customer_copy WHERE name = 'wider'}), 'it continues after a column was added') or diag($printed);
+sql('ALTER TABLE customer DROP other', q{UPDATE customer SET name = 'narrower' WHERE id % 5 = 1});
+wait_for_copy('it continues after a column was dropped');
 foreach my $round (1 .. 12)
 {
 	sql(map { my $id = 1 + int rand 3200; (q{INSERT INTO customer VALUES (} . $id . q{, 'x') ON CONFLICT (id) DO UPDATE SET name = customer.name || 'x'}, 'DELETE FROM customer WHERE id = ' . (1 + int rand 3200)) } 1 .. 100);

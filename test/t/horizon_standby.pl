@@ -82,7 +82,8 @@ sub promote
 	is($standby->safe_psql('postgres', 'SELECT public.uuidv7() IS NOT NULL, public.uuidv6() IS NOT NULL, public.uuidv8_node() IS NOT NULL'),
 		't|t|t', 'uuidv6(), uuidv7() and uuidv8_node() work during recovery');
 	like(refusal('SELECT * FROM public.uuid_replay_target()', $standby), qr/ERROR:  25006: cannot execute uuid_replay_target\(\) during recovery/, 'uuid_replay_target() raises an error during recovery');
-	like(refusal('SELECT * FROM public.changes_place(false)', $standby), qr/ERROR:  25006: cannot execute changes_place\(\) during recovery/, 'changes_place() raises an error during recovery');
+	like(refusal("SELECT * FROM public.changes_read('r', NULL::events)", $standby), qr/ERROR:  25006: cannot execute changes_read\(\) during recovery/, 'changes_read() raises an error during recovery');
+	like(refusal("CALL public.changes_wait('r', 'events')", $standby), qr/ERROR:  25006: cannot execute changes_wait\(\) during recovery/, 'changes_wait() raises an error during recovery');
 	is($standby->safe_psql('postgres', 'SELECT count(*), count(held_since), count(last_timestamp) FROM public.uuid_generator_stats()'), '1|0|0', 'the statistics can be read during recovery');
 
 	my $connected = session($standby);

@@ -16,8 +16,10 @@ sub drain
 {
 	my ($self) = @_;
 
-	$self->{world}->rows(q{INSERT INTO outbox (message) VALUES ('the end')});
-	for (1 .. 300) { $self->step; return 1 if slurp_file("$self->{target}{log}.out") =~ /the end/ }
+	my $end = 'the end ' . ++$self->{target}{ends};
+
+	$self->{world}->rows("INSERT INTO outbox (message) VALUES ('$end')");
+	for (1 .. 300) { $self->step; return 1 if slurp_file("$self->{target}{log}.out") =~ /$end"/ }
 	return 0;
 }
 

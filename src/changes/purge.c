@@ -1,0 +1,355 @@
+/*
+ * purge.c
+ *		Purging of entries, and the functions for administration: changes_purge(), changes_reset(),
+ *		changes_forget(), and what changes_untrack() and the views call.
+ *
+ * Entries are deleted as they are written: no trigger and no rule is executed.  One session at a
+ * time purges a table, and others do not wait for it.
+ */
+#include "changes/changes.h"
+
+#include "access/relation.h"
+#include "access/xact.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_trigger.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "value/value.h"
+
+PG_FUNCTION_INFO_V1(uuid9562_changes_purge);
+PG_FUNCTION_INFO_V1(uuid9562_changes_reset);
+PG_FUNCTION_INFO_V1(uuid9562_changes_forget);
+PG_FUNCTION_INFO_V1(uuid9562_forget_table);
+PG_FUNCTION_INFO_V1(uuid9562_table_info);
+PG_FUNCTION_INFO_V1(uuid9562_entries_after);
+
+#define COUNT_MAX	100000		/* entries that the views count */
+
+/* --- purging ---------------------------------------------------------------------- */
+
+/* Return the ID before the entries of the last microseconds. */
+UuidReaderId
+uuid9562_id_before(int64 microseconds)
+{
+	int64		millis = (timestamptz_to_unix_micros(GetCurrentTimestamp()) - microseconds) / 1000;
+	UuidReaderId id = uuid_reader_nothing;
+
+	if (millis > 0)
+		uuid_layout_store64(id.bytes, (uint64) millis << 16);
+	return id;
+}
+
+/* Purging of a table locks two objects: its OID in the table "purged", with these numbers. */
+#define LOCK_OF_ENTRIES	0		/* see uuid9562_lock_entries() */
+#define LOCK_OF_PURGE	1		/* one session at a time */
+
+/*
+ * Find out up to which ID no reader needs entries, and publish it.  Return false if a transaction
+ * that reads the table is in progress, since it can be a reader that is not known yet.
+ *
+ * Transactions that begin to read later need only entries above this ID, so the lock is released
+ * at once, although the deletion comes later.
+ */
+static bool
+publish_purge(const char *function, Oid source, int64 reader_expiry, int64 keep,
+			  UuidReaderId purged, UuidReaderId *last)
+{
+	const Oid	table = uuid9562_own_table("purged");
+	char	   *reader;
+
+	if (!ConditionalLockDatabaseObject(table, source, LOCK_OF_ENTRIES, ExclusiveLock))
+		return false;
+	PushActiveSnapshot(GetLatestSnapshot());
+	*last = uuid_reader_id_min(uuid9562_inclusive_horizon(function), uuid9562_id_before(keep));
+	PopActiveSnapshot();
+	*last = uuid_reader_id_min(*last, uuid9562_kept_by_readers(source, reader_expiry, &reader));
+	UnlockDatabaseObject(table, source, LOCK_OF_ENTRIES, ExclusiveLock);
+	return uuid_reader_id_less(purged, *last);
+}
+
+/* Let no other session purge a table until the transaction ends.  Return false if one does so. */
+bool
+uuid9562_lock_purge(Oid source)
+{
+	return ConditionalLockDatabaseObject(uuid9562_own_table("purged"), source, LOCK_OF_PURGE,
+										 ExclusiveLock);
+}
+
+/*
+ * Delete entries of a table that no reader needs and that are older than "keep" microseconds, at
+ * most "limit" of them.  Return their number, which is 0 if another session purges the table.
+ */
+int64
+uuid9562_purge(const char *function, Oid source, int64 reader_expiry, int64 keep, int64 limit)
+{
+	UuidReaderId purged;
+	UuidReaderId last;
+	int64		deleted;
+
+	if (!uuid9562_lock_purge(source))
+		return 0;
+	purged = uuid9562_purged(source);
+	if (!publish_purge(function, source, reader_expiry, keep, purged, &last))
+		return 0;
+	deleted = uuid9562_delete_entries(source, purged, &last, limit);
+	if (deleted > 0)
+		uuid9562_set_purged(source, last);
+	return deleted;
+}
+
+/* Return the trigger of a tracked table.  Raise an error if the table is not tracked. */
+static TrackingTrigger
+find_trigger(Oid relid)
+{
+	TableTriggers triggers;
+
+	uuid9562_scan_triggers(relid, false, &triggers);
+	if (triggers.roots == 0)
+		uuid9562_not_tracked(relid);
+	return triggers.root;
+}
+
+/*
+ * Convert an interval to microseconds, within 1,000 years.  A negative one lets all entries be
+ * purged.
+ */
+static int64
+interval_micros(const Interval *interval)
+{
+	const int64 max_days = 365250;
+	const int64 days = (int64) interval->month * DAYS_PER_MONTH + interval->day;
+	const int64 time_days = interval->time / USECS_PER_DAY;
+
+	if (days + time_days >= max_days || days >= max_days)
+		return max_days * USECS_PER_DAY;
+	if (days + time_days <= -max_days || days <= -max_days)
+		return -max_days * USECS_PER_DAY;
+	return days * USECS_PER_DAY + interval->time;
+}
+
+/*
+ * changes_purge(source regclass, keep interval, max_entries integer) returns bigint
+ *
+ * Delete entries that all readers have confirmed.  Without max_entries, delete all of them.
+ */
+Datum
+uuid9562_changes_purge(PG_FUNCTION_ARGS)
+{
+	TrackingTrigger trigger;
+	Interval   *keep;
+	Oid			source;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 PG_ARGISNULL(0) ? errmsg("table must not be null") : errmsg("keep must not be null")));
+	if (!PG_ARGISNULL(2) && PG_GETARG_INT32(2) < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("value %d is out of range for max_entries", PG_GETARG_INT32(2))));
+	source = PG_GETARG_OID(0);
+	keep = PG_GETARG_INTERVAL_P(1);
+	PreventCommandDuringRecovery("changes_purge()");
+	PreventCommandIfReadOnly("changes_purge()");
+	uuid9562_check_owner(source);
+	trigger = find_trigger(source);
+	PG_RETURN_INT64(uuid9562_purge("changes_purge", source, trigger.reader_expiry,
+								   interval_micros(keep),
+								   PG_ARGISNULL(2) ? PG_INT64_MAX : PG_GETARG_INT32(2)));
+}
+
+/*
+ * --- readers and tables
+ * --------------------------------------------------------------------------
+ */
+
+/*
+ * changes_reset(source regclass)
+ *
+ * Let all readers of a table copy it.
+ */
+Datum
+uuid9562_changes_reset(PG_FUNCTION_ARGS)
+{
+	const Oid	source = PG_GETARG_OID(0);
+
+	PreventCommandIfReadOnly("changes_reset()");
+	uuid9562_check_owner(source);
+	(void) find_trigger(source);
+	uuid9562_forget_states(source, true);
+	PG_RETURN_VOID();
+}
+
+/*
+ * changes_forget(reader text, source regclass)
+ *
+ * Remove a reader.
+ */
+Datum
+uuid9562_changes_forget(PG_FUNCTION_ARGS)
+{
+	const char *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	const Oid	source = PG_GETARG_OID(1);
+	ReaderState *reader = palloc(sizeof(ReaderState));
+
+	PreventCommandIfReadOnly("changes_forget()");
+	uuid9562_load_reader(reader, name, source);
+	if (reader->exists)
+	{
+		uuid9562_check_reader_role(reader);
+		uuid9562_lock_reader(name, source, true);
+		uuid9562_load_reader(reader, name, source);
+	}
+	if (!reader->exists)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("reader \"%s\" of table %s does not exist", name,
+						uuid9562_table_name(source))));
+	uuid9562_check_reader_role(reader);
+	uuid9562_remove_reader(name, source);
+	PG_RETURN_VOID();
+}
+
+/*
+ * forget_table(source regclass)
+ *
+ * Remove the readers of a table; called by changes_untrack().  The remembered states stay: if the
+ * table is tracked again, they tell which row type earlier plans can have.  Its entries stay too,
+ * and are below the horizon of all later readers.
+ */
+Datum
+uuid9562_forget_table(PG_FUNCTION_ARGS)
+{
+	const Oid	source = PG_GETARG_OID(0);
+
+	uuid9562_check_owner(source);
+	uuid9562_remove_readers(source, true);
+	PG_RETURN_VOID();
+}
+
+/*
+ * --- views
+ * ------------------------------------------------------------------------------------------
+ */
+
+static bool
+may_read(Oid source)
+{
+	return get_rel_name(source) != NULL &&
+		(pg_class_aclcheck(source, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
+		 object_ownercheck(RelationRelationId, source, GetUserId()));
+}
+
+static Datum
+operations_datum(int16 type)
+{
+	Datum		names[3];
+	int			count = 0;
+
+	if (type & TRIGGER_TYPE_INSERT)
+		names[count++] = CStringGetTextDatum("insert");
+	if (type & TRIGGER_TYPE_UPDATE)
+		names[count++] = CStringGetTextDatum("update");
+	if (type & TRIGGER_TYPE_DELETE)
+		names[count++] = CStringGetTextDatum("delete");
+	return PointerGetDatum(construct_array_builtin(names, count, TEXTOID));
+}
+
+static Datum
+relations_datum(List *relids)
+{
+	Datum	   *elements = palloc(Max(1, list_length(relids)) * sizeof(Datum));
+	int			count = 0;
+	ListCell   *cell;
+
+	foreach(cell, relids)
+	{
+		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_RELATION)
+			elements[count++] = ObjectIdGetDatum(lfirst_oid(cell));
+	}
+	return PointerGetDatum(construct_array(elements, count, REGCLASSOID, sizeof(Oid), true,
+										   TYPALIGN_INT));
+}
+
+/*
+ * table_info(source regclass, OUT operations text[], OUT dropped_partitions text, OUT
+ * reader_expiry bigint,
+ *		OUT problem text, OUT without_truncate_trigger regclass[], OUT entries bigint,
+ *		OUT purged uuid, OUT kept_by text)
+ */
+Datum
+uuid9562_table_info(PG_FUNCTION_ARGS)
+{
+	const Oid	source = PG_GETARG_OID(0);
+	Relation	rel;
+	TableTriggers triggers;
+	CurrentState current = {0};
+	UuidReaderId purged;
+	UuidReaderId first;
+	Datum		values[8];
+	bool		nulls[8] = {false};
+	char	   *reader;
+
+	uuid9562_scan_triggers(source, false, &triggers);
+	if (!may_read(source))
+		PG_RETURN_NULL();
+	/* nobody waits for this view, and it does not wait for others */
+	rel = ConditionalLockRelationOid(source, AccessShareLock) ?
+		try_relation_open(source, NoLock) : NULL;
+	if (rel != NULL)
+	{
+		uuid9562_compute_state(rel, &current, false);
+		relation_close(rel, NoLock);
+		uuid9562_unlock_parts(&current, source);
+	}
+	else
+		current.problem = "the table is locked";
+	current.trigger = triggers.root;
+	purged = uuid9562_purged(source);
+	uuid9562_kept_by_readers(source, Max(1, current.trigger.reader_expiry), &reader);
+	values[0] = operations_datum(current.trigger.type);
+	values[1] = CStringGetTextDatum(current.trigger.ignores_dropped_partitions ? "ignore" :
+									"reset");
+	values[2] = Int64GetDatum(current.trigger.reader_expiry);
+	nulls[3] = current.problem == NULL;
+	values[3] = nulls[3] ? (Datum) 0 : CStringGetTextDatum(current.problem);
+	values[4] = relations_datum(current.without_truncate);
+	values[5] = Int64GetDatum(uuid9562_count_entries(source, purged, COUNT_MAX, &first));
+	values[6] = reader_id_datum(&purged);
+	nulls[6] = uuid_reader_id_equal(purged, uuid_reader_nothing);
+	nulls[7] = reader == NULL || DatumGetInt64(values[5]) == 0;
+	values[7] = nulls[7] ? (Datum) 0 : CStringGetTextDatum(reader);
+	PG_RETURN_DATUM(row_datum(fcinfo, values, nulls));
+}
+
+/*
+ * entries_after(source regclass, after uuid, OUT entries bigint, OUT first uuid)
+ *
+ * Count the entries that a reader has not confirmed, for a caller who may read the table.
+ */
+Datum
+uuid9562_entries_after(PG_FUNCTION_ARGS)
+{
+	const Oid	source = PG_GETARG_OID(0);
+	UuidReaderId after;
+	UuidReaderId first = uuid_reader_nothing;
+	Datum		values[2];
+	bool		nulls[2] = {true, true};
+
+	memcpy(after.bytes, PG_GETARG_UUID_P(1)->data, UUID_BYTES);
+	if (may_read(source))
+	{
+		values[0] = Int64GetDatum(uuid9562_count_entries(source, after, COUNT_MAX, &first));
+		values[1] = reader_id_datum(&first);
+		nulls[0] = false;
+		nulls[1] = uuid_reader_id_equal(first, uuid_reader_nothing);
+	}
+	PG_RETURN_DATUM(row_datum(fcinfo, values, nulls));
+}

@@ -1,0 +1,406 @@
+/*
+ * reader.c
+ *		The rows of readers, and how far each table is purged.
+ *
+ * core/reader.h decides what the rows say.  A reader is locked by an object lock of the table of
+ * readers, whose object is a hash of the reader's name and table.  A lock of the row would assign a
+ * transaction ID and write WAL.
+ */
+#include "changes/changes.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#define OUTSIDE_MARGIN	(10 * USECS_PER_MINUTE) /* time for which entries are
+												 * kept for targets that store
+												 * positions */
+
+/* Columns of the table "reader" */
+enum
+{
+	READER_NAME = 1,
+	READER_SOURCE,
+	READER_OWNER,
+	READER_IDENTITY,
+	READER_CONFIRMED,
+	READER_ACCEPTED_RESET,
+	READER_BRANCH,
+	READER_TIMELINE,
+	READER_LSN,
+	READER_SEEN,
+	READER_IS_OUTSIDE,
+	READER_PAGES,
+	READER_COLUMNS = READER_PAGES
+};
+
+/* Numbers of a page in the column "pages"; an ID has two */
+enum
+{
+	PAGE_NUMBER,
+	PAGE_END,
+	PAGE_HORIZON = PAGE_END + 2,
+	PAGE_CAP = PAGE_HORIZON + 2,
+	PAGE_READ_AT = PAGE_CAP + 2,
+	PAGE_LEASE_END,
+	PAGE_IS_RESET,
+	PAGE_EXPIRED,
+	PAGE_NUMBERS
+};
+
+/* --- locks ------------------------------------------------------------------------ */
+
+/*
+ * Hash a reader for its lock.  The seed is a secret of the server, so that nobody can choose a
+ * name whose lock makes another reader wait.
+ */
+static uint64
+hash_reader(const char *name, Oid source)
+{
+	uint64		seed;
+
+	memcpy(&seed, GetMockAuthenticationNonce(), sizeof(seed));
+	return hash_bytes_uint32_extended(source, hash_bytes_extended((const unsigned char *) name,
+																  (int) strlen(name), seed));
+}
+
+/*
+ * Lock a reader until the transaction ends.  If "wait" is false, return whether this was
+ * possible.
+ */
+static bool
+lock_reader(const char *name, Oid source, bool wait)
+{
+	const Oid	table = uuid9562_own_table("reader");
+	const uint64 hash = hash_reader(name, source);
+
+	if (!wait)
+		return ConditionalLockDatabaseObject(table, (Oid) hash, (uint16) (hash >> 32),
+											 ExclusiveLock);
+	LockDatabaseObject(table, (Oid) hash, (uint16) (hash >> 32), ExclusiveLock);
+	return true;
+}
+
+/* Lock a reader until the transaction ends, or release the lock. */
+void
+uuid9562_lock_reader(const char *name, Oid source, bool lock)
+{
+	const uint64 hash = hash_reader(name, source);
+
+	if (lock)
+		(void) lock_reader(name, source, true);
+	else
+		UnlockDatabaseObject(uuid9562_own_table("reader"), (Oid) hash, (uint16) (hash >> 32),
+							 ExclusiveLock);
+}
+
+/*
+ * Let nobody purge entries after the horizon of a page that resets a copy: other sessions do not
+ * see yet that the reader needs them.  The lock must be taken before the snapshot.  Whoever
+ * purges takes a lock that conflicts with it, but only as long as it finds out which entries the
+ * readers need.
+ */
+void
+uuid9562_lock_entries(Oid source)
+{
+	LockDatabaseObject(uuid9562_own_table("purged"), source, 0, ShareLock);
+}
+
+/* --- rows ------------------------------------------------------------------------- */
+
+static UuidReaderId
+id_from_numbers(const int64 *numbers)
+{
+	UuidReaderId id;
+
+	uuid_layout_store64(id.bytes, (uint64) numbers[0]);
+	uuid_layout_store64(id.bytes + 8, (uint64) numbers[1]);
+	return id;
+}
+
+static void
+id_to_numbers(int64 *numbers, UuidReaderId id)
+{
+	numbers[0] = (int64) uuid_layout_load64(id.bytes);
+	numbers[1] = (int64) uuid_layout_load64(id.bytes + 8);
+}
+
+static void
+read_pages(UuidReader *machine, ArrayType *array)
+{
+	const int64 *numbers = array_elements(array);
+
+	machine->page_count = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) / PAGE_NUMBERS;
+	for (int i = 0; i < machine->page_count; i++, numbers += PAGE_NUMBERS)
+		machine->pages[i] = (UuidReaderPage)
+	{
+		.number = (uint64) numbers[PAGE_NUMBER],
+			.end = id_from_numbers(&numbers[PAGE_END]),
+			.horizon = id_from_numbers(&numbers[PAGE_HORIZON]),
+			.cap = id_from_numbers(&numbers[PAGE_CAP]),
+			.read_at = numbers[PAGE_READ_AT],
+			.lease_end = numbers[PAGE_LEASE_END],
+			.is_reset = numbers[PAGE_IS_RESET] != 0,
+			.expired = numbers[PAGE_EXPIRED] != 0,
+	};
+}
+
+static Datum
+pages_datum(const UuidReader *machine)
+{
+	int64		numbers[PAGE_NUMBERS];
+	Datum		elements[UUID_READER_PAGES_MAX * PAGE_NUMBERS];
+	int			count = 0;
+
+	for (int i = 0; i < machine->page_count; i++)
+	{
+		const UuidReaderPage *page = &machine->pages[i];
+
+		numbers[PAGE_NUMBER] = (int64) page->number;
+		id_to_numbers(&numbers[PAGE_END], page->end);
+		id_to_numbers(&numbers[PAGE_HORIZON], page->horizon);
+		id_to_numbers(&numbers[PAGE_CAP], page->cap);
+		numbers[PAGE_READ_AT] = page->read_at;
+		numbers[PAGE_LEASE_END] = page->lease_end;
+		numbers[PAGE_IS_RESET] = page->is_reset;
+		numbers[PAGE_EXPIRED] = page->expired;
+		for (int j = 0; j < PAGE_NUMBERS; j++)
+			elements[count++] = Int64GetDatum(numbers[j]);
+	}
+	return PointerGetDatum(construct_array_builtin(elements, count, INT8OID));
+}
+
+/* Read a row of the table of readers. */
+static void
+read_row(ReaderState *reader, HeapTuple row, TupleDesc desc)
+{
+	Datum		values[READER_COLUMNS];
+	bool		nulls[READER_COLUMNS];
+
+	heap_deform_tuple(row, desc, values, nulls);
+	memset(reader, 0, sizeof(ReaderState));
+	reader->exists = true;
+	reader->name = TextDatumGetCString(values[READER_NAME - 1]);
+	reader->source = DatumGetObjectId(values[READER_SOURCE - 1]);
+	reader->owner = DatumGetObjectId(values[READER_OWNER - 1]);
+	memcpy(reader->identity.bytes, DatumGetPointer(values[READER_IDENTITY - 1]), UUID_BYTES);
+	if (!nulls[READER_CONFIRMED - 1])
+		memcpy(reader->machine.confirmed.bytes, DatumGetPointer(values[READER_CONFIRMED - 1]),
+			   UUID_BYTES);
+	reader->accepted_reset = (uint64) DatumGetInt64(values[READER_ACCEPTED_RESET - 1]);
+	reader->place.branch = (uint64) DatumGetInt64(values[READER_BRANCH - 1]);
+	reader->place.timeline = (uint32) DatumGetInt64(values[READER_TIMELINE - 1]);
+	reader->place.lsn = (XLogRecPtr) DatumGetInt64(values[READER_LSN - 1]);
+	reader->seen = DatumGetTimestampTz(values[READER_SEEN - 1]);
+	reader->is_outside = DatumGetBool(values[READER_IS_OUTSIDE - 1]);
+	read_pages(&reader->machine, DatumGetArrayTypeP(values[READER_PAGES - 1]));
+}
+
+static OwnScan
+scan_reader(const char *name, Oid source, LOCKMODE mode)
+{
+	ScanKeyData keys[2];
+
+	ScanKeyInit(&keys[0], READER_NAME, BTEqualStrategyNumber, F_TEXTEQ, CStringGetTextDatum(name));
+	ScanKeyInit(&keys[1], READER_SOURCE, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(source));
+	return uuid9562_scan_own("reader", mode, OidIsValid(source) ? 2 : 1, keys);
+}
+
+/* Load the row of a reader.  If there is none, set the values of a new reader. */
+void
+uuid9562_load_reader(ReaderState *reader, const char *name, Oid source)
+{
+	OwnScan		scan = scan_reader(name, source, AccessShareLock);
+	HeapTuple	row = uuid9562_next_own(&scan, ForwardScanDirection);
+
+	if (HeapTupleIsValid(row))
+		read_row(reader, row, RelationGetDescr(scan.rel));
+	else
+	{
+		memset(reader, 0, sizeof(ReaderState));
+		reader->name = pstrdup(name);
+		reader->source = source;
+		reader->owner = GetUserId();
+	}
+	uuid9562_end_own(&scan);
+}
+
+/* Return the readers with a name, or of a table, as a list of ReaderState. */
+List *
+uuid9562_load_readers(const char *name, Oid source)
+{
+	OwnScan		scan;
+	HeapTuple	row;
+	List	   *readers = NIL;
+
+	scan = name != NULL ? scan_reader(name, source, AccessShareLock) :
+		uuid9562_scan_own("reader", AccessShareLock, 0, NULL);
+	while (HeapTupleIsValid(row = uuid9562_next_own(&scan, ForwardScanDirection)))
+	{
+		ReaderState *reader = palloc(sizeof(ReaderState));
+
+		read_row(reader, row, RelationGetDescr(scan.rel));
+		if (!OidIsValid(source) || reader->source == source)
+			readers = lappend(readers, reader);
+		else
+			pfree(reader);
+	}
+	uuid9562_end_own(&scan);
+	return readers;
+}
+
+/* Remove a reader that the caller has locked. */
+void
+uuid9562_remove_reader(const char *name, Oid source)
+{
+	OwnScan		scan = scan_reader(name, source, RowExclusiveLock);
+	HeapTuple	row;
+
+	while (HeapTupleIsValid(row = uuid9562_next_own(&scan, ForwardScanDirection)))
+		uuid9562_delete_own(scan.rel, row, true);
+	uuid9562_end_own(&scan);
+	CommandCounterIncrement();
+}
+
+/* Store a reader that the caller has locked. */
+void
+uuid9562_store_reader(const ReaderState *reader)
+{
+	const bool	is_unknown = uuid_reader_id_equal(reader->machine.confirmed, uuid_reader_nothing);
+	Relation	rel;
+	Datum		values[READER_COLUMNS];
+	bool		nulls[READER_COLUMNS] = {false};
+
+	if (reader->exists)
+		uuid9562_remove_reader(reader->name, reader->source);
+	values[READER_NAME - 1] = CStringGetTextDatum(reader->name);
+	values[READER_SOURCE - 1] = ObjectIdGetDatum(reader->source);
+	values[READER_OWNER - 1] = ObjectIdGetDatum(reader->owner);
+	values[READER_IDENTITY - 1] = reader_id_datum(&reader->identity);
+	values[READER_CONFIRMED - 1] = reader_id_datum(&reader->machine.confirmed);
+	nulls[READER_CONFIRMED - 1] = is_unknown;
+	values[READER_ACCEPTED_RESET - 1] = Int64GetDatum((int64) reader->accepted_reset);
+	values[READER_BRANCH - 1] = Int64GetDatum((int64) reader->place.branch);
+	values[READER_TIMELINE - 1] = Int64GetDatum((int64) reader->place.timeline);
+	values[READER_LSN - 1] = Int64GetDatum((int64) reader->place.lsn);
+	values[READER_SEEN - 1] = TimestampTzGetDatum(reader->seen);
+	values[READER_IS_OUTSIDE - 1] = BoolGetDatum(reader->is_outside);
+	values[READER_PAGES - 1] = pages_datum(&reader->machine);
+	rel = table_open(uuid9562_own_table("reader"), RowExclusiveLock);
+	uuid9562_insert_own(rel, values, nulls);
+	table_close(rel, NoLock);
+	CommandCounterIncrement();
+}
+
+/*
+ * Remove all readers of a table.  If "wait" is false, keep those that other sessions have locked.
+ */
+void
+uuid9562_remove_readers(Oid source, bool wait)
+{
+	List	   *readers = uuid9562_load_readers(NULL, source);
+	ListCell   *cell;
+
+	foreach(cell, readers)
+	{
+		const ReaderState *reader = lfirst(cell);
+
+		if (lock_reader(reader->name, source, wait))
+			uuid9562_remove_reader(reader->name, source);
+	}
+}
+
+/* --- purging ---------------------------------------------------------------------- */
+
+enum
+{
+	PURGED_SOURCE = 1,
+	PURGED_ID,
+	PURGED_COLUMNS = PURGED_ID
+};
+
+static OwnScan
+scan_purged(Oid source, LOCKMODE mode)
+{
+	ScanKeyData key;
+
+	ScanKeyInit(&key, PURGED_SOURCE, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(source));
+	return uuid9562_scan_own("purged", mode, 1, &key);
+}
+
+/* Return the ID up to which entries of a table can have been deleted. */
+UuidReaderId
+uuid9562_purged(Oid source)
+{
+	OwnScan		scan = scan_purged(source, AccessShareLock);
+	HeapTuple	row = uuid9562_next_own(&scan, ForwardScanDirection);
+	UuidReaderId id = uuid_reader_nothing;
+
+	if (HeapTupleIsValid(row))
+	{
+		bool		isnull;
+
+		memcpy(id.bytes, DatumGetPointer(heap_getattr(row, PURGED_ID, RelationGetDescr(scan.rel),
+													  &isnull)), UUID_BYTES);
+	}
+	uuid9562_end_own(&scan);
+	return id;
+}
+
+/* Set the ID up to which entries of a table have been deleted.  The caller has locked the purge. */
+void
+uuid9562_set_purged(Oid source, UuidReaderId id)
+{
+	OwnScan		scan = scan_purged(source, RowExclusiveLock);
+	Datum		values[PURGED_COLUMNS] = {ObjectIdGetDatum(source), reader_id_datum(&id)};
+	bool		nulls[PURGED_COLUMNS] = {false};
+	HeapTuple	row;
+
+	while (HeapTupleIsValid(row = uuid9562_next_own(&scan, ForwardScanDirection)))
+		uuid9562_delete_own(scan.rel, row, true);
+	if (!uuid_reader_id_equal(id, uuid_reader_nothing))
+		uuid9562_insert_own(scan.rel, values, nulls);
+	uuid9562_end_own(&scan);
+	CommandCounterIncrement();
+}
+
+/*
+ * Return the ID up to which no reader needs the entries of a table, and the name of the reader
+ * that needs the next ones, or NULL.  Readers that have expired need none.  A target that stores
+ * a position can lose its last transactions, and continue at an earlier position, so it needs the
+ * last entries.
+ */
+UuidReaderId
+uuid9562_kept_by_readers(Oid source, int64 reader_expiry, char **name)
+{
+	const TimestampTz now = GetCurrentTimestamp();
+	List	   *readers = uuid9562_load_readers(NULL, source);
+	UuidReaderId keep = uuid_reader_everything;
+	ListCell   *cell;
+
+	*name = NULL;
+	foreach(cell, readers)
+	{
+		const ReaderState *reader = lfirst(cell);
+		UuidReaderId needed = uuid_reader_keep(&reader->machine, now, reader_expiry);
+
+		if (reader->is_outside)
+			needed = uuid_reader_id_min(needed, uuid9562_id_before(OUTSIDE_MARGIN));
+		if (uuid_reader_later(reader->seen, reader_expiry, 1) < now ||
+			!uuid_reader_id_less(needed, keep))
+			continue;
+		keep = needed;
+		*name = reader->name;
+	}
+	return keep;
+}

@@ -1,0 +1,438 @@
+/*
+ * source.c
+ *		Tracked tables, as this session reads them.
+ *
+ * Before a page is read, the current state of the table is compared with the remembered ones,
+ * unless the session has done so since the last invalidation of the table, its partitions or its
+ * types.
+ *
+ * Readers know a table by an identity, which is drawn when a state is remembered.  A position is
+ * valid as long as its identity has a remembered state.  If rows can have changed without an
+ * entry, the state is deleted, and the readers of its identity must copy the table.  A table can
+ * have several identities, because readers that remember its state at the same time do not wait
+ * for each other, and a reader whose transaction rolls back leaves nothing behind.
+ */
+#include "changes/changes.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
+
+#include "ordered/ordered.h"
+
+/* If a new partition has more rows, readers copy the table instead of reading an entry for each. */
+#define LOGGED_ROWS_MAX		5000
+
+static HTAB *sources;			/* of Source */
+
+/* --- cache ------------------------------------------------------------------------ */
+
+static bool
+depends_on(const Source *source, Oid relid)
+{
+	return source->is_computing || source->relid == relid ||
+		(source->relid_count > 0 &&
+		 bsearch(&relid, source->relids, source->relid_count, sizeof(Oid), oid_cmp) != NULL);
+}
+
+/* Relation cache callback: a table, or all of them, must be compared again. */
+static void
+forget_relation(Datum arg, Oid relid)
+{
+	HASH_SEQ_STATUS status;
+	Source	   *source;
+
+	uuid9562_trigger_invalidated(relid);
+	hash_seq_init(&status, sources);
+	while ((source = hash_seq_search(&status)) != NULL)
+	{
+		if (OidIsValid(relid) && !depends_on(source, relid))
+			continue;
+		source->valid = false;
+	}
+}
+
+/* Syscache callback: a value of an enum can have been renamed. */
+static void
+forget_types(Datum arg, SysCacheIdentifier cacheid, uint32 hashvalue)
+{
+	uuid9562_forget_verified();
+}
+
+/* Let the session compare all tables again. */
+void
+uuid9562_forget_verified(void)
+{
+	HASH_SEQ_STATUS status;
+	Source	   *source;
+
+	hash_seq_init(&status, sources);
+	while ((source = hash_seq_search(&status)) != NULL)
+		source->valid = false;
+}
+
+/* Prepare the cache, when the library is loaded. */
+void
+uuid9562_sources_init(void)
+{
+	HASHCTL		control = {
+		.keysize = sizeof(Oid),.entrysize = sizeof(Source),.hcxt = TopMemoryContext
+	};
+
+	sources = hash_create("uuid9562 tracked tables", 16, &control,
+						  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	CacheRegisterRelcacheCallback(forget_relation, (Datum) 0);
+	CacheRegisterSyscacheCallback(ENUMOID, forget_types, (Datum) 0);
+}
+
+static Source *
+cached_source(Oid relid)
+{
+	bool		found;
+	Source	   *source = hash_search(sources, &relid, HASH_ENTER, &found);
+
+	if (!found)
+	{
+		memset(source, 0, sizeof(Source));
+		source->relid = relid;
+	}
+	return source;
+}
+
+/* Replace an array of a cached table. */
+static void *
+replace(void *old, const void *array, Size size)
+{
+	void	   *copy = MemoryContextAlloc(TopMemoryContext, Max(1, size));
+
+	memcpy(copy, array, size);
+	if (old != NULL)
+		pfree(old);
+	return copy;
+}
+
+bool
+uuid9562_has_identity(const Source *source, UuidReaderId identity)
+{
+	for (int i = 0; i < source->identity_count; i++)
+	{
+		if (uuid_reader_id_equal(source->identities[i], identity))
+			return true;
+	}
+	return false;
+}
+
+/* Return the table that an identity is of. */
+Oid
+uuid9562_identity_source(UuidReaderId identity)
+{
+	Oid			source;
+
+	memcpy(&source, identity.bytes + UUID_BYTES - sizeof(Oid), sizeof(Oid));
+	return source;
+}
+
+static UuidReaderId
+draw_identity(Oid source)
+{
+	UuidReaderId identity;
+
+	if (!pg_strong_random(identity.bytes, UUID_BYTES - sizeof(Oid)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate random values")));
+	memcpy(identity.bytes + UUID_BYTES - sizeof(Oid), &source, sizeof(Oid));
+	return identity;
+}
+
+/* --- remembered states ------------------------------------------------------------ */
+
+/*
+ * Collect the keys of new partitions.  If they have too many rows, all states are lost instead.
+ * Return whether there are rows.
+ */
+static bool
+log_partitions(Oid source, List *added, List **lost, List *states)
+{
+	ListCell   *cell;
+	int64		rows = 0;
+
+	foreach(cell, added)
+		rows += uuid9562_count_rows(lfirst_oid(cell), LOGGED_ROWS_MAX + 1 - rows);
+	if (rows > LOGGED_ROWS_MAX)
+		*lost = states;
+	else
+	{
+		foreach(cell, added)
+			uuid9562_log_rows(source, lfirst_oid(cell));
+	}
+	return rows > 0;
+}
+
+static bool
+has_identity_of(List *list, const RememberedState *remembered)
+{
+	ListCell   *cell;
+
+	foreach(cell, list)
+	{
+		if (uuid_reader_id_equal(((RememberedState *) lfirst(cell))->state.identity,
+								 remembered->state.identity))
+			return true;
+	}
+	return false;
+}
+
+/* Delete a remembered state.  If another session is about to do so, do not wait for it. */
+static void
+forget_state(Relation rel, const RememberedState *remembered)
+{
+	uuid9562_delete_own(rel, remembered->row, false);
+}
+
+/* Remember the current state under an identity, with the partitions that are gone. */
+static void
+remember_state(Oid source, CurrentState *current, UuidReaderId identity, List *old_bounds)
+{
+	State		state = current->state;
+	ListCell   *cell;
+
+	state.identity = identity;
+	state.bounds = list_copy(state.bounds);
+	foreach(cell, old_bounds)
+	{
+		if (((PartBound *) lfirst(cell))->is_gone)
+			state.bounds = lappend(state.bounds, lfirst(cell));
+	}
+	uuid9562_store_state(source, &state);
+}
+
+/*
+ * Compare the remembered states with the current one.  Delete those of lost identities, and renew
+ * those that have changed.  Return the valid ones.
+ */
+static List *
+renew_states(Oid source, CurrentState *current, List *states)
+{
+	Relation	rel = table_open(uuid9562_own_table("state"), RowExclusiveLock);
+	List	   *lost = NIL;
+	List	   *valid = NIL;
+	List	   *changed = NIL;
+	List	   *added = NIL;
+	ListCell   *cell;
+
+	foreach(cell, states)
+	{
+		RememberedState *remembered = lfirst(cell);
+		List	   *partitions = NIL;
+		StateVerdict verdict = uuid9562_compare_states(&remembered->state, current, &partitions);
+
+		if (verdict == STATE_LOST)
+			lost = lappend(lost, remembered);
+		else
+			added = list_concat_unique_oid(added, partitions);
+		if (verdict == STATE_CHANGED)
+			changed = lappend(changed, remembered);
+	}
+	current->has_added_rows = added != NIL && log_partitions(source, added, &lost, states);
+	foreach(cell, states)
+	{
+		RememberedState *remembered = lfirst(cell);
+
+		/*
+		 * an identity can have two states, if two sessions have renewed it at
+		 * the same time
+		 */
+		if (has_identity_of(lost, remembered))
+			forget_state(rel, remembered);
+		else
+		{
+			valid = lappend(valid, remembered);
+			if (!list_member_ptr(changed, remembered))
+				continue;
+			forget_state(rel, remembered);
+			remember_state(source, current, remembered->state.identity, remembered->state.bounds);
+		}
+	}
+	table_close(rel, NoLock);
+	return valid;
+}
+
+/* --- for changes_read() ----------------------------------------------------------- */
+
+void
+uuid9562_not_tracked(Oid relid)
+{
+	const char *name = uuid9562_table_name(relid);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("changes of table %s are not tracked", name),
+			 get_rel_relispartition(relid) ? errhint("Read the changes of the partitioned table.") :
+			 errhint("Call changes_track(%s) as the owner of the table.", quote_literal_cstr(name))));
+}
+
+static void
+check_problem(Oid relid, const CurrentState *current)
+{
+	const char *name;
+	char	   *detail;
+
+	if (!OidIsValid(current->trigger.oid))
+		uuid9562_not_tracked(relid);
+	if (current->problem == NULL)
+		return;
+	name = uuid9562_table_name(relid);
+	detail = psprintf("%s.", current->problem);
+	detail[0] = pg_toupper((unsigned char) detail[0]);
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("changes of table %s are not logged", name),
+			 errdetail_internal("%s", detail),
+			 errhint("Call changes_track(%s) as the owner of the table. All readers then copy the whole table.", quote_literal_cstr(name))));
+}
+
+/* Keep the identities of the remembered states. */
+static void
+cache_identities(Source *source, List *states)
+{
+	UuidReaderId *identities = palloc(Max(1, list_length(states)) * sizeof(UuidReaderId));
+	ListCell   *cell;
+	int			count = 0;
+
+	foreach(cell, states)
+		identities[count++] = ((RememberedState *) lfirst(cell))->state.identity;
+	source->identity_count = 0;
+	source->identities = replace(source->identities, identities, count * sizeof(UuidReaderId));
+	source->identity_count = count;
+}
+
+/* Keep what was computed.  It is valid unless an invalidation has come in the meantime. */
+static void
+cache_state(Source *source, const CurrentState *current, List *states)
+{
+	List	   *relids = list_copy(current->relids);
+	Oid		   *oids = palloc(Max(1, list_length(relids)) * sizeof(Oid));
+	ListCell   *cell;
+	int			count = 0;
+
+	cache_identities(source, states);
+	list_sort(relids, list_oid_cmp);
+	count = 0;
+	foreach(cell, relids)
+		oids[count++] = lfirst_oid(cell);
+	source->relid_count = 0;
+	source->relids = replace(source->relids, oids, count * sizeof(Oid));
+	source->relid_count = count;
+	source->key = current->key;
+	source->has_added_rows = current->has_added_rows;
+	source->reader_expiry = current->trigger.reader_expiry;
+}
+
+/* Check whether the session has compared all remembered states since the last invalidation. */
+static bool
+is_verified(const Source *source, List *states)
+{
+	ListCell   *cell;
+
+	foreach(cell, states)
+	{
+		if (!uuid9562_has_identity(source, ((RememberedState *) lfirst(cell))->state.identity))
+			return false;
+	}
+	return source->valid && states != NIL;
+}
+
+/*
+ * Compare a table, which the caller has locked, with what is remembered of it.  Raise an error if
+ * its changes cannot be read.  The result has the identities that are valid.
+ */
+Source *
+uuid9562_verify_source(Relation rel, uint64 branch)
+{
+	const Oid	relid = RelationGetRelid(rel);
+	Source	   *source = cached_source(relid);
+	List	   *states = uuid9562_load_states(relid);
+	CurrentState current;
+
+	if (is_verified(source, states))
+	{
+		/* other sessions can have deleted some */
+		cache_identities(source, states);
+		source->has_added_rows = false;
+		return source;
+	}
+	source->valid = source->is_computing = true;
+	PG_TRY();
+	{
+		uuid9562_compute_state(rel, &current, true);
+	}
+	PG_FINALLY();
+	{
+		source->is_computing = false;
+	}
+	PG_END_TRY();
+	check_problem(relid, &current);
+	current.state.branch = branch;
+	states = renew_states(relid, &current, states);
+	if (states == NIL)
+	{
+		RememberedState *remembered = palloc0(sizeof(RememberedState));
+
+		/* a new server needs a first ID, before it has a horizon */
+		(void) uuid9562_next_ordered();
+		remembered->state.identity = draw_identity(relid);
+		remember_state(relid, &current, remembered->state.identity, NIL);
+		states = list_make1(remembered);
+	}
+	CommandCounterIncrement();
+	cache_state(source, &current, states);
+	return source;
+}
+
+/*
+ * --- for other functions
+ * ------------------------------------------------------------------------
+ */
+
+/* Delete all remembered states of a table, so that all readers copy it. */
+void
+uuid9562_forget_states(Oid source, bool wait)
+{
+	Relation	rel = table_open(uuid9562_own_table("state"), RowExclusiveLock);
+	List	   *states = uuid9562_load_states(source);
+	ListCell   *cell;
+
+	foreach(cell, states)
+		uuid9562_delete_own(rel, ((RememberedState *) lfirst(cell))->row, wait);
+	table_close(rel, NoLock);
+	CommandCounterIncrement();
+	/* let all sessions compare the table again */
+	if (get_rel_name(source) != NULL)
+		CacheInvalidateRelcacheByRelid(source);
+}
+
+/* Raise an error if the current role does not own a table. */
+void
+uuid9562_check_owner(Oid relid)
+{
+	if (get_rel_name(relid) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
+	if (!object_ownercheck(RelationRelationId, relid, GetUserId()))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of table %s", uuid9562_table_name(relid))));
+}

@@ -1,0 +1,286 @@
+/*
+ * worker.c
+ *		A background worker that purges the log, so that nobody has to wait for this.
+ *
+ * A transaction that confirms changes registers the worker after its commit, and so does one that
+ * writes entries, but rarely.  No launcher and no preloading is necessary.  If no worker can be
+ * registered, a later transaction does so.
+ *
+ * The worker sleeps before it connects to the database, and exits soon after: as long as a worker
+ * is connected, DROP DATABASE fails, but it retries for five seconds.  If entries remain, the
+ * worker registers its successor.
+ */
+#include "changes/changes.h"
+
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "common/hashfn.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "postmaster/interrupt.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "storage/lmgr.h"
+#include "storage/proc.h"
+#include "tcop/tcopprot.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "ordered/ordered.h"
+#include "settings.h"
+
+#define SLEEP_MS		5000	/* before connecting */
+#define WORK_MS			3000	/* after connecting */
+#define BATCH			10000	/* entries that are deleted in a transaction */
+#define PAUSE_WRITE		USECS_PER_HOUR	/* between workers, if nobody confirms
+										 * changes */
+#define PAUSE_FAILED	USECS_PER_MINUTE	/* after which a worker has failed
+											 * to begin */
+
+static bool has_confirmed;		/* has this transaction confirmed changes? */
+static bool has_written;		/* has it written entries? */
+
+PGDLLEXPORT void uuid9562_purge_worker(Datum database);
+
+/* --- starting a worker ------------------------------------------------------------ */
+
+/* Register a worker.  Nothing is wrong if no slot for a worker is free. */
+static void
+register_worker(void)
+{
+	BackgroundWorker worker;
+
+	memset(&worker, 0, sizeof(worker));
+	snprintf(worker.bgw_name, BGW_MAXLEN, "uuid9562 purge worker of database %u", MyDatabaseId);
+	strlcpy(worker.bgw_type, "uuid9562 purge worker", BGW_MAXLEN);
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
+	worker.bgw_restart_time = BGW_NEVER_RESTART;
+	strlcpy(worker.bgw_library_name, "uuid9562", sizeof(worker.bgw_library_name));
+	strlcpy(worker.bgw_function_name, "uuid9562_purge_worker", sizeof(worker.bgw_function_name));
+	worker.bgw_main_arg = ObjectIdGetDatum(MyDatabaseId);
+	(void) RegisterDynamicBackgroundWorker(&worker, NULL);
+}
+
+/* Note that this transaction has confirmed changes or written entries. */
+void
+uuid9562_note_purge(bool confirmed)
+{
+	has_confirmed |= confirmed;
+	has_written |= !confirmed;
+}
+
+static GuestWorker *
+shared_worker(Oid database)
+{
+	return &uuid9562_guest_memory()->workers[hash_uint32(database) % GUEST_WORKERS];
+}
+
+/*
+ * Register a worker, unless one is registered or running.  One that was registered long ago has
+ * failed.
+ */
+static void
+request_worker(GuestWorker *worker)
+{
+	const uint64 now = (uint64) GetCurrentTimestamp();
+	uint64		registered = pg_atomic_read_u64(&worker->registered);
+
+	/* a later time is from before the clock was set back */
+	if ((registered == 0 || registered > now || registered + PAUSE_FAILED < now) &&
+		pg_atomic_compare_exchange_u64(&worker->registered, &registered, now))
+		register_worker();
+}
+
+/*
+ * After a transaction has committed, request a worker if it has confirmed changes or, rarely,
+ * written entries.
+ */
+void
+uuid9562_start_purging(void)
+{
+	const uint64 now = (uint64) GetCurrentTimestamp();
+	GuestWorker *worker;
+	uint64		begun;
+
+	if ((!has_confirmed && !has_written) || !uuid9562_purge_worker_enabled ||
+		!IsUnderPostmaster || MyBackendType == B_BG_WORKER)
+		return;
+	worker = shared_worker(MyDatabaseId);
+	begun = pg_atomic_read_u64(&worker->begun);
+	if (!has_confirmed && begun <= now && begun + PAUSE_WRITE > now)
+		return;
+
+	/*
+	 * a full barrier: either this process or the worker that finishes sees
+	 * what the other one has set
+	 */
+	pg_atomic_exchange_u64(&worker->requested, 1);
+	request_worker(worker);
+}
+
+void
+uuid9562_forget_purge(void)
+{
+	has_confirmed = has_written = false;
+}
+
+/*
+ * --- the worker
+ * ----------------------------------------------------------------------------------
+ */
+
+/* Return the first OID of a table after another one in a table of the extension, or InvalidOid. */
+static Oid
+next_source(const char *name, Oid after)
+{
+	ScanKeyData key;
+	OwnScan		scan;
+	HeapTuple	entry;
+	Oid			source = InvalidOid;
+	bool		isnull;
+
+	StaticAssertStmt(LOG_SOURCE == 1 && STATE_SOURCE == 1, "the source is the first column");
+	ScanKeyInit(&key, LOG_SOURCE, BTGreaterStrategyNumber, F_OIDGT, ObjectIdGetDatum(after));
+	scan = uuid9562_scan_own(name, AccessShareLock, 1, &key);
+	entry = uuid9562_next_own(&scan, ForwardScanDirection);
+	if (HeapTupleIsValid(entry))
+		source = DatumGetObjectId(heap_getattr(entry, LOG_SOURCE, RelationGetDescr(scan.rel),
+											   &isnull));
+	uuid9562_end_own(&scan);
+	return source;
+}
+
+/*
+ * Purge entries of a table.  Return true if there can be more.  The active snapshot tells the
+ * horizon.
+ */
+static bool
+purge_batch(Oid source)
+{
+	/*
+	 * before the triggers: later readers of a table that is tracked in the
+	 * meantime begin above it
+	 */
+	UuidReaderId horizon = uuid9562_inclusive_horizon("changes_purge");
+	TableTriggers triggers;
+
+	uuid9562_scan_triggers(source, false, &triggers);
+	if (triggers.roots > 0)
+		return uuid9562_purge("changes_purge", source, Max(1, triggers.root.reader_expiry), 0,
+							  BATCH) == BATCH;
+	/* the table is gone, or not tracked any more */
+	return uuid9562_lock_purge(source) &&
+		uuid9562_delete_entries(source, uuid_reader_nothing, &horizon, BATCH) == BATCH;
+}
+
+/* Remove what is left of tables that have been dropped. */
+static void
+forget_gone_tables(void)
+{
+	Oid			source = InvalidOid;
+
+	while (OidIsValid(source = next_source("state", source)))
+	{
+		if (get_rel_name(source) != NULL || !uuid9562_lock_purge(source))
+			continue;
+		uuid9562_forget_states(source, false);
+		uuid9562_remove_readers(source, false);
+		uuid9562_set_purged(source, uuid_reader_nothing);
+	}
+}
+
+static bool
+time_is_over(TimestampTz begin)
+{
+	return TimestampDifferenceExceeds(begin, GetCurrentTimestamp(), WORK_MS);
+}
+
+/* Purge all tables, until the time is over.  Return true if entries can remain. */
+static bool
+purge_all(void)
+{
+	const TimestampTz begin = GetCurrentTimestamp();
+	Oid			source = InvalidOid;
+	bool		more = false;
+
+	for (;;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		SetCurrentStatementStartTimestamp();
+		StartTransactionCommand();
+		PushActiveSnapshot(GetTransactionSnapshot());
+		if (!OidIsValid(uuid9562_own_table("log")))
+			source = InvalidOid;	/* the extension has been dropped */
+		else
+		{
+			if (!more)
+				source = next_source("log", source);
+			if (OidIsValid(source))
+				more = purge_batch(source);
+			else
+				forget_gone_tables();
+		}
+		PopActiveSnapshot();
+		CommitTransactionCommand();
+		if (!OidIsValid(source) || time_is_over(begin))
+			return OidIsValid(source);
+	}
+}
+
+/* Sleep.  If the worker shall end, it does so here. */
+static void
+sleep_before_connecting(void)
+{
+	const TimestampTz begin = GetCurrentTimestamp();
+
+	while (!TimestampDifferenceExceeds(begin, GetCurrentTimestamp(), SLEEP_MS))
+	{
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 500,
+						 PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		if (ShutdownRequestPending)
+			proc_exit(0);
+	}
+}
+
+/* Main function of the worker; the argument is the OID of the database. */
+void
+uuid9562_purge_worker(Datum database)
+{
+	GuestWorker *worker;
+
+	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
+	BackgroundWorkerUnblockSignals();
+	sleep_before_connecting();
+	pqsignal(SIGTERM, die);
+	BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(database), InvalidOid, 0);
+	uuid9562_prepare_ordered();
+	worker = shared_worker(MyDatabaseId);
+	pg_atomic_write_u64(&worker->begun, (uint64) GetCurrentTimestamp());
+
+	/*
+	 * a full barrier: whoever requests the worker before has committed before
+	 * the first snapshot
+	 */
+	pg_atomic_exchange_u64(&worker->requested, 0);
+	/* nobody waits for the WAL of this worker */
+	SetConfigOption("synchronous_commit", "off", PGC_SUSET, PGC_S_OVERRIDE);
+	pgstat_report_activity(STATE_RUNNING, "purging the log of uuid9562_changes");
+	if (purge_all() || pg_atomic_read_u64(&worker->requested) != 0)
+	{
+		pg_atomic_write_u64(&worker->registered, (uint64) GetCurrentTimestamp());
+		register_worker();
+	}
+	else
+	{
+		pg_atomic_exchange_u64(&worker->registered, 0);
+		if (pg_atomic_read_u64(&worker->requested) != 0)
+			request_worker(worker);
+	}
+	proc_exit(0);
+}
