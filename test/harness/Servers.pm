@@ -90,6 +90,9 @@ sub other
 	return $other;
 }
 
+# PgBouncer connects to the server that was the primary when it started.
+sub stop_poolers { my ($self) = @_; $_->stop foreach values %{ delete $self->{poolers} || {} }; return }
+
 sub has_pooler { return scalar grep { -x "$_/pgbouncer" } split(/:/, $ENV{PATH}), '/usr/sbin' }
 
 # --- disturbances -------------------------------------------------------------------
@@ -184,6 +187,7 @@ sub promote
 	$self->{node}->stop($mode);
 	$standby->promote;
 	@{$self}{qw(old node)} = ($self->{node}, $standby);
+	$self->stop_poolers;
 	# the clock of the new primary can be behind, so that it generates smaller IDs
 	$self->turn(0);
 	return $loses;
@@ -211,6 +215,7 @@ sub restore
 	return if $self->{standby};
 	$self->{node}->stop('immediate');
 	$self->{node} = $node;
+	$self->stop_poolers;
 	rmtree($node->data_dir);
 	PostgreSQL::Test::RecursiveCopy::copypath($copy->{folder}, $node->data_dir);
 	chmod 0700, $node->data_dir;
@@ -232,6 +237,6 @@ sub clean
 	return;
 }
 
-sub stop { my ($self) = @_; $_->stop foreach values %{ $self->{poolers} || {} }; $self->clean; $_->stop foreach grep { defined } @{$self}{qw(node other)}; return }
+sub stop { my ($self) = @_; $self->stop_poolers; $self->clean; $_->stop foreach grep { defined } @{$self}{qw(node other)}; return }
 
 1;
