@@ -214,6 +214,7 @@ uuid9562_branch_ended_before(const char *function, uint64 name, const uint8 *id)
 {
 	HighWaterMark mark;
 	const UuidBranch *branch;
+	UuidPayload first = {0, 0};
 	uint8		floor[UUID_LEN];
 
 	if (name == uuid9562_snapshot_branch(function))
@@ -224,8 +225,9 @@ uuid9562_branch_ended_before(const char *function, uint64 name, const uint8 *id)
 		return true;
 	if (branch->floor == UUID_NO_TIME)
 		return false;
-	/* compare with the first value of the floor: a horizon can be between it and the last before */
-	uuid_layout_pack(floor, UUID_V7->version, (UuidPayload) {.time = branch->floor});
+	/* not with the last value before the floor: a horizon is between both */
+	first.time = branch->floor;
+	uuid_layout_pack(floor, UUID_V7->version, first);
 	return memcmp(id, floor, UUID_LEN) >= 0;
 }
 
