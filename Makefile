@@ -20,6 +20,7 @@ MODULE_big = uuid9562
 OBJS = \
 	src/settings.o \
 	src/uuid9562.o \
+	src/changes/after_commit.o \
 	src/changes/collect.o \
 	src/changes/compare.o \
 	src/changes/confirm.o \
@@ -38,6 +39,7 @@ OBJS = \
 	src/changes/state.o \
 	src/changes/state_rows.o \
 	src/changes/tables.o \
+	src/changes/transaction.o \
 	src/changes/trigger.o \
 	src/changes/wait.o \
 	src/changes/worker.o \

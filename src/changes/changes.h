@@ -14,6 +14,8 @@
  *	 collect.c	keeps them until the transaction commits or is prepared
  *	 log.c		then writes an entry for each, with an ID that is greater than all before
  *
+ * transaction.c is told when a transaction ends, and after_commit.c wakes other processes then.
+ *
  * The way of a page to a reader:
  *
  *	 read.c		changes_read(); request.c checks what the caller asks for
@@ -138,16 +140,19 @@ typedef struct TableTriggers
 								 * log */
 } TableTriggers;
 
-extern Oid	uuid9562_log_trigger_function(void);
 extern void uuid9562_scan_triggers(Oid relid, bool with_sources, TableTriggers *triggers);
 extern int64 uuid9562_count_rows(Oid relid, int64 limit);
 extern void uuid9562_log_rows(Oid source, Oid relid);
 extern void uuid9562_trigger_invalidated(Oid relid);
 
-/* --- collect.c and log.c ---------------------------------------------------------- */
+/* --- transaction.c, collect.c and log.c ------------------------------------------- */
+
+extern void uuid9562_changes_init(void);
 
 extern void uuid9562_collect(Oid source, KeyBytes key, const KeyBytes *new_key);
-extern void uuid9562_changes_init(void);
+extern void uuid9562_write_collected(void);
+extern void uuid9562_forget_collected(void);
+extern void uuid9562_end_collecting(SubTransactionId ended, SubTransactionId parent);
 
 extern void uuid9562_prepare_log(void);
 extern bool uuid9562_open_log(void);
@@ -444,16 +449,20 @@ extern bool uuid9562_reset_counts(const char *function, const UuidPagePosition *
 extern void uuid9562_read_position(UuidPagePosition *position, text *given);
 extern void uuid9562_remember_page(const char *reader, Oid source,
 								   const UuidPagePosition *position);
-extern List *uuid9562_pages_read(const char *reader);
 extern void uuid9562_end_of_reading(bool in_subtransaction, SubTransactionId ended,
 									SubTransactionId parent);
-extern void uuid9562_note_wake(Oid source);
-extern void uuid9562_wait_init(void);
 
-/* worker.c */
+/* after_commit.c */
+struct GuestWorker;
+extern void uuid9562_waking_init(void);
+extern int	uuid9562_wait_queue(Oid source);
+extern void uuid9562_note_wake(Oid source);
 extern void uuid9562_note_purge(bool confirmed);
 extern void uuid9562_start_purging(void);
 extern void uuid9562_forget_purge(void);
+extern struct GuestWorker *uuid9562_shared_worker(void);
+extern void uuid9562_register_worker(void);
+extern void uuid9562_request_worker(struct GuestWorker *worker);
 
 extern UuidReaderId uuid9562_inclusive_horizon(const char *function);
 extern bool uuid9562_lock_purge(Oid source);

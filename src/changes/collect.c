@@ -390,63 +390,41 @@ write_stack(void)
 	MemoryContextDelete(context);
 }
 
-static void
-at_transaction_event(XactEvent event, void *arg)
+/* Write the collected keys to the log, and from now on each key at once. */
+void
+uuid9562_write_collected(void)
 {
-	switch (event)
-	{
-		case XACT_EVENT_PRE_COMMIT:
-		case XACT_EVENT_PRE_PREPARE:
-			write_stack();
-			stack.written = true;
-			break;
-		case XACT_EVENT_ABORT:
-		case XACT_EVENT_PREPARE:
-		case XACT_EVENT_COMMIT:
-			if (event == XACT_EVENT_COMMIT)
-				uuid9562_start_purging();
-			else
-				uuid9562_forget_verified();
-			uuid9562_end_of_reading(false, InvalidSubTransactionId, InvalidSubTransactionId);
-			memset(&stack, 0, sizeof(stack));
-			uuid9562_forget_log();
-			uuid9562_forget_purge();
-			break;
-		default:
-			break;
-	}
+	write_stack();
+	stack.written = true;
+}
+
+void
+uuid9562_forget_collected(void)
+{
+	memset(&stack, 0, sizeof(stack));
+	uuid9562_forget_log();
 }
 
 /*
- * Subtransaction callback: remove the run of a subtransaction that rolls back, and give the run of
- * a subtransaction that commits to its parent.
+ * Remove the run of a subtransaction that rolls back, whose parent is InvalidSubTransactionId, or
+ * give the run of a subtransaction that commits to its parent.
  *
  * The subtransaction's run is the last one, because all others belong to the parent and its
  * ancestors, which collect no keys meanwhile.
  */
-static void
-at_subtransaction_event(SubXactEvent event, SubTransactionId ended, SubTransactionId parent,
-						void *arg)
+void
+uuid9562_end_collecting(SubTransactionId ended, SubTransactionId parent)
 {
 	Run		   *last = stack.run_count > 0 ? &stack.runs[stack.run_count - 1] : NULL;
-	bool		has_run = last != NULL && last->subtransaction == ended;
 
-	if (event == SUBXACT_EVENT_COMMIT_SUB || event == SUBXACT_EVENT_ABORT_SUB)
-		uuid9562_end_of_reading(true, ended, event == SUBXACT_EVENT_COMMIT_SUB ? parent :
-								InvalidSubTransactionId);
-	if (event == SUBXACT_EVENT_COMMIT_SUB && has_run)
-	{
-		if (stack.run_count > 1 && last[-1].subtransaction == parent)
-			stack.run_count--;	/* join the parent's own run */
-		else
-			last->subtransaction = parent;
-	}
-	else if (event == SUBXACT_EVENT_ABORT_SUB)
-	{
-		if (has_run)
-			remove_run();
-		uuid9562_forget_verified();
-	}
+	if (last == NULL || last->subtransaction != ended)
+		return;
+	if (parent == InvalidSubTransactionId)
+		remove_run();
+	else if (stack.run_count > 1 && last[-1].subtransaction == parent)
+		stack.run_count--;		/* join the parent's own run */
+	else
+		last->subtransaction = parent;
 }
 
 /* --- for the trigger -------------------------------------------------------------- */
@@ -466,14 +444,4 @@ uuid9562_collect(Oid source, KeyBytes key, const KeyBytes *new_key)
 	/* a later callback, of another extension, has changed the row */
 	if (stack.written)
 		write_stack();
-}
-
-void
-uuid9562_changes_init(void)
-{
-	uuid9562_sources_init();
-	uuid9562_row_types_init();
-	uuid9562_wait_init();
-	RegisterXactCallback(at_transaction_event, NULL);
-	RegisterSubXactCallback(at_subtransaction_event, NULL);
 }

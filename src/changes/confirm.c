@@ -60,8 +60,8 @@ uuid9562_remember_page(const char *reader, Oid source, const UuidPagePosition *p
 }
 
 /* Return the last page that a reader has read of each table in this transaction. */
-List *
-uuid9562_pages_read(const char *reader)
+static List *
+pages_read(const char *reader)
 {
 	List	   *last = NIL;
 	ListCell   *cell;
@@ -133,7 +133,7 @@ reader_does_not_exist(const char *name)
 static PageRead *
 find_page(const char *name)
 {
-	List	   *read = uuid9562_pages_read(name);
+	List	   *read = pages_read(name);
 
 	if (list_length(read) > 1)
 		ereport(ERROR,

@@ -34,18 +34,6 @@ PG_FUNCTION_INFO_V1(uuid9562_entries_after);
 
 /* --- purging ---------------------------------------------------------------------- */
 
-/* Return the ID before the entries of the last microseconds. */
-UuidReaderId
-uuid9562_id_before(int64 microseconds)
-{
-	int64		millis = (timestamptz_to_unix_micros(GetCurrentTimestamp()) - microseconds) / 1000;
-	UuidReaderId id = uuid_reader_nothing;
-
-	if (millis > 0)
-		uuid_layout_store64(id.bytes, (uint64) millis << 16);
-	return id;
-}
-
 /* Purging of a table locks two objects: its OID in the table "purged", with these numbers. */
 #define LOCK_OF_ENTRIES	0		/* see uuid9562_lock_entries() */
 #define LOCK_OF_PURGE	1		/* one session at a time */

@@ -22,6 +22,8 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "value/value.h"
+
 #define OUTSIDE_MARGIN	(10 * USECS_PER_MINUTE) /* time for which entries are
 												 * kept for targets that store
 												 * positions */
@@ -372,6 +374,18 @@ uuid9562_set_purged(Oid source, UuidReaderId id)
 		uuid9562_insert_own(scan.rel, values, nulls);
 	uuid9562_end_own(&scan);
 	CommandCounterIncrement();
+}
+
+/* Return the ID before the entries of the last microseconds. */
+UuidReaderId
+uuid9562_id_before(int64 microseconds)
+{
+	int64		millis = (timestamptz_to_unix_micros(GetCurrentTimestamp()) - microseconds) / 1000;
+	UuidReaderId id = uuid_reader_nothing;
+
+	if (millis > 0)
+		uuid_layout_store64(id.bytes, (uint64) millis << 16);
+	return id;
 }
 
 /*

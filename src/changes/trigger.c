@@ -36,8 +36,8 @@ PG_FUNCTION_INFO_V1(uuid9562_guard_trigger);
 /* --- triggers of a table ---------------------------------------------------------- */
 
 /* Return the OID of log_trigger(), or InvalidOid if the extension has been dropped. */
-Oid
-uuid9562_log_trigger_function(void)
+static Oid
+log_trigger_function(void)
 {
 	Oid			schema = uuid9562_own_schema();
 	oidvector  *no_arguments = buildoidvector(NULL, 0);
@@ -137,7 +137,7 @@ add_trigger(TableTriggers *triggers, Relation catalog, HeapTuple row, bool with_
 void
 uuid9562_scan_triggers(Oid relid, bool with_sources, TableTriggers *triggers)
 {
-	Oid			function = uuid9562_log_trigger_function();
+	Oid			function = log_trigger_function();
 	Relation	catalog = table_open(TriggerRelationId, AccessShareLock);
 	ScanKeyData key;
 	SysScanDesc scan;

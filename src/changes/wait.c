@@ -20,7 +20,6 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "common/hashfn.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
@@ -48,57 +47,6 @@ typedef enum
 	LOOK_HELD,					/* only entries above the horizon */
 	LOOK_HELD_BY_PREPARED
 } Look;
-
-/* --- waking ----------------------------------------------------------------------- */
-
-static uint64 written;			/* queues of the tables for which this
-								 * transaction has written entries, as bits */
-
-static int
-queue_of(Oid source)
-{
-	StaticAssertStmt(GUEST_QUEUES == 64, "a queue is a bit");
-	return hash_combine(hash_uint32(source), hash_uint32(MyDatabaseId)) % GUEST_QUEUES;
-}
-
-/* Wake the queue of a table after the transaction has committed. */
-void
-uuid9562_note_wake(Oid source)
-{
-	written |= UINT64_C(1) << queue_of(source);
-}
-
-static void
-wake(int number)
-{
-	GuestQueue *queue = &uuid9562_guest_memory()->queues[number];
-
-	if (pg_atomic_read_u32(&queue->waiters) > 0)
-		ConditionVariableBroadcast(&queue->condition);
-}
-
-/* Wake processes after a transaction has ended; see uuid9562_finish_hook. */
-static void
-wake_queues(void)
-{
-	/*
-	 * first the end of the transaction, then the numbers of waiters; pairs
-	 * with add_waiter()
-	 */
-	pg_memory_barrier();
-	for (int i = 0; written != 0; i++, written >>= 1)
-	{
-		if (written & 1)
-			wake(i);
-	}
-	wake(GUEST_HORIZON_QUEUE);
-}
-
-void
-uuid9562_wait_init(void)
-{
-	uuid9562_finish_hook = wake_queues;
-}
 
 /*
  * --- waiting
@@ -249,7 +197,7 @@ uuid9562_changes_wait(PG_FUNCTION_ARGS)
 		rest = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), end);
 		found = look_and_sleep(&request, found == LOOK_HELD ||
 							   found == LOOK_HELD_BY_PREPARED ? GUEST_HORIZON_QUEUE :
-							   queue_of(request.relid), rest);
+							   uuid9562_wait_queue(request.relid), rest);
 	} while (found != LOOK_PAGE && rest > 0);
 	SPI_finish();
 	PG_RETURN_VOID();

@@ -14,7 +14,6 @@
 
 #include "access/htup_details.h"
 #include "access/xact.h"
-#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
@@ -36,98 +35,8 @@
 #define SLEEP_MS		5000	/* before connecting */
 #define WORK_MS			3000	/* after connecting */
 #define BATCH			10000	/* entries that are deleted in a transaction */
-#define PAUSE_WRITE		USECS_PER_HOUR	/* between workers, if nobody confirms
-										 * changes */
-#define PAUSE_FAILED	USECS_PER_MINUTE	/* after which a worker has failed
-											 * to begin */
-
-static bool has_confirmed;		/* has this transaction confirmed changes? */
-static bool has_written;		/* has it written entries? */
 
 PGDLLEXPORT void uuid9562_purge_worker(Datum database);
-
-/* --- starting a worker ------------------------------------------------------------ */
-
-/* Register a worker.  Nothing is wrong if no slot for a worker is free. */
-static void
-register_worker(void)
-{
-	BackgroundWorker worker;
-
-	memset(&worker, 0, sizeof(worker));
-	snprintf(worker.bgw_name, BGW_MAXLEN, "uuid9562 purge worker of database %u", MyDatabaseId);
-	strlcpy(worker.bgw_type, "uuid9562 purge worker", BGW_MAXLEN);
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
-	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
-	worker.bgw_restart_time = BGW_NEVER_RESTART;
-	strlcpy(worker.bgw_library_name, "uuid9562", sizeof(worker.bgw_library_name));
-	strlcpy(worker.bgw_function_name, "uuid9562_purge_worker", sizeof(worker.bgw_function_name));
-	worker.bgw_main_arg = ObjectIdGetDatum(MyDatabaseId);
-	(void) RegisterDynamicBackgroundWorker(&worker, NULL);
-}
-
-/* Note that this transaction has confirmed changes or written entries. */
-void
-uuid9562_note_purge(bool confirmed)
-{
-	has_confirmed |= confirmed;
-	has_written |= !confirmed;
-}
-
-static GuestWorker *
-shared_worker(Oid database)
-{
-	return &uuid9562_guest_memory()->workers[hash_uint32(database) % GUEST_WORKERS];
-}
-
-/*
- * Register a worker, unless one is registered or running.  One that was registered long ago has
- * failed.
- */
-static void
-request_worker(GuestWorker *worker)
-{
-	const uint64 now = (uint64) GetCurrentTimestamp();
-	uint64		registered = pg_atomic_read_u64(&worker->registered);
-
-	/* a later time is from before the clock was set back */
-	if ((registered == 0 || registered > now || registered + PAUSE_FAILED < now) &&
-		pg_atomic_compare_exchange_u64(&worker->registered, &registered, now))
-		register_worker();
-}
-
-/*
- * After a transaction has committed, request a worker if it has confirmed changes or, rarely,
- * written entries.
- */
-void
-uuid9562_start_purging(void)
-{
-	const uint64 now = (uint64) GetCurrentTimestamp();
-	GuestWorker *worker;
-	uint64		begun;
-
-	if ((!has_confirmed && !has_written) || !uuid9562_purge_worker_enabled ||
-		!IsUnderPostmaster || MyBackendType == B_BG_WORKER)
-		return;
-	worker = shared_worker(MyDatabaseId);
-	begun = pg_atomic_read_u64(&worker->begun);
-	if (!has_confirmed && begun <= now && begun + PAUSE_WRITE > now)
-		return;
-
-	/*
-	 * a full barrier: either this process or the worker that finishes sees
-	 * what the other one has set
-	 */
-	pg_atomic_exchange_u64(&worker->requested, 1);
-	request_worker(worker);
-}
-
-void
-uuid9562_forget_purge(void)
-{
-	has_confirmed = has_written = false;
-}
 
 /*
  * --- the worker
@@ -260,7 +169,7 @@ uuid9562_purge_worker(Datum database)
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(database), InvalidOid, 0);
 	uuid9562_prepare_ordered();
-	worker = shared_worker(MyDatabaseId);
+	worker = uuid9562_shared_worker();
 	pg_atomic_write_u64(&worker->begun, (uint64) GetCurrentTimestamp());
 
 	/*
@@ -274,13 +183,13 @@ uuid9562_purge_worker(Datum database)
 	if (purge_all() || pg_atomic_read_u64(&worker->requested) != 0)
 	{
 		pg_atomic_write_u64(&worker->registered, (uint64) GetCurrentTimestamp());
-		register_worker();
+		uuid9562_register_worker();
 	}
 	else
 	{
 		pg_atomic_exchange_u64(&worker->registered, 0);
 		if (pg_atomic_read_u64(&worker->requested) != 0)
-			request_worker(worker);
+			uuid9562_request_worker(worker);
 	}
 	proc_exit(0);
 }
