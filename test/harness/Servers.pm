@@ -62,6 +62,9 @@ sub create
 		$self->install($template, $form);
 		$self->{node}->safe_psql($template, 'SET search_path = public, uuid9562, uuid9562_changes;' . $tables, extra_params => [ '-U', 'app' ]);
 	}
+	# PgBouncer keeps the search path that its first connection to a database had, on PostgreSQL 18 and later
+	$self->stop_poolers if grep { $_ ne 'C' } $form, $self->{form} // 'C';
+	$self->{form} = $form;
 	foreach (split /\n/, $self->sql('postgres', q{SELECT gid FROM pg_prepared_xacts})) { $self->sql('run', "ROLLBACK PREPARED '$_'") }
 	$self->sql('postgres', 'DROP DATABASE IF EXISTS run WITH (FORCE)');
 	$self->sql('postgres', "CREATE DATABASE run TEMPLATE $template OWNER app");
