@@ -32,8 +32,8 @@
 #define MAX_LATE_SECONDS	30
 /* After this time, a session looks again whether an extension has been flushed. */
 #define LOOK_TICKS			(TICKS_PER_SECOND / 100)
-/* How long a session waits for the flush of another process if no value is reserved */
-#define WAL_LOCK_WAIT_MS	50
+/* The last and longest sleep of a session that has no reserved value, during another flush of WAL */
+#define FLUSH_SLEEP_MS		16
 /* How often a session that waits for mark_lock tries again, if nobody wakes it */
 #define RETRY_MS			1000
 
@@ -218,27 +218,34 @@ write_extension(uint64 time, bool allow_late)
 				 state.late_until);
 }
 
-/* Wait until no other process is flushing WAL.  Return false if that takes more than max_ms. */
+/* Check whether another process is flushing WAL. */
 static bool
-wait_for_wal(int max_ms)
+wal_is_being_flushed(void)
 {
-	for (int ms = 0; !LWLockConditionalAcquire(WALWriteLock, LW_SHARED); ms++)
-	{
-		if (ms >= max_ms)
-			return false;
-		pg_usleep(1000);
-	}
+	if (!LWLockConditionalAcquire(WALWriteLock, LW_SHARED))
+		return true;
 	LWLockRelease(WALWriteLock);
-	return true;
+	return false;
+}
+
+/*
+ * Without mark_lock, wait a little for another process to flush WAL up to a position.  The
+ * condition variable only makes the sleep cancelable: no process wakes others after a flush.
+ */
+static void
+wait_for_flush(XLogRecPtr lsn)
+{
+	for (long ms = 1; ms <= FLUSH_SLEEP_MS && GetFlushRecPtr(NULL) < lsn; ms *= 4)
+		ConditionVariableTimedSleep(&uuid9562_shared->mark_released, ms, WAIT_EVENT_WAL_SYNC);
+	ConditionVariableCancelSleep();
 }
 
 /*
  * Flush the extension if necessary, and use it.  But if another process is flushing WAL, leave the
- * extension to that process or to a later call, and let values be late meanwhile.  With "needed",
- * no value is reserved, so first wait up to WAL_LOCK_WAIT_MS for that process.
+ * extension to that process or to a later call, and let values be late meanwhile.
  */
 static void
-use_extension(bool needed)
+use_extension(void)
 {
 	Extension  *extension = &uuid9562_shared->extension;
 	const GeneratorState state = uuid9562_generator_state();
@@ -247,7 +254,7 @@ use_extension(bool needed)
 	Assert(LWLockHeldByMeInMode(&uuid9562_shared->mark_lock, LW_EXCLUSIVE));
 	if (GetFlushRecPtr(NULL) < extension->lsn)
 	{
-		if (!wait_for_wal(needed ? WAL_LOCK_WAIT_MS : 0))
+		if (wal_is_being_flushed())
 		{
 			/* look again soon, and at each late value */
 			set_reserved(state.reserved_until, Min(now + LOOK_TICKS, late_from(&state)),
@@ -333,33 +340,64 @@ uuid9562_ensure_branch(void)
 }
 
 /*
- * Extend the reservation if the previous value or the given time has reached extend_at.  With
- * "needed", no value is reserved for the given time, so wait if another session is changing the
- * mark.  The caller then tries again to generate a value.
+ * Write an extension if the previous value or the given time has reached extend_at, and use it.  If
+ * a value is needed for the given time, and another process is flushing WAL, return the position
+ * up to which WAL must be flushed instead, so that the caller can wait without mark_lock.
  */
-void
-uuid9562_extend_reservation(uint64 time, bool needed)
+static XLogRecPtr
+try_to_extend(uint64 time, bool needed, bool wait)
 {
+	/* another session may have extended the reservation */
+	const Extension *extension = &uuid9562_shared->extension;
+	const GeneratorState state = uuid9562_generator_state();
+	const bool	still_needed = needed && !can_be_late(time) &&
+		Max(time, state.previous.time + 1) >= state.reserved_until;
+
+	if (extension->lsn == InvalidXLogRecPtr && Max(time, state.previous.time) >= state.extend_at)
+		write_extension(time, !still_needed);
+	if (extension->lsn == InvalidXLogRecPtr)
+		return InvalidXLogRecPtr;
+	if (wait && still_needed && GetFlushRecPtr(NULL) < extension->lsn && wal_is_being_flushed())
+		return extension->lsn;
+	use_extension();
+	return InvalidXLogRecPtr;
+}
+
+/* Do so with mark_lock.  Return at once if another session has it, unless a value is needed. */
+static XLogRecPtr
+lock_and_extend(uint64 time, bool needed, bool wait)
+{
+	volatile XLogRecPtr lsn = InvalidXLogRecPtr;
+
 	if (!LWLockConditionalAcquire(&uuid9562_shared->mark_lock, LW_EXCLUSIVE))
 	{
 		if (!needed || can_be_late(time))
-			return;
+			return InvalidXLogRecPtr;
 		lock_mark();
 	}
 	PG_TRY();
 	{
-		/* another session may have extended the reservation */
-		GeneratorState state = uuid9562_generator_state();
-		bool		still_needed = needed && !can_be_late(time) &&
-			Max(time, state.previous.time + 1) >= state.reserved_until;
-
-		if (uuid9562_shared->extension.lsn == InvalidXLogRecPtr &&
-			Max(time, state.previous.time) >= state.extend_at)
-			write_extension(time, !still_needed);
-		if (uuid9562_shared->extension.lsn != InvalidXLogRecPtr)
-			use_extension(still_needed);
+		lsn = try_to_extend(time, needed, wait);
 	}
 	END_CHANGE_OF_MARK();
+	return lsn;
+}
+
+/*
+ * Extend the reservation if the previous value or the given time has reached extend_at.  With
+ * "needed", no value is reserved for the given time, so wait if another session is changing the
+ * mark, and once if another process is flushing WAL.  The caller then tries again to generate a
+ * value.
+ */
+void
+uuid9562_extend_reservation(uint64 time, bool needed)
+{
+	const XLogRecPtr lsn = lock_and_extend(time, needed, true);
+
+	if (lsn == InvalidXLogRecPtr)
+		return;
+	wait_for_flush(lsn);
+	(void) lock_and_extend(time, needed, false);
 }
 
 /* Make the generator continue after a payload, even if the server crashes. */
@@ -375,7 +413,7 @@ uuid9562_advance_generator(UuidPayload payload)
 		 */
 		write_extension(payload.time, false);
 		XLogFlush(uuid9562_shared->extension.lsn);
-		use_extension(false);
+		use_extension();
 		raise_previous(payload);
 	}
 	END_CHANGE_OF_MARK();

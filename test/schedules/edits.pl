@@ -277,12 +277,12 @@ my @reservation = (
 	],
 	[
 		'the generator is advanced before the mark is written', 'advanced, and a horizon',
-		"\t\twrite_extension(payload.time, false);\n\t\tXLogFlush(uuid9562_shared->extension.lsn);\n\t\tuse_extension(false);\n\t\traise_previous(payload);\n" =>
-		"\t\traise_previous(payload);\n\t\twrite_extension(payload.time, false);\n\t\tXLogFlush(uuid9562_shared->extension.lsn);\n\t\tuse_extension(false);\n"
+		"\t\twrite_extension(payload.time, false);\n\t\tXLogFlush(uuid9562_shared->extension.lsn);\n\t\tuse_extension();\n\t\traise_previous(payload);\n" =>
+		"\t\traise_previous(payload);\n\t\twrite_extension(payload.time, false);\n\t\tXLogFlush(uuid9562_shared->extension.lsn);\n\t\tuse_extension();\n"
 	],
 	[
 		'advancing does not extend the reservation', 'advanced, and a horizon',
-		"\t\twrite_extension(payload.time, false);\n\t\tXLogFlush(uuid9562_shared->extension.lsn);\n\t\tuse_extension(false);\n\t\traise_previous(payload);\n" =>
+		"\t\twrite_extension(payload.time, false);\n\t\tXLogFlush(uuid9562_shared->extension.lsn);\n\t\tuse_extension();\n\t\traise_previous(payload);\n" =>
 		"\t\tHighWaterMark mark;\n\n\t\t(void) load_mark(&mark);\n\t\traise_previous(payload);\n"
 	],
 	[

@@ -10,6 +10,7 @@
 
 #include "access/xlog.h"
 #include "storage/ipc.h"
+#include "utils/wait_event.h"
 
 #include "runtime/runtime.h"
 
@@ -109,23 +110,12 @@ LWLockAcquire(LWLock *lock, LWLockMode mode)
 	return true;
 }
 
-/* Until mark_lock is released, a process waits in vain for WALWriteLock. */
-void
-pg_usleep(long microseconds)
-{
-	(void) microseconds;
-	server.wal_is_locked = true;
-}
-
 /* Check whether another process holds WALWriteLock. */
 static bool
 wal_is_locked(void)
 {
-	bool		is_locked = server.wal_is_locked;
-
-	server.wal_is_locked = false;
-	if (is_locked || server.other_flushes == 0 || choose(2) == 0)
-		return is_locked;
+	if (server.other_flushes == 0 || choose(2) == 0)
+		return false;
 	server.other_flushes--;
 	return true;
 }
@@ -167,7 +157,10 @@ is_woken(const void *process)
 	return server.wakeups != server.seen_wakeups[*(const int *) process];
 }
 
-/* Like PostgreSQL, return at once at the first call.  The time never runs out. */
+/*
+ * Like PostgreSQL, return at once at the first call.  The time runs out only if a process waits for
+ * another one to flush WAL.
+ */
 bool
 ConditionVariableTimedSleep(ConditionVariable *variable, long timeout, uint32 wait_event)
 {
@@ -175,7 +168,6 @@ ConditionVariableTimedSleep(ConditionVariable *variable, long timeout, uint32 wa
 
 	(void) variable;
 	(void) timeout;
-	(void) wait_event;
 	event("sleep");
 	if (server.sleeps[process])
 	{
@@ -184,6 +176,8 @@ ConditionVariableTimedSleep(ConditionVariable *variable, long timeout, uint32 wa
 			server.cancels--;
 			ereport(ERROR, (errcode(ERRCODE_QUERY_CANCELED), errmsg("canceled")));
 		}
+		if (wait_event == WAIT_EVENT_WAL_SYNC)
+			return true;
 		wait_until(is_woken, &process);
 	}
 	server.sleeps[process] = true;
@@ -216,7 +210,6 @@ ConditionVariableBroadcast(ConditionVariable *variable)
 {
 	(void) variable;
 	event("wake the others");
-	server.wal_is_locked = false;
 	server.wakeups++;
 }
 

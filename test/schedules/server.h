@@ -56,7 +56,6 @@ typedef struct Server
 	int			flush_seconds;	/* how long a flush takes */
 	int			other_flushes;	/* how often another process can still hold
 								 * WALWriteLock */
-	bool		wal_is_locked;	/* does another process still hold it? */
 	int			cancels;		/* how many waiting calls can still be
 								 * canceled */
 	int			wakeups;		/* number of broadcasts */
