@@ -56,6 +56,7 @@ OBJS = \
 	src/public_id/key_file.o \
 	src/public_id/public_id.o \
 	src/period/bounds.o \
+	src/period/histogram.o \
 	src/period/period.o \
 	src/period/selectivity.o \
 	src/period/support.o \

@@ -2,14 +2,9 @@
  * selectivity.c
  *		Row estimates of "is within a period".
  *
- * PostgreSQL assumes that a uuid is in the middle of its histogram bin.  If both bounds of
- * a period are in one bin, such as the bounds of an hour in a table with IDs of one year,
- * PostgreSQL estimates one row.  The time of a UUID determines its place in the bin, so
- * this file interpolates.
- *
- * A column can contain several versions, and UUIDs of any of them can be the boundaries of
- * bins in PostgreSQL's histogram.  So this file also estimates how many of the rows in a
- * period have version 7.
+ * If both bounds of a period are in one bin of PostgreSQL's histogram, such as the bounds of an hour
+ * in a table with IDs of one year, PostgreSQL estimates one row.  So this file estimates the rows
+ * with histogram.c, and gives the result to the planner.
  *
  * The comparisons from support.c use PostgreSQL's operators, so PostgreSQL itself estimates
  * their selectivity.  An estimate for uuid_is_v7 is a factor of at most 1, so it cannot correct a
@@ -19,68 +14,26 @@
  * RestrictInfo.  It estimates uuid_is_v7 first, since support.c puts that before the
  * comparisons.  So the support function of uuid_is_v7 sets norm_selec of all comparisons of the ID,
  * and of all other calls of uuid_is_v7, in the table's conditions and inside their ORs, unless
- * PostgreSQL has already set it.  Then clauselist_selectivity() combines both sides of a period.
+ * PostgreSQL has already set it.
+ *
+ * This relies on two functions of PostgreSQL, and planner_uses() asserts both in each plan:
+ * clause_selectivity() returns norm_selec if it is set, and clauselist_selectivity() combines both
+ * sides of a period into the rows between them.  If a later version did otherwise, only estimates
+ * would be poor.
  */
-#include "period/period.h"
+#include "period/histogram.h"
 
 #include <math.h>
 
-#include "access/htup_details.h"
 #include "access/stratnum.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_statistic.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
-#include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
-#include "parser/parsetree.h"
 #include "utils/fmgroids.h"
 #include "utils/memutils.h"
-#include "utils/selfuncs.h"
-#include "utils/syscache.h"
 
 #define UNKNOWN_SHARE	0.5		/* assumed share of v7 */
 #define SAMPLED_ROW		(1.0 / 300) /* in bins; a bin is 300 sampled rows */
-#define DENSITY_BINS	4		/* bins averaged at an end of the histogram */
-
-static const uint8 nil_uuid[UUID_LEN] = {0};
-static const uint8 max_uuid[UUID_LEN] = {
-	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff
-};
-
-/* A number of rows, as a share of all rows of the table */
-typedef struct Share
-{
-	double		all;
-	double		of_v7;
-} Share;
-
-/*
- * A UUID, and the rows of the histogram below it.  split_histogram() counts these rows in bins, and
- * load_statistics() converts them to a share of all rows.  The boundaries are the nil UUID, the v7
- * UUIDs of the histogram, the smallest v7 UUID of the current time, and the max UUID.
- */
-typedef struct Boundary
-{
-	const uint8 *uuid;
-	Share		below;
-} Boundary;
-
-/* The statistics of a column of UUIDs */
-typedef struct Statistics
-{
-	SupportRequestSelectivity *request;
-	RelOptInfo *rel;
-	AttStatsSlot histogram;
-	AttStatsSlot common;		/* most common values */
-	Boundary   *boundaries;
-	int			count;			/* of boundaries */
-	int			last;			/* last one of the histogram; 0 if none */
-	double		bin;			/* share of rows in a bin; 0: no histogram */
-	double		nulls;			/* share of NULLs in all rows */
-	double		newer;			/* bins of v7 added since ANALYZE */
-	const uint8 *now;			/* smallest v7 UUID of the current time */
-} Statistics;
 
 /* The bound of one side of a period, and the comparisons with the bound */
 typedef struct Side
@@ -88,199 +41,6 @@ typedef struct Side
 	const uint8 *bound;
 	List	   *comparisons;
 } Side;
-
-/* Return the difference of two UUIDs as 128-bit numbers.  It is 0 only if they are equal. */
-static double
-uuid_distance(const uint8 *from, const uint8 *to)
-{
-	uint64		from_low = uuid_layout_load64(from + 8);
-	uint64		to_low = uuid_layout_load64(to + 8);
-	uint64		borrow = to_low < from_low;
-
-	Assert(memcmp(from, to, UUID_LEN) <= 0);
-	return ldexp((double) (uuid_layout_load64(to) - uuid_layout_load64(from) - borrow), 64) +
-		(double) (to_low - from_low);
-}
-
-/*
- * Estimate the number of v7 rows between two UUIDs, measured in bins.  Assume the density of the
- * first bins of v7 or, with at_end, of its last bins.  If v7 has no bin, return 0.5.
- */
-static double
-bins_between(const Statistics *statistics, bool at_end, const uint8 *low, const uint8 *high)
-{
-	/* boundaries 1 to n of v7 have n - 1 bins between them */
-	int			bins = Min(DENSITY_BINS, statistics->last - 1);
-	const Boundary *first = &statistics->boundaries[at_end ? statistics->last - bins : 1];
-
-	if (memcmp(low, high, UUID_LEN) >= 0)
-		return 0;
-	if (bins <= 0)
-		return 0.5;
-	return bins * uuid_distance(low, high) / uuid_distance(first[0].uuid, first[bins].uuid);
-}
-
-/* Return the growth of a table since VACUUM or ANALYZE: new pages per old page. */
-static double
-table_growth(const Statistics *statistics)
-{
-	Oid			table = planner_rt_fetch(statistics->rel->relid,
-										 statistics->request->root)->relid;
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
-	double		pages = 0;
-
-	if (HeapTupleIsValid(tuple))
-	{
-		pages = ((Form_pg_class) GETSTRUCT(tuple))->relpages;
-		ReleaseSysCache(tuple);
-	}
-	return pages > 0 && statistics->rel->pages > pages ? statistics->rel->pages / pages - 1 : 0;
-}
-
-static void
-add_boundary(Statistics *statistics, const uint8 *uuid, double all, double of_v7)
-{
-	Boundary   *boundary = &statistics->boundaries[statistics->count++];
-
-	boundary->uuid = uuid;
-	boundary->below.all = all;
-	boundary->below.of_v7 = of_v7;
-}
-
-/*
- * Add boundaries for the rows after the last boundary of v7.  The histogram has "all" bins, and
- * "of_v7" of them are bins of v7.  Assume that v7 has the same share of the rows added since
- * ANALYZE, and that its new rows are between its last boundary and now.
- *
- * If a boundary of another version follows, the bin before that boundary can also contain v7 rows.
- * Estimate their number up to now from the density of the last bins of v7, and count one bin at
- * most.
- */
-static void
-add_recent_rows(Statistics *statistics, double all, double of_v7)
-{
-	Boundary   *last = &statistics->boundaries[statistics->last];
-	Datum		now;
-	double		after_last = 0; /* bins of v7 rows after the last boundary */
-	double		added = 0;		/* bins of rows added since ANALYZE */
-
-	/* if the clock is out of range, only the estimate is poor */
-	(void) uuid9562_side_bound(true, GetCurrentTimestamp(), true, &now);
-	statistics->now = DatumGetUUIDP(now)->data;
-	if (statistics->last > 0 && memcmp(last->uuid, statistics->now, UUID_LEN) < 0)
-	{
-		added = table_growth(statistics) * (statistics->histogram.nvalues - 1);
-		after_last = statistics->newer = added * of_v7 / Max(all, 1);
-		if (all > last->below.all)	/* a boundary of another version follows */
-			after_last += Min(bins_between(statistics, true, last->uuid, statistics->now), 1);
-		add_boundary(statistics, statistics->now, last->below.all + after_last,
-					 of_v7 + after_last);
-	}
-	add_boundary(statistics, max_uuid, all + added, of_v7 + after_last);
-}
-
-/*
- * Find the boundaries of v7 in PostgreSQL's histogram.  Each of these except the first ends a bin
- * of v7 rows.  Each boundary of another version counts as one bin of other rows.
- */
-static void
-split_histogram(Statistics *statistics)
-{
-	double		of_v7 = 0;
-	double		others = 0;
-
-	/* three more: the nil UUID, that of now, and the max UUID */
-	statistics->boundaries = palloc((statistics->histogram.nvalues + 3) * sizeof(Boundary));
-	add_boundary(statistics, nil_uuid, 0, 0);
-	for (int i = 0; i < statistics->histogram.nvalues; i++)
-	{
-		const uint8 *uuid = DatumGetUUIDP(statistics->histogram.values[i])->data;
-
-		if (uuid_layout_version(uuid) != 7)
-			others++;
-		else
-		{
-			if (statistics->last > 0)
-				of_v7++;
-			add_boundary(statistics, uuid, of_v7 + others, of_v7);
-			statistics->last = statistics->count - 1;
-		}
-	}
-	add_recent_rows(statistics, of_v7 + others, of_v7);
-}
-
-/* Return the rows of the histogram below a UUID: interpolate between two boundaries. */
-static Share
-histogram_below(const Statistics *statistics, const uint8 *uuid)
-{
-	const Boundary *low = statistics->boundaries;
-	const Boundary *high = low + statistics->count - 1;
-	Share		below;
-	double		part;
-
-	Assert(statistics->count >= 2);
-	while (high - low > 1)
-	{
-		const Boundary *middle = low + (high - low) / 2;
-
-		if (memcmp(middle->uuid, uuid, UUID_LEN) <= 0)
-			low = middle;
-		else
-			high = middle;
-	}
-	part = uuid_distance(low->uuid, uuid) / uuid_distance(low->uuid, high->uuid);
-	below.all = low->below.all + part * (high->below.all - low->below.all);
-	below.of_v7 = low->below.of_v7 + part * (high->below.of_v7 - low->below.of_v7);
-	return below;
-}
-
-/* Return the rows below a UUID: those of the histogram, and the most common values. */
-static Share
-share_below(const Statistics *statistics, const uint8 *uuid)
-{
-	Share		share = {0, 0};
-
-	if (statistics->bin > 0)
-		share = histogram_below(statistics, uuid);
-	for (int i = 0; i < Min(statistics->common.nvalues, statistics->common.nnumbers); i++)
-	{
-		const uint8 *value = DatumGetUUIDP(statistics->common.values[i])->data;
-
-		if (memcmp(value, uuid, UUID_LEN) >= 0)
-			continue;
-		share.all += statistics->common.numbers[i];
-		if (uuid_layout_version(value) == 7)
-			share.of_v7 += statistics->common.numbers[i];
-	}
-	return share;
-}
-
-/* Fill in all statistics except the request and the table, which the caller has set. */
-static void
-load_statistics(Statistics *statistics, HeapTuple tuple)
-{
-	statistics->nulls = ((Form_pg_statistic) GETSTRUCT(tuple))->stanullfrac;
-	get_attstatsslot(&statistics->common, tuple, STATISTIC_KIND_MCV,
-					 uuid9562_operator(BTEqualStrategyNumber),
-					 ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS);
-	if (get_attstatsslot(&statistics->histogram, tuple, STATISTIC_KIND_HISTOGRAM,
-						 uuid9562_operator(BTLessStrategyNumber), ATTSTATSSLOT_VALUES))
-	{
-		split_histogram(statistics);
-
-		/*
-		 * While bin is 0, share_below() counts only the common values.  The
-		 * sum of imported statistics can exceed 1.
-		 */
-		statistics->bin = Max(1 - statistics->nulls - share_below(statistics, max_uuid).all, 0) /
-			Max(statistics->boundaries[statistics->count - 1].below.all, 1);
-		for (int i = 0; i < statistics->count; i++)
-		{
-			statistics->boundaries[i].below.all *= statistics->bin;
-			statistics->boundaries[i].below.of_v7 *= statistics->bin;
-		}
-	}
-}
 
 /*
  * Estimate the share of rows in a period that begins after the histogram (with above) or ends
@@ -301,7 +61,8 @@ extrapolated_share(const Statistics *statistics, const Side *lower, const Side *
 		if (memcmp(end, statistics->now, UUID_LEN) > 0)
 			end = statistics->now;
 	}
-	return statistics->bin * Min(bins_between(statistics, above, lower->bound, end), most_bins);
+	return statistics->bin * Min(uuid9562_bins_between(statistics, above, lower->bound, end),
+								 most_bins);
 }
 
 /*
@@ -319,9 +80,9 @@ set_side_selectivity(const Statistics *statistics, const Side *lower, const Side
 
 	if (side->comparisons == NIL || statistics->bin == 0)
 		return;
-	selectivity = share_below(statistics, side->bound).all;
+	selectivity = uuid9562_share_below(statistics, side->bound).all;
 	if (above)
-		selectivity = share_below(statistics, max_uuid).all - selectivity;
+		selectivity = uuid9562_share_below(statistics, uuid9562_max).all - selectivity;
 	if (selectivity < SAMPLED_ROW * statistics->bin)
 	{
 		Expr	   *comparison = linitial_node(RestrictInfo, side->comparisons)->clause;
@@ -366,17 +127,45 @@ add_to_side(const Statistics *statistics, RestrictInfo *condition, Side *lower, 
 		side->bound = DatumGetUUIDP(bound->constvalue)->data;
 }
 
+#ifdef USE_ASSERT_CHECKING
+/* Check whether the planner uses what set_side_selectivity() has set; see above. */
+static bool
+planner_uses(const Statistics *statistics, const Side *lower, const Side *upper)
+{
+	PlannerInfo *root = statistics->request->root;
+	List	   *sides[] = {lower->comparisons, upper->comparisons};
+	RestrictInfo *chosen[2];
+	double		between;
+
+	for (int i = 0; i < 2; i++)
+	{
+		if (sides[i] == NIL || statistics->bin == 0)
+			return true;
+		chosen[i] = linitial_node(RestrictInfo, sides[i]);
+		if (clause_selectivity(root, (Node *) chosen[i], 0, JOIN_INNER, NULL) !=
+			chosen[i]->norm_selec)
+			return false;
+	}
+	between = chosen[0]->norm_selec + chosen[1]->norm_selec - 1 + statistics->nulls;
+	/* the planner replaces what is not positive, or looks like its default */
+	return between <= 0 || chosen[0]->norm_selec == DEFAULT_INEQ_SEL ||
+		chosen[1]->norm_selec == DEFAULT_INEQ_SEL ||
+		fabs(clauselist_selectivity_ext(root, list_make2(chosen[0], chosen[1]), 0, JOIN_INNER,
+										NULL, false) - between) < 1e-9;
+}
+#endif
+
 /* Return the rows between two bounds. */
 static Share
 rows_between(const Statistics *statistics, const Side *lower, const Side *upper)
 {
-	Share		low = share_below(statistics, lower->bound);
-	Share		rows = share_below(statistics, upper->bound);
+	Share		low = uuid9562_share_below(statistics, lower->bound);
+	Share		rows = uuid9562_share_below(statistics, upper->bound);
 
 	rows.all = Max(rows.all - low.all, 0);
 	rows.of_v7 = Max(rows.of_v7 - low.of_v7, 0);
 	/* without a bound, add the NULLs and the rows missing in the statistics */
-	if (lower->bound == nil_uuid && upper->bound == max_uuid)
+	if (lower->bound == uuid9562_nil && upper->bound == uuid9562_max)
 	{
 		rows.of_v7 += (1 - statistics->nulls - rows.all) * UNKNOWN_SHARE;
 		rows.all = 1;
@@ -429,6 +218,7 @@ estimate_conditions(const Statistics *statistics, List *conditions, Side lower, 
 		add_to_side(statistics, lfirst_node(RestrictInfo, cell), &lower, &upper);
 	set_side_selectivity(statistics, &lower, &upper, true);
 	set_side_selectivity(statistics, &lower, &upper, false);
+	Assert(planner_uses(statistics, &lower, &upper));
 	rows = rows_between(statistics, &lower, &upper);
 
 	foreach(cell, conditions)
@@ -476,8 +266,8 @@ static void
 estimate_call(Statistics *statistics, HeapTuple tuple)
 {
 	List	   *conditions = statistics->rel->baserestrictinfo;
-	const Side	lower = {nil_uuid, NIL};
-	const Side	upper = {max_uuid, NIL};
+	const Side	lower = {uuid9562_nil, NIL};
+	const Side	upper = {uuid9562_max, NIL};
 	Share		rows;
 	ListCell   *cell;
 
@@ -491,7 +281,7 @@ estimate_call(Statistics *statistics, HeapTuple tuple)
 			return;
 		}
 	}
-	load_statistics(statistics, tuple);
+	uuid9562_load_statistics(statistics, tuple);
 	/* estimate_conditions() sets this if the call is among the conditions */
 	statistics->request->selectivity = -1;
 	rows = estimate_conditions(statistics, conditions, lower, upper);
