@@ -316,11 +316,11 @@ BEGIN
 		SELECT c.oid, relkind, relpersistence, relfilenode, t.*
 		FROM (SELECT source AS oid UNION SELECT relid FROM pg_partition_tree(source)) AS tree JOIN pg_class AS c USING (oid)
 		CROSS JOIN LATERAL (
-			SELECT string_agg(concat_ws('.', oid, xmin), ' ' ORDER BY oid) FILTER (WHERE tgtype & 1 = 1) AS row_triggers,
-				   bit_or(tgtype) FILTER (WHERE tgtype & 1 = 1) AS events, count(*) FILTER (WHERE tgtype & 1 = 1),
-				   string_agg(concat_ws('.', oid, xmin), ' ' ORDER BY oid) FILTER (WHERE tgtype & 33 = 32) AS truncate_trigger
-			FROM pg_trigger
-			WHERE tgrelid = c.oid AND tgenabled = 'A' AND tgqual IS NULL AND tgattr::text = '' AND tgfoid = 'uuid9562_changes.log_trigger'::regproc) AS t) AS p;
+			SELECT string_agg(concat_ws('.', oid, xmin), ' ' ORDER BY oid) FILTER (WHERE usable AND tgtype & 1 = 1) AS row_triggers,
+				   bit_or(tgtype) FILTER (WHERE usable AND tgtype & 1 = 1) AS events, count(*) FILTER (WHERE tgtype & 1 = 1),
+				   string_agg(concat_ws('.', oid, xmin), ' ' ORDER BY oid) FILTER (WHERE usable AND tgtype & 33 = 32) AS truncate_trigger
+			FROM pg_trigger, LATERAL (SELECT tgenabled = 'A' AND tgqual IS NULL AND tgattr::text = '') AS u (usable)
+			WHERE tgrelid = c.oid AND tgfoid = 'uuid9562_changes.log_trigger'::regproc) AS t) AS p;
 	SELECT array_agg(concat_ws(' ', attnum, atttypid, atttypmod, CASE WHEN attgenerated <> '' THEN attgenerated || (SELECT oid FROM pg_attrdef WHERE adrelid = source AND adnum = attnum) END, attname) ORDER BY attnum),
 		   string_agg(xmin::text, ' ' ORDER BY attnum)
 	INTO state.columns, state.marks FROM pg_attribute WHERE attrelid = source AND attnum > 0 AND NOT attisdropped;

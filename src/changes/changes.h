@@ -62,6 +62,9 @@ enum
 	LOG_COLUMNS = LOG_KEY
 };
 
+#define READER_COLUMNS	12
+#define PURGED_COLUMNS	2
+
 /* Scan of one of the tables by its index, in the order of the index */
 typedef struct OwnScan
 {
@@ -72,8 +75,12 @@ typedef struct OwnScan
 } OwnScan;
 
 extern char *uuid9562_table_name(Oid relid);
+extern void uuid9562_tables_init(void);
 extern Oid	uuid9562_own_schema(void);
 extern Oid	uuid9562_own_table(const char *name);
+extern Relation uuid9562_try_open_own(const char *name, LOCKMODE mode);
+extern Relation uuid9562_open_own(const char *name, LOCKMODE mode);
+pg_noreturn extern void uuid9562_no_own_table(const char *name);
 extern OwnScan uuid9562_scan_own(const char *name, LOCKMODE mode, int key_count, ScanKey keys);
 extern HeapTuple uuid9562_next_own(OwnScan *scan, ScanDirection direction);
 extern void uuid9562_end_own(OwnScan *scan);
@@ -126,21 +133,21 @@ typedef struct TrackingTrigger
 	int64		reader_expiry;	/* in microseconds */
 } TrackingTrigger;
 
-/* What the triggers of a table or partition do; see uuid9562_scan_triggers() */
+/* What the triggers of a table or partition do for a tracked table; see uuid9562_scan_triggers() */
 typedef struct TableTriggers
 {
 	int			roots;			/* number of row triggers that are no clones */
 	TrackingTrigger root;		/* the last of them */
-	int16		events;			/* of all usable row triggers, as in
+	int16		events;			/* of the usable row triggers, as in
 								 * pg_trigger */
 	bool		has_truncate;	/* is there a usable TRUNCATE trigger? */
 	uint64		row_hash;		/* of the usable row triggers */
 	uint64		truncate_hash;
-	List	   *sources;		/* tracked tables for which the row triggers
+	List	   *sources;		/* tracked tables for which all row triggers
 								 * log */
 } TableTriggers;
 
-extern void uuid9562_scan_triggers(Oid relid, bool with_sources, TableTriggers *triggers);
+extern void uuid9562_scan_triggers(Oid relid, Oid source, TableTriggers *triggers);
 extern int64 uuid9562_count_rows(Oid relid, int64 limit);
 extern void uuid9562_log_rows(Oid source, Oid relid);
 extern void uuid9562_trigger_invalidated(Oid relid);
@@ -264,8 +271,9 @@ typedef struct CurrentState
 	TrackingTrigger trigger;
 	Key			key;
 	List	   *relids;			/* relations that it depends on */
+	bool		wait;			/* for locks? */
 	bool		has_added_rows; /* has a new partition rows? */
-	List	   *locked;			/* partitions that were locked without waiting */
+	List	   *locked;			/* what was locked without waiting */
 	List	   *without_truncate;	/* parts without a TRUNCATE trigger */
 } CurrentState;
 
@@ -315,11 +323,6 @@ pg_noreturn extern void uuid9562_not_tracked(Oid relid);
 extern void uuid9562_row_types_init(void);
 extern void uuid9562_check_row_type(Relation rel);
 
-/* --- row_type.c: statements that call changes_read() ------------------------------ */
-
-extern void uuid9562_row_types_init(void);
-extern void uuid9562_check_row_type(Relation rel);
-
 /* --- place.c: the history of the server ------------------------------------------- */
 
 /* Where a server is, as positions have it */
@@ -355,7 +358,7 @@ typedef struct ReaderState
 extern void uuid9562_lock_reader(const char *name, Oid source, bool lock);
 extern void uuid9562_lock_entries(Oid source);
 extern void uuid9562_load_reader(ReaderState *reader, const char *name, Oid source);
-extern List *uuid9562_load_readers(const char *name, Oid source);
+extern bool uuid9562_reader_exists(const char *name);
 extern void uuid9562_store_reader(const ReaderState *reader);
 extern void uuid9562_remove_reader(const char *name, Oid source);
 extern void uuid9562_remove_readers(Oid source, bool wait);

@@ -140,7 +140,7 @@ find_page(const char *name)
 				(errcode(ERRCODE_AMBIGUOUS_PARAMETER),
 				 errmsg("transaction has read more than one table as reader \"%s\"", name),
 				 errhint("Pass the position of the last change that has been applied.")));
-	if (read == NIL && uuid9562_load_readers(name, InvalidOid) == NIL)
+	if (read == NIL && !uuid9562_reader_exists(name))
 		reader_does_not_exist(name);
 	if (read == NIL)
 		ereport(ERROR,
@@ -160,7 +160,7 @@ load_reader_of(ReaderState *reader, const char *name, Oid source)
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", source)));
 	uuid9562_load_reader(reader, name, source);
-	if (!reader->exists && uuid9562_load_readers(name, InvalidOid) == NIL)
+	if (!reader->exists && !uuid9562_reader_exists(name))
 		reader_does_not_exist(name);
 	if (!reader->exists)
 		ereport(ERROR,

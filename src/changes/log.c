@@ -44,16 +44,18 @@ void
 uuid9562_prepare_log(void)
 {
 	ResourceOwner owner = CurrentResourceOwner;
+	Oid			log;
 
 	if (OidIsValid(locked))
 		return;
-	locked = uuid9562_own_table("log");
-	if (!OidIsValid(locked))
-		return;					/* the transaction has dropped the extension */
-	CurrentResourceOwner = TopTransactionResourceOwner;
-	LockRelationOid(locked, RowExclusiveLock);
-	CurrentResourceOwner = owner;
 	uuid9562_prepare_ordered();
+	log = uuid9562_own_table("log");
+	if (!OidIsValid(log))
+		uuid9562_no_own_table("log");
+	CurrentResourceOwner = TopTransactionResourceOwner;
+	LockRelationOid(log, RowExclusiveLock);
+	CurrentResourceOwner = owner;
+	locked = log;				/* only now, since waiting can be canceled */
 }
 
 /*
@@ -63,13 +65,14 @@ uuid9562_prepare_log(void)
 bool
 uuid9562_open_log(void)
 {
+	const Oid	log = uuid9562_own_table("log");
+
 	/* a subtransaction that was rolled back can have created another log */
-	if (uuid9562_own_table("log") != locked)
-	{
+	if (log != locked)
 		locked = InvalidOid;
+	if (OidIsValid(log))
 		uuid9562_prepare_log();
-	}
-	open_log.rel = OidIsValid(locked) ? try_relation_open(locked, NoLock) : NULL;
+	open_log.rel = uuid9562_try_open_own("log", NoLock);
 	if (open_log.rel == NULL)
 		return false;
 	open_log.indexes = CatalogOpenIndexes(open_log.rel);

@@ -98,7 +98,7 @@ find_trigger(Oid relid)
 {
 	TableTriggers triggers;
 
-	uuid9562_scan_triggers(relid, false, &triggers);
+	uuid9562_scan_triggers(relid, relid, &triggers);
 	if (triggers.roots == 0)
 		uuid9562_not_tracked(relid);
 	return triggers.root;
@@ -285,7 +285,7 @@ uuid9562_table_info(PG_FUNCTION_ARGS)
 	bool		nulls[8] = {false};
 	char	   *reader;
 
-	uuid9562_scan_triggers(source, false, &triggers);
+	uuid9562_scan_triggers(source, source, &triggers);
 	if (!may_read(source))
 		PG_RETURN_NULL();
 	/* nobody waits for this view, and it does not wait for others */

@@ -306,7 +306,7 @@ uuid9562_changes_entries(PG_FUNCTION_ARGS)
 
 	InitMaterializedSRF(fcinfo, 0);
 	uuid9562_check_row_type(rel);
-	uuid9562_scan_triggers(RelationGetRelid(rel), false, &triggers);
+	uuid9562_scan_triggers(RelationGetRelid(rel), RelationGetRelid(rel), &triggers);
 	if (triggers.roots == 0)
 		uuid9562_not_tracked(RelationGetRelid(rel));
 	uuid9562_primary_key(RelationGetRelid(rel), &key);

@@ -42,9 +42,10 @@ enum
 	READER_LSN,
 	READER_SEEN,
 	READER_IS_OUTSIDE,
-	READER_PAGES,
-	READER_COLUMNS = READER_PAGES
+	READER_PAGES
 };
+
+StaticAssertDecl(READER_PAGES == READER_COLUMNS, "the last column");
 
 /* Numbers of a page in the column "pages"; an ID has two */
 enum
@@ -237,28 +238,34 @@ uuid9562_load_reader(ReaderState *reader, const char *name, Oid source)
 	uuid9562_end_own(&scan);
 }
 
-/* Return the readers with a name, or of a table, as a list of ReaderState. */
-List *
-uuid9562_load_readers(const char *name, Oid source)
+bool
+uuid9562_reader_exists(const char *name)
 {
-	OwnScan		scan;
-	HeapTuple	row;
-	List	   *readers = NIL;
+	OwnScan		scan = scan_reader(name, InvalidOid, AccessShareLock);
+	const bool	exists = HeapTupleIsValid(uuid9562_next_own(&scan, ForwardScanDirection));
 
-	scan = name != NULL ? scan_reader(name, source, AccessShareLock) :
-		uuid9562_scan_own("reader", AccessShareLock, 0, NULL);
-	while (HeapTupleIsValid(row = uuid9562_next_own(&scan, ForwardScanDirection)))
-	{
-		ReaderState *reader = palloc(sizeof(ReaderState));
-
-		read_row(reader, row, RelationGetDescr(scan.rel));
-		if (!OidIsValid(source) || reader->source == source)
-			readers = lappend(readers, reader);
-		else
-			pfree(reader);
-	}
 	uuid9562_end_own(&scan);
-	return readers;
+	return exists;
+}
+
+/* Read the next reader of a table in a scan of all readers.  Return false after the last one. */
+static bool
+next_reader_of(OwnScan *scan, Oid source, ReaderState *reader)
+{
+	HeapTuple	row;
+
+	while (HeapTupleIsValid(row = uuid9562_next_own(scan, ForwardScanDirection)))
+	{
+		bool		isnull;
+
+		CHECK_FOR_INTERRUPTS();
+		if (DatumGetObjectId(heap_getattr(row, READER_SOURCE, RelationGetDescr(scan->rel),
+										  &isnull)) != source)
+			continue;
+		read_row(reader, row, RelationGetDescr(scan->rel));
+		return true;
+	}
+	return false;
 }
 
 /* Remove a reader that the caller has locked. */
@@ -298,7 +305,7 @@ uuid9562_store_reader(const ReaderState *reader)
 	values[READER_SEEN - 1] = TimestampTzGetDatum(reader->seen);
 	values[READER_IS_OUTSIDE - 1] = BoolGetDatum(reader->is_outside);
 	values[READER_PAGES - 1] = pages_datum(&reader->machine);
-	rel = table_open(uuid9562_own_table("reader"), RowExclusiveLock);
+	rel = uuid9562_open_own("reader", RowExclusiveLock);
 	uuid9562_insert_own(rel, values, nulls);
 	table_close(rel, NoLock);
 	CommandCounterIncrement();
@@ -310,16 +317,15 @@ uuid9562_store_reader(const ReaderState *reader)
 void
 uuid9562_remove_readers(Oid source, bool wait)
 {
-	List	   *readers = uuid9562_load_readers(NULL, source);
-	ListCell   *cell;
+	OwnScan		scan = uuid9562_scan_own("reader", RowExclusiveLock, 0, NULL);
+	ReaderState *reader = palloc(sizeof(ReaderState));
 
-	foreach(cell, readers)
+	while (next_reader_of(&scan, source, reader))
 	{
-		const ReaderState *reader = lfirst(cell);
-
 		if (lock_reader(reader->name, source, wait))
 			uuid9562_remove_reader(reader->name, source);
 	}
+	uuid9562_end_own(&scan);
 }
 
 /* --- purging ---------------------------------------------------------------------- */
@@ -327,8 +333,7 @@ uuid9562_remove_readers(Oid source, bool wait)
 enum
 {
 	PURGED_SOURCE = 1,
-	PURGED_ID,
-	PURGED_COLUMNS = PURGED_ID
+	PURGED_ID
 };
 
 static OwnScan
@@ -398,14 +403,13 @@ UuidReaderId
 uuid9562_kept_by_readers(Oid source, int64 reader_expiry, char **name)
 {
 	const TimestampTz now = GetCurrentTimestamp();
-	List	   *readers = uuid9562_load_readers(NULL, source);
+	OwnScan		scan = uuid9562_scan_own("reader", AccessShareLock, 0, NULL);
+	ReaderState *reader = palloc(sizeof(ReaderState));
 	UuidReaderId keep = uuid_reader_everything;
-	ListCell   *cell;
 
 	*name = NULL;
-	foreach(cell, readers)
+	while (next_reader_of(&scan, source, reader))
 	{
-		const ReaderState *reader = lfirst(cell);
 		UuidReaderId needed = uuid_reader_keep(&reader->machine, now, reader_expiry);
 
 		if (reader->is_outside)
@@ -416,5 +420,6 @@ uuid9562_kept_by_readers(Oid source, int64 reader_expiry, char **name)
 		keep = needed;
 		*name = reader->name;
 	}
+	uuid9562_end_own(&scan);
 	return keep;
 }

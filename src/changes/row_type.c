@@ -60,9 +60,9 @@ element_of(Oid type)
 	return OidIsValid(element) ? element_of(getBaseType(element)) : type;
 }
 
-/* Hash the names and types of columns, also those of composite types in them. */
+/* Hash the names and types of columns, and those of composite types in them, each of these once. */
 static uint64
-hash_columns(TupleDesc desc)
+hash_columns(TupleDesc desc, List **known)
 {
 	uint64		hash = 0;
 
@@ -83,11 +83,12 @@ hash_columns(TupleDesc desc)
 														sizeof(parts), 0));
 		type = getBaseType(column->atttypid);
 		type = element_of(type);
-		if (get_typtype(type) == TYPTYPE_COMPOSITE)
+		if (get_typtype(type) == TYPTYPE_COMPOSITE && !list_member_oid(*known, type))
 		{
 			TupleDesc	attributes = lookup_rowtype_tupdesc_copy(type, -1);
 
-			hash = hash_combine64(hash, hash_columns(attributes));
+			*known = lappend_oid(*known, type);
+			hash = hash_combine64(hash, hash_columns(attributes, known));
 			FreeTupleDesc(attributes);
 		}
 	}
@@ -101,8 +102,9 @@ static uint64
 hash_row_type(Oid relid, TupleDesc desc)
 {
 	char	   *name = get_rel_name(relid);
+	List	   *known = NIL;
 
-	return hash_combine64(hash_columns(desc), name == NULL ? 0 :
+	return hash_combine64(hash_columns(desc, &known), name == NULL ? 0 :
 						  hash_bytes_extended((const unsigned char *) name, (int) strlen(name),
 											  get_rel_namespace(relid)));
 }

@@ -225,7 +225,7 @@ remember_state(Oid source, CurrentState *current, UuidReaderId identity, List *o
 static List *
 renew_states(Oid source, CurrentState *current, List *states)
 {
-	Relation	rel = table_open(uuid9562_own_table("state"), RowExclusiveLock);
+	Relation	rel = uuid9562_open_own("state", RowExclusiveLock);
 	List	   *lost = NIL;
 	List	   *valid = NIL;
 	List	   *changed = NIL;
@@ -410,7 +410,7 @@ uuid9562_verify_source(Relation rel, uint64 branch)
 void
 uuid9562_forget_states(Oid source, bool wait)
 {
-	Relation	rel = table_open(uuid9562_own_table("state"), RowExclusiveLock);
+	Relation	rel = uuid9562_open_own("state", RowExclusiveLock);
 	List	   *states = uuid9562_load_states(source);
 	ListCell   *cell;
 

@@ -56,6 +56,28 @@ uuid9562_add_number(Numbers *numbers, uint64 number)
 	numbers->values[numbers->count++] = number;
 }
 
+static void
+set_problem(CurrentState *current, const char *format, Oid relid)
+{
+	if (current->problem == NULL)
+		current->problem = psprintf(format, uuid9562_table_name(relid));
+}
+
+/* Lock a relation, unless opening it can wait.  Return false if it is locked and must not wait. */
+static bool
+may_open(CurrentState *current, Oid relid)
+{
+	if (current->wait)
+		return true;
+	if (!ConditionalLockRelationOid(relid, AccessShareLock))
+	{
+		set_problem(current, "relation %s is locked", relid);
+		return false;
+	}
+	current->locked = lappend_oid(current->locked, relid);
+	return true;
+}
+
 /* --- columns ---------------------------------------------------------------------- */
 
 /*
@@ -142,8 +164,11 @@ add_labels(State *state, Oid type)
 static void
 add_attributes(CurrentState *current, List **known, Oid type, Oid relid)
 {
-	TupleDesc	desc = lookup_rowtype_tupdesc_copy(type, -1);
+	TupleDesc	desc;
 
+	if (!may_open(current, relid))
+		return;
+	desc = lookup_rowtype_tupdesc_copy(type, -1);
 	current->relids = lappend_oid(current->relids, relid);
 	for (int i = 0; i < desc->natts; i++)
 	{
@@ -212,13 +237,6 @@ find_bound(Oid relid)
 	return part;
 }
 
-static void
-set_problem(CurrentState *current, const char *format, Oid relid)
-{
-	if (current->problem == NULL)
-		current->problem = psprintf(format, uuid9562_table_name(relid));
-}
-
 /* Add the table itself or a partition. */
 static void
 add_part(CurrentState *current, Relation rel, Oid source)
@@ -228,7 +246,7 @@ add_part(CurrentState *current, Relation rel, Oid source)
 	TableTriggers triggers;
 	uint64		part[PART_NUMBERS];
 
-	uuid9562_scan_triggers(relid, false, &triggers);
+	uuid9562_scan_triggers(relid, source, &triggers);
 	if (form->relkind != RELKIND_RELATION && form->relkind != RELKIND_PARTITIONED_TABLE)
 		set_problem(current, "partition %s is a foreign table", relid);
 	else if (form->relpersistence != RELPERSISTENCE_PERMANENT)
@@ -293,7 +311,8 @@ check_key(CurrentState *current, Oid source)
 
 	if (current->key.count == 0)
 		set_problem(current, "table %s has no primary key", source);
-	else if ((problem = uuid9562_key_problem(current->key.index)) != NULL)
+	else if (may_open(current, current->key.index) &&
+			 (problem = uuid9562_key_problem(current->key.index)) != NULL)
 		set_problem(current, problem, source);
 }
 
@@ -302,22 +321,16 @@ check_key(CurrentState *current, Oid source)
  * table.
  */
 static List *
-lock_parts(CurrentState *current, Oid source, bool wait)
+lock_parts(CurrentState *current, Oid source)
 {
-	List	   *relids = find_all_inheritors(source, wait ? AccessShareLock : NoLock, NULL);
+	List	   *relids;
 	ListCell   *cell;
 
+	relids = find_all_inheritors(source, current->wait ? AccessShareLock : NoLock, NULL);
 	foreach(cell, relids)
 	{
-		if (wait || lfirst_oid(cell) == source)
-			continue;
-		if (ConditionalLockRelationOid(lfirst_oid(cell), AccessShareLock))
-			current->locked = lappend_oid(current->locked, lfirst_oid(cell));
-		else
-		{
-			set_problem(current, "table %s is locked", lfirst_oid(cell));
+		if (lfirst_oid(cell) != source && !may_open(current, lfirst_oid(cell)))
 			relids = foreach_delete_current(relids, cell);
-		}
 	}
 	return relids;
 }
@@ -345,8 +358,9 @@ uuid9562_compute_state(Relation rel, CurrentState *current, bool wait)
 	ListCell   *cell;
 
 	memset(current, 0, sizeof(CurrentState));
+	current->wait = wait;
 	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
-		relids = lock_parts(current, source, wait);
+		relids = lock_parts(current, source);
 	list_sort(relids, compare_oids);
 	/* first what changes_track() cannot repair */
 	uuid9562_primary_key(source, &current->key);

@@ -91,7 +91,7 @@ uuid9562_load_states(Oid source)
 void
 uuid9562_store_state(Oid source, State *state)
 {
-	Relation	rel = table_open(uuid9562_own_table("state"), RowExclusiveLock);
+	Relation	rel = uuid9562_open_own("state", RowExclusiveLock);
 	Datum	   *texts = palloc(Max(1, list_length(state->bounds)) * sizeof(Datum));
 	Numbers		numbers = {0};
 	int			count = 0;

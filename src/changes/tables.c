@@ -12,19 +12,70 @@
 
 #include "access/heapam.h"
 #include "access/table.h"
+#include "catalog/dependency.h"
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_namespace.h"
+#include "commands/extension.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
-#define SCHEMA	"uuid9562_changes"
+#define SCHEMA	"uuid9562_changes"	/* also the name of the extension */
 
+static const struct
+{
+	const char *name;
+	int			columns;
+}			tables[] =
+
+{
+	{"log", LOG_COLUMNS},
+	{"state", STATE_COLUMNS},
+	{"reader", READER_COLUMNS},
+	{"purged", PURGED_COLUMNS}
+};
+
+static Oid	own_schema;			/* InvalidOid if it must be looked up */
+
+/* Syscache callback: a schema can have been dropped or renamed. */
+static void
+forget_schema(Datum arg, SysCacheIdentifier cacheid, uint32 hashvalue)
+{
+	own_schema = InvalidOid;
+}
+
+void
+uuid9562_tables_init(void)
+{
+	CacheRegisterSyscacheCallback(NAMESPACEOID, forget_schema, (Datum) 0);
+}
+
+/*
+ * Return the schema of the extension, or InvalidOid if the extension has been dropped.  Then any
+ * role that can create schemas can create one of this name, so the schema must belong to the
+ * extension.
+ */
 Oid
 uuid9562_own_schema(void)
 {
-	return get_namespace_oid(SCHEMA, true);
+	Oid			schema;
+	Oid			extension;
+
+	if (OidIsValid(own_schema))
+		return own_schema;
+	schema = get_namespace_oid(SCHEMA, true);
+	extension = get_extension_oid(SCHEMA, true);
+	if (!OidIsValid(schema) || !OidIsValid(extension) ||
+		getExtensionOfObject(NamespaceRelationId, schema) != extension)
+		return InvalidOid;
+	/* the look-ups can have processed an invalidation */
+	if (get_namespace_oid(SCHEMA, true) == schema)
+		own_schema = schema;
+	return schema;
 }
 
 /* Return the OID of a table of the extension, or InvalidOid if the extension has been dropped. */
@@ -62,20 +113,54 @@ open_own_index(Relation rel)
 	return NULL;
 }
 
+/* Open a table of the extension.  Return NULL if the extension has been dropped. */
+Relation
+uuid9562_try_open_own(const char *name, LOCKMODE mode)
+{
+	Oid			relid = uuid9562_own_table(name);
+	Relation	rel = NULL;
+
+	/* the table can be dropped before it is locked */
+	if (OidIsValid(relid))
+		rel = try_table_open(relid, mode);
+	for (int i = 0; rel != NULL && i < (int) lengthof(tables); i++)
+	{
+		if (strcmp(name, tables[i].name) == 0 &&
+			RelationGetNumberOfAttributes(rel) != tables[i].columns)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("table \"%s.%s\" has been altered", SCHEMA, name),
+					 errhint("Drop and create the extension uuid9562_changes.")));
+	}
+	return rel;
+}
+
+void
+uuid9562_no_own_table(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("relation \"%s.%s\" does not exist", SCHEMA, name),
+			 errhint("Execute CREATE EXTENSION uuid9562_changes CASCADE.")));
+}
+
+Relation
+uuid9562_open_own(const char *name, LOCKMODE mode)
+{
+	Relation	rel = uuid9562_try_open_own(name, mode);
+
+	if (rel == NULL)
+		uuid9562_no_own_table(name);
+	return rel;
+}
+
 /* Begin to read the rows that have the given keys, as they are now. */
 OwnScan
 uuid9562_scan_own(const char *name, LOCKMODE mode, int key_count, ScanKey keys)
 {
-	Oid			relid = uuid9562_own_table(name);
 	OwnScan		scan;
 
-	/* the extension can be dropped between the look-up and the lock */
-	scan.rel = OidIsValid(relid) ? try_table_open(relid, mode) : NULL;
-	if (scan.rel == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation \"%s.%s\" does not exist", SCHEMA, name),
-				 errhint("Execute CREATE EXTENSION uuid9562_changes CASCADE.")));
+	scan.rel = uuid9562_open_own(name, mode);
 	scan.index = open_own_index(scan.rel);
 	scan.snapshot = RegisterSnapshot(GetLatestSnapshot());
 	scan.scan = systable_beginscan_ordered(scan.rel, scan.index, scan.snapshot, key_count, keys);

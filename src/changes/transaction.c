@@ -49,6 +49,7 @@ at_subtransaction_event(SubXactEvent event, SubTransactionId ended, SubTransacti
 void
 uuid9562_changes_init(void)
 {
+	uuid9562_tables_init();
 	uuid9562_sources_init();
 	uuid9562_row_types_init();
 	uuid9562_waking_init();

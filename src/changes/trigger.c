@@ -100,11 +100,12 @@ read_arguments(TrackingTrigger *trigger, HeapTuple row, TupleDesc desc)
 }
 
 static void
-add_trigger(TableTriggers *triggers, Relation catalog, HeapTuple row, bool with_sources)
+add_trigger(TableTriggers *triggers, Relation catalog, HeapTuple row, Oid source)
 {
 	Form_pg_trigger form = (Form_pg_trigger) GETSTRUCT(row);
 	TransactionId xmin = HeapTupleHeaderGetRawXmin(row->t_data);
 	uint64		hash = hash_combine64(form->oid, xmin);
+	Oid			logs_for;
 	bool		usable = form->tgenabled == TRIGGER_FIRES_ALWAYS && form->tgattr.dim1 == 0 &&
 		heap_attisnull(row, Anum_pg_trigger_tgqual, RelationGetDescr(catalog));
 
@@ -115,14 +116,13 @@ add_trigger(TableTriggers *triggers, Relation catalog, HeapTuple row, bool with_
 	}
 	if (!TRIGGER_FOR_ROW(form->tgtype))
 		return;
-	if (usable)
+	logs_for = OidIsValid(form->tgparentid) ? source_of_trigger(catalog, form->oid) : form->tgrelid;
+	triggers->sources = list_append_unique_oid(triggers->sources, logs_for);
+	if (usable && logs_for == source)
 	{
 		triggers->events |= form->tgtype;
 		triggers->row_hash = hash_combine64(triggers->row_hash, hash);
 	}
-	if (with_sources)
-		triggers->sources = list_append_unique_oid(triggers->sources,
-												   source_of_trigger(catalog, form->oid));
 	if (OidIsValid(form->tgparentid))
 		return;
 	triggers->roots++;
@@ -133,9 +133,12 @@ add_trigger(TableTriggers *triggers, Relation catalog, HeapTuple row, bool with_
 	read_arguments(&triggers->root, row, RelationGetDescr(catalog));
 }
 
-/* Look for triggers of log_trigger(), whatever their names, on a table or partition. */
+/*
+ * Look for triggers of log_trigger(), whatever their names, on a table or partition.  A partition
+ * can have triggers that log for several tracked tables: itself, and those of which it is a part.
+ */
 void
-uuid9562_scan_triggers(Oid relid, bool with_sources, TableTriggers *triggers)
+uuid9562_scan_triggers(Oid relid, Oid source, TableTriggers *triggers)
 {
 	Oid			function = log_trigger_function();
 	Relation	catalog = table_open(TriggerRelationId, AccessShareLock);
@@ -150,7 +153,7 @@ uuid9562_scan_triggers(Oid relid, bool with_sources, TableTriggers *triggers)
 	while (HeapTupleIsValid(row = systable_getnext(scan)))
 	{
 		if (OidIsValid(function) && ((Form_pg_trigger) GETSTRUCT(row))->tgfoid == function)
-			add_trigger(triggers, catalog, row, with_sources);
+			add_trigger(triggers, catalog, row, source);
 	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
@@ -169,6 +172,7 @@ typedef struct Target
 } Target;
 
 static HTAB *targets;			/* of Target */
+static uint64 invalidations;	/* number of calls of the next function */
 
 /* Forget the targets of a table, or all of them; called by the callback of the relation cache. */
 void
@@ -177,6 +181,7 @@ uuid9562_trigger_invalidated(Oid relid)
 	HASH_SEQ_STATUS status;
 	Target	   *target;
 
+	invalidations++;
 	if (targets == NULL)
 		return;
 	hash_seq_init(&status, targets);
@@ -204,18 +209,20 @@ find_target(const TriggerData *data)
 							  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	}
 	target = hash_search(targets, &trigger, HASH_ENTER, &found);
-	if (!found || !target->valid)
+	if (!found)
+		target->valid = false;
+	if (!target->valid)
 	{
+		const uint64 before = invalidations;
 		Relation	catalog = table_open(TriggerRelationId, AccessShareLock);
 
-		/* an invalidation in the meantime sets this to false again */
-		target->valid = true;
 		target->relid = RelationGetRelid(data->tg_relation);
-		target->source = target->relid;
 		target->source = source_of_trigger(catalog, trigger);
 		table_close(catalog, AccessShareLock);
 		uuid9562_primary_key(target->source, &target->key);
 		uuid9562_map_key(&target->key, target->source, target->relid);
+		/* only now, since all of this can raise an error */
+		target->valid = before == invalidations;
 	}
 	return target;
 }
@@ -250,7 +257,7 @@ uuid9562_log_trigger(PG_FUNCTION_ARGS)
 		TableTriggers triggers;
 		ListCell   *cell;
 
-		uuid9562_scan_triggers(RelationGetRelid(data->tg_relation), true, &triggers);
+		uuid9562_scan_triggers(RelationGetRelid(data->tg_relation), InvalidOid, &triggers);
 		foreach(cell, triggers.sources)
 			uuid9562_collect(lfirst_oid(cell), all_rows, NULL);
 		return PointerGetDatum(NULL);

@@ -78,7 +78,7 @@ purge_batch(Oid source)
 	UuidReaderId horizon = uuid9562_inclusive_horizon("changes_purge");
 	TableTriggers triggers;
 
-	uuid9562_scan_triggers(source, false, &triggers);
+	uuid9562_scan_triggers(source, source, &triggers);
 	if (triggers.roots > 0)
 		return uuid9562_purge("changes_purge", source, Max(1, triggers.root.reader_expiry), 0,
 							  BATCH) == BATCH;

@@ -32,7 +32,7 @@
 #define MAX_LATE_SECONDS	30
 /* After this time, a session looks again whether an extension has been flushed. */
 #define LOOK_TICKS			(TICKS_PER_SECOND / 100)
-/* The last and longest sleep of a session that has no reserved value, during another flush of WAL */
+/* The last and longest sleep of a session without a reserved value, while others flush WAL */
 #define FLUSH_SLEEP_MS		16
 /* How often a session that waits for mark_lock tries again, if nobody wakes it */
 #define RETRY_MS			1000

@@ -6,8 +6,8 @@
  * determines its place in the bin, so this file interpolates.
  *
  * A column can contain several versions, and UUIDs of any of them can be the boundaries of bins in
- * PostgreSQL's histogram.  So this file also estimates how many of the rows have version 7.  It counts
- * rows in bins first, and uuid9562_load_statistics() converts them to a share of all rows.
+ * PostgreSQL's histogram.  So this file also estimates how many of the rows have version 7.  It
+ * counts rows in bins first, and uuid9562_load_statistics() converts them to a share of all rows.
  */
 #include "period/histogram.h"
 
@@ -46,7 +46,8 @@ uuid_distance(const uint8 *from, const uint8 *to)
  * first bins of v7 or, with at_end, of its last bins.  If v7 has no bin, return 0.5.
  */
 double
-uuid9562_bins_between(const Statistics *statistics, bool at_end, const uint8 *low, const uint8 *high)
+uuid9562_bins_between(const Statistics *statistics, bool at_end, const uint8 *low,
+					  const uint8 *high)
 {
 	/* boundaries 1 to n of v7 have n - 1 bins between them */
 	int			bins = Min(DENSITY_BINS, statistics->last - 1);
@@ -111,7 +112,8 @@ add_recent_rows(Statistics *statistics, double all, double of_v7)
 		added = table_growth(statistics) * (statistics->histogram.nvalues - 1);
 		after_last = statistics->newer = added * of_v7 / Max(all, 1);
 		if (all > last->below.all)	/* a boundary of another version follows */
-			after_last += Min(uuid9562_bins_between(statistics, true, last->uuid, statistics->now), 1);
+			after_last += Min(uuid9562_bins_between(statistics, true, last->uuid,
+													statistics->now), 1);
 		add_boundary(statistics, statistics->now, last->below.all + after_last,
 					 of_v7 + after_last);
 	}
@@ -198,6 +200,8 @@ uuid9562_share_below(const Statistics *statistics, const uint8 *uuid)
 void
 uuid9562_load_statistics(Statistics *statistics, HeapTuple tuple)
 {
+	double		rest;
+
 	statistics->nulls = ((Form_pg_statistic) GETSTRUCT(tuple))->stanullfrac;
 	get_attstatsslot(&statistics->common, tuple, STATISTIC_KIND_MCV,
 					 uuid9562_operator(BTEqualStrategyNumber),
@@ -208,10 +212,11 @@ uuid9562_load_statistics(Statistics *statistics, HeapTuple tuple)
 		split_histogram(statistics);
 
 		/*
-		 * While bin is 0, uuid9562_share_below() counts only the common values.  The
-		 * sum of imported statistics can exceed 1.
+		 * While bin is 0, uuid9562_share_below() counts only the common
+		 * values.  The sum of imported statistics can exceed 1.
 		 */
-		statistics->bin = Max(1 - statistics->nulls - uuid9562_share_below(statistics, uuid9562_max).all, 0) /
+		rest = 1 - statistics->nulls - uuid9562_share_below(statistics, uuid9562_max).all;
+		statistics->bin = Max(rest, 0) /
 			Max(statistics->boundaries[statistics->count - 1].below.all, 1);
 		for (int i = 0; i < statistics->count; i++)
 		{

@@ -19,8 +19,9 @@ typedef struct Share
 } Share;
 
 /*
- * A UUID, and the rows of the histogram below it, as a share of all rows.  The boundaries are the nil
- * UUID, the v7 UUIDs of the histogram, the smallest v7 UUID of the current time, and the max UUID.
+ * A UUID, and the rows of the histogram below it, as a share of all rows.  The boundaries are the
+ * nil UUID, the v7 UUIDs of the histogram, the smallest v7 UUID of the current time, and the max
+ * UUID.
  */
 typedef struct Boundary
 {

@@ -2,9 +2,9 @@
  * selectivity.c
  *		Row estimates of "is within a period".
  *
- * If both bounds of a period are in one bin of PostgreSQL's histogram, such as the bounds of an hour
- * in a table with IDs of one year, PostgreSQL estimates one row.  So this file estimates the rows
- * with histogram.c, and gives the result to the planner.
+ * If both bounds of a period are in one bin of PostgreSQL's histogram, such as the bounds of an
+ * hour in a table with IDs of one year, PostgreSQL estimates one row.  So this file estimates the
+ * rows with histogram.c, and gives the result to the planner.
  *
  * The comparisons from support.c use PostgreSQL's operators, so PostgreSQL itself estimates
  * their selectivity.  An estimate for uuid_is_v7 is a factor of at most 1, so it cannot correct a

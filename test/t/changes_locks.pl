@@ -1,0 +1,78 @@
+# What is logged and read when a lock is not granted, a trigger is disabled, or the extension is dropped.
+use ServerTest;
+use Sessions;
+
+my $node = use_server(new_server('changes_locks', "shared_preload_libraries = 'uuid9562'\nautovacuum = off\n"));
+sql('CREATE EXTENSION uuid9562_changes CASCADE', 'CREATE ROLE owner LOGIN', 'GRANT CREATE ON SCHEMA public TO owner', 'GRANT CREATE ON DATABASE postgres TO owner');
+my $page = q{SELECT concat_ws(' ', change_type, data) FROM changes_read('r', NULL::item)};
+sub create { sql('DROP TABLE IF EXISTS item, part CASCADE', @_, q{SELECT changes_track('item')}, $page, q{SELECT changes_done('r', change_position) FROM changes_read('r', NULL::item)}) }
+# Execute a statement, which waits in vain for a lock of a table, and return whether it was so
+sub waits { my ($session, $statement) = @_; return refused_in($session, $statement) =~ /lock timeout/ }
+my $blocking = session();
+
+# --- the lock of the log -------------------------------------------------------------------
+
+create('CREATE TABLE item (id int PRIMARY KEY, v int)');
+my $writing = session();
+in($blocking, 'BEGIN', 'LOCK TABLE uuid9562_changes.log');
+in($writing, q{SET lock_timeout = '10 ms'}, 'BEGIN', 'SAVEPOINT a');
+ok(waits($writing, 'INSERT INTO item VALUES (1)'), 'a change waits for the lock of the log');
+in($writing, 'ROLLBACK TO a');
+ok(waits($writing, 'INSERT INTO item VALUES (2)'), 'and so does the next one of the transaction, after a timeout');
+in($writing, 'ROLLBACK');
+in($blocking, 'ROLLBACK');
+leave($writing);
+
+# --- the first call of a trigger ---------------------------------------------------------------
+
+# each of these catalogs is read when a session calls the trigger for the first time
+foreach my $catalog ('pg_trigger', 'pg_constraint', 'pg_attribute')
+{
+	create('CREATE TABLE item (id int PRIMARY KEY, v int) PARTITION BY RANGE (id)', 'CREATE TABLE part (v int, id int NOT NULL)', 'ALTER TABLE item ATTACH PARTITION part FOR VALUES FROM (0) TO (10)');
+	$writing = session();
+	in($writing, 'PREPARE change AS INSERT INTO item VALUES ($1, $2) ON CONFLICT DO NOTHING', 'SET plan_cache_mode = force_generic_plan', 'BEGIN', 'SET LOCAL session_replication_role = replica', 'ALTER TABLE item DISABLE TRIGGER USER', 'EXECUTE change (0, 0)', 'ROLLBACK', 'EXPLAIN EXECUTE change (0, 0)', q{SELECT 'item'::regclass});
+	in($blocking, 'BEGIN', "LOCK TABLE $catalog");
+	in($writing, q{SET lock_timeout = '10 ms'});
+	$writing->query('EXECUTE change (1, 1)');
+	$writing->{stderr} = '';
+	in($blocking, 'ROLLBACK');
+	in($writing, 'RESET lock_timeout', 'EXECUTE change (2, 22)');
+	leave($writing);
+	like(sql($page), qr/^(?:upsert \(1,1\)\n)?upsert \(2,22\)$/, "a change is logged after a lock timeout at $catalog");
+}
+
+# --- triggers of other tables ------------------------------------------------------------------------
+
+# a partition that is tracked by itself has two triggers
+create('CREATE TABLE part (id int PRIMARY KEY, v int)', q{SELECT changes_track('part')}, 'CREATE TABLE item (id int PRIMARY KEY, v int) PARTITION BY RANGE (id)', 'ALTER TABLE item ATTACH PARTITION part FOR VALUES FROM (0) TO (10)');
+sql(sql(q{SELECT format('ALTER TABLE part DISABLE TRIGGER %I', tgname) FROM pg_trigger WHERE tgrelid = 'part'::regclass AND tgparentid <> 0}), 'INSERT INTO item VALUES (1)');
+like(refusal($page), qr/Table part lacks the trigger that logs all changes/, 'the own trigger of a partition does not stand for that of the partitioned table');
+sql(q{SELECT changes_track('item')});
+sql(sql(q{SELECT format('ALTER TABLE part DISABLE TRIGGER %I', tgname) FROM pg_trigger WHERE tgrelid = 'part'::regclass AND tgparentid = 0 AND tgtype & 1 = 1}));
+is(sql(q{SELECT source, problem IS NULL FROM changes_tables ORDER BY 1}), "part|f\nitem|t", 'nor the other way round');
+
+# --- the view ----------------------------------------------------------------------------------------------
+
+create('CREATE TYPE pair AS (a int)', 'CREATE TABLE item (id int PRIMARY KEY, p pair)');
+foreach my $locks ('REINDEX INDEX item_pkey', 'ALTER TYPE pair ADD ATTRIBUTE b int')
+{
+	in($blocking, 'BEGIN', $locks);
+	like(sql(q{SET lock_timeout = '10 ms'}, q{SELECT problem FROM changes_tables WHERE source = 'item'::regclass}), qr/^relation (?:item_pkey|pair) is locked$/, "changes_tables does not wait for $locks");
+	in($blocking, 'ROLLBACK');
+}
+
+# --- schemas of others ----------------------------------------------------------------------------------------
+
+sql('ALTER SCHEMA uuid9562_changes RENAME TO moved');
+like(refusal('INSERT INTO item VALUES (3)'), qr/relation "uuid9562_changes.log" does not exist/, 'a change fails while there is no log');
+sql('ALTER SCHEMA moved RENAME TO uuid9562_changes', 'ALTER TABLE uuid9562_changes.log ADD COLUMN more int');
+like(refusal('INSERT INTO item VALUES (3)'), qr/table "uuid9562_changes.log" has been altered/, 'and so does one while the log has another column');
+sql('DROP EXTENSION uuid9562_changes CASCADE');
+my $owns = sub { return $node->safe_psql('postgres', join(";\n", @_), extra_params => [ '-U', 'owner' ]) };
+$owns->('CREATE EXTENSION uuid9562_changes', 'CREATE TABLE mine (id int PRIMARY KEY)', q{SELECT changes_track('mine')}, 'BEGIN', 'INSERT INTO mine VALUES (1)', 'DROP EXTENSION uuid9562_changes CASCADE', 'CREATE SCHEMA uuid9562_changes',
+	'CREATE TABLE uuid9562_changes.log (source oid, id uuid, key bytea, PRIMARY KEY (source, id))', 'COMMIT');
+is($owns->('TABLE mine', 'SELECT count(*) FROM uuid9562_changes.log'), "1\n0", 'nothing is written to a table that another role has put in the place of the log');
+
+leave($blocking);
+$node->stop;
+done_testing();
