@@ -30,12 +30,17 @@ COMMIT;
 	SELECT unnest(ARRAY[format('ALTER TABLE event DETACH PARTITION %s FINALIZE', inhrelid::regclass), format('DROP TABLE %s', inhrelid::regclass)])
 	FROM pg_inherits WHERE inhparent = 'event'::regclass AND inhdetachpending
 	\gexec
+	-- With INTO, SELECT takes its snapshot before it locks the partitions.  If another session rewrites a
+	-- partition in the meantime, SELECT would find no unread event there, so lock the partitions first.
+	BEGIN ISOLATION LEVEL READ COMMITTED;
+	LOCK TABLE event IN ACCESS SHARE MODE;
 	SELECT inhrelid::regclass AS partition, bound,
 		   EXISTS (SELECT FROM reader, LATERAL (SELECT FROM event WHERE id > uuidv7_after(position) AND id < bound LIMIT 1) AS unread) AS has_unread
 	INTO TEMPORARY old
 	FROM pg_inherits JOIN pg_class ON oid = inhrelid,
 		 LATERAL (SELECT (regexp_match(pg_get_expr(relpartbound, oid), $$TO \('(.*?)'\)$$))[1]::uuid AS bound) AS bounds
 	WHERE inhparent = 'event'::regclass AND uuidv7_timestamp(bound) <= now() - :'keep'::interval;
+	COMMIT;
 
 	SELECT unnest(ARRAY[format('ALTER TABLE event DETACH PARTITION %s CONCURRENTLY', partition), format('DROP TABLE %s', partition)])
 	FROM old WHERE NOT has_unread ORDER BY bound

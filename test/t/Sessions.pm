@@ -7,11 +7,12 @@
 #	in($session, 'BEGIN', ...)	return the result of the last statement in a session
 #	refused_in($session, ...)	return the messages of a statement that fails in a session
 #	leave($session, ...)		end sessions, and wait for their processes
+#	queue($table, ...)			let commands wait for the lock of a table, and return what each prints
 package Sessions;
 use Exporter 'import';
 use ServerTest;
 
-our @EXPORT = qw(use_server sql refusal session in refused_in leave is_above_all is_held_at read_on ask_primary read_on_standby missed_and_twice run_pgbench);
+our @EXPORT = qw(use_server sql refusal session in refused_in leave queue is_above_all is_held_at read_on ask_primary read_on_standby missed_and_twice run_pgbench);
 
 my $node;
 
@@ -50,6 +51,26 @@ sub leave
 
 	$_->quit foreach @sessions;
 	$node->poll_query_until('postgres', "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid IN ($pids))") or die 'a session does not end';
+}
+
+# Start commands, of which each waits for the lock of a table behind the previous one.  Then let them run, and
+# return what each prints.  A command is a list of statements for psql, or a reference to other words.
+sub queue
+{
+	my ($table, @commands) = @_;
+	my ($gate, @running) = (session());
+	my @printed = map { '' } @commands;
+
+	in($gate, 'BEGIN', "LOCK TABLE $table IN ACCESS SHARE MODE");
+	foreach my $n (0 .. $#commands)
+	{
+		push @running, IPC::Run::start(ref $commands[$n] eq 'ARRAY' ? [ 'psql', '-XAtqd', $node->connstr('postgres'), map { (-c => $_) } @{ $commands[$n] } ] : ${ $commands[$n] }, '<', \undef, '>&', \$printed[$n]);
+		$node->poll_query_until('postgres', "SELECT count(DISTINCT pid) = $n + 1 FROM pg_locks WHERE NOT granted") or die "a command does not wait: $printed[$n]";
+	}
+	in($gate, 'COMMIT');
+	$_->finish foreach @running;
+	leave($gate);
+	return map { s/\n+\z//r } @printed;
 }
 
 # Test that the horizon is above all rows of the table events.
