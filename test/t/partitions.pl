@@ -5,7 +5,7 @@ use Sessions;
 
 my $page = slurp_file("$FindBin::Bin/doc/partitions.md");
 my ($create) = $page =~ /^(CREATE TABLE visit \(.*?)^```/ms or die 'the page has no table';
-my ($drop) = $page =~ /^(DO \$\$\nBEGIN\n    SET LOCAL lock_timeout.*?^END \$\$;)/ms or die 'the page has no block that drops a month';
+my ($drop) = $page =~ /^(BEGIN ISOLATION LEVEL READ COMMITTED;\nDO.*?^COMMIT;)/ms or die 'the page has no block that drops a month';
 my ($move) = $page =~ /^(BEGIN;\nALTER TABLE visit DETACH.*?^COMMIT;)/ms or die 'the page has no block that moves rows';
 my $unread = qr/ERROR:.*changes of visit_2026_10 have not been read/;
 
@@ -35,11 +35,12 @@ is(changes(), 'upsert second', 'the reader gets the change');
 like(refusal($drop), $unread, 'a month with a change that is not confirmed is not dropped');
 confirm();
 
-# a writer that commits while the block waits
+# a writer that commits while the block waits, in a session with another default of the isolation level
 {
 	my ($writer, $dropping) = (session(), session());
 
 	in($writer, 'BEGIN', visit('2026-10-17', 'third'));
+	in($dropping, 'SET default_transaction_isolation = serializable');
 	$dropping->{stdin} .= ($drop =~ s/'1s'/'1min'/r) . "\n";
 	$dropping->{run}->pump_nb;
 	$node->poll_query_until('postgres', 'SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)') or die 'the block does not wait';
