@@ -444,7 +444,8 @@ END$body$;
 
 -- --- reading ----------------------------------------------------------------------
 
--- A position is changes1.SOURCE.IDENTITY.NUMBER.START.HORIZON.BRANCH.TIMELINE.LSN.RESET.END.CHECKSUM.
+-- A position is changes1.SOURCE.IDENTITY.NUMBER.START.HORIZON.BRANCH.TIMELINE.LSN.FILES.END.CHECKSUM.  FILES is 0
+-- unless the page is a reset.
 CREATE FUNCTION changes_seal(place text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT SET search_path = pg_catalog, pg_temp AS $body$
 BEGIN
 	RETURN place || '.' || left(encode(sha256(convert_to(place, 'UTF8')), 'hex'), 16);
@@ -456,6 +457,17 @@ BEGIN
 		RAISE invalid_text_representation USING MESSAGE = format('invalid input syntax for position of changes: "%s"', left(place, 200)), HINT = 'Pass, without changes, the text that changes_read() has returned.';
 	END IF;
 	RETURN (string_to_array(place, '.'))[2:];
+END$body$;
+
+CREATE FUNCTION changes_hash_files(state uuid9562_changes.changes_state) RETURNS text LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $body$
+BEGIN
+	RETURN left(encode(sha256(convert_to(state.files::text, 'UTF8')), 'hex'), 16);
+END$body$;
+
+-- Check whether the copy of a table counts that was made after a reset: uuid9562_reset_counts() in start.c.
+CREATE FUNCTION changes_reset_counts(given text[], state uuid9562_changes.changes_state) RETURNS boolean LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $body$
+BEGIN
+	RETURN given[9] = '0' OR (given[6], given[9]) = (state.branch, uuid9562_changes.changes_hash_files(state));
 END$body$;
 
 -- The setting that remembers the positions that this transaction has read and not confirmed.
@@ -491,7 +503,7 @@ BEGIN
 		RETURN true;
 	END IF;
 	SELECT * INTO f FROM uuid9562_changes.changes_find(source);
-	IF f.problem IS NOT NULL OR NOT EXISTS (
+	IF f.problem IS NOT NULL OR (after IS DISTINCT FROM r.place AND NOT uuid9562_changes.changes_reset_counts(given, f.state)) OR NOT EXISTS (
 			SELECT FROM uuid9562_changes.changes_state AS s
 			WHERE s.identity = coalesce(given[2]::uuid, r.identity)
 				AND (s.source, s.timeline, s.branch, s.parts, s.columns, s.files, s.marks)
@@ -590,7 +602,7 @@ BEGIN
 		END IF;
 		r := uuid9562_changes.changes_expire(r, NULL::uuid);
 		start := r.confirmed;
-	ELSIF given[2] = i.identity::text AND ((f.state).timeline::text, (given[9] = '0' OR (f.state).branch = given[6] OR after = r.place)) = (given[7], true) AND pg_current_wal_insert_lsn() >= given[8]::pg_lsn THEN
+	ELSIF given[2] = i.identity::text AND (f.state).timeline::text = given[7] AND (after = r.place OR uuid9562_changes.changes_reset_counts(given, f.state)) AND pg_current_wal_insert_lsn() >= given[8]::pg_lsn THEN
 		start := given[10];
 	ELSIF given[1] <> source::text AND EXISTS (SELECT FROM uuid9562_changes.changes_state AS o WHERE o.identity = given[2]::uuid AND o.source::text = given[1]) THEN
 		RAISE invalid_parameter_value USING MESSAGE = format('position of table %s cannot be used for table %s', given[1]::oid::regclass, source::regclass);
@@ -619,7 +631,7 @@ BEGIN
 		IF current_setting('server_version_num')::int >= 170000 THEN
 			EXECUTE $$SELECT pg_logical_emit_message(false, 'uuid9562 changes_read', '', flush => true)$$;
 		END IF;
-		place := concat_ws('.', 'changes1', source, i.identity, number, start, s.horizon, (f.state).branch, (f.state).timeline, pg_current_wal_insert_lsn(), CASE WHEN entries IS NULL THEN 1 ELSE 0 END);
+		place := concat_ws('.', 'changes1', source, i.identity, number, start, s.horizon, (f.state).branch, (f.state).timeline, pg_current_wal_insert_lsn(), CASE WHEN entries IS NULL THEN uuid9562_changes.changes_hash_files(f.state) ELSE '0' END);
 	END IF;
 	IF is_inside THEN
 		IF s.last IS NOT NULL THEN
@@ -628,7 +640,7 @@ BEGIN
 		END IF;
 		UPDATE uuid9562_changes.changes_reader AS u SET identity = i.identity, confirmed = r.confirmed, pages = r.pages, seen = now, place = NULL WHERE u.reader = reader AND u.source = source;
 	ELSIF writes AND (r.confirmed = nothing OR (r.place IS DISTINCT FROM coalesce(after, '') AND r.seen < now - interval '1 minute')) THEN
-		UPDATE uuid9562_changes.changes_reader AS u SET identity = i.identity, confirmed = start, seen = now, place = coalesce(after, '')
+		UPDATE uuid9562_changes.changes_reader AS u SET identity = i.identity, confirmed = start, seen = now, place = CASE WHEN s.last IS NULL OR entries IS NOT NULL THEN after ELSE '' END
 		WHERE u.ctid = (SELECT l.ctid FROM uuid9562_changes.changes_reader AS l WHERE l.reader = reader AND l.source = source FOR UPDATE SKIP LOCKED);
 	END IF;
 END$body$;
@@ -784,7 +796,8 @@ BEGIN
 	p := r.pages[page];
 	-- the state of the table is another one, or what was read outside a known page can have been lost by a crash
 	SELECT * INTO place FROM uuid9562_changes.changes_place();
-	is_lost := r.identity <> given[2]::uuid OR place.lsn < given[8]::pg_lsn OR ((page IS NULL OR p.is_reset) AND place.branch <> given[6])
+	is_lost := r.identity <> given[2]::uuid OR place.lsn < given[8]::pg_lsn OR (page IS NULL AND place.branch <> given[6])
+		OR (given[9] <> '0' AND uuid9562_changes.changes_reset_counts(given, (SELECT f.state FROM uuid9562_changes.changes_find(source) AS f)) IS NOT TRUE)
 		OR NOT EXISTS (SELECT FROM uuid9562_changes.changes_state AS s WHERE s.identity = given[2]::uuid AND s.timeline = place.timeline);
 	-- an ID of a read that was rolled back does not exist
 	horizon := greatest((SELECT l.id FROM uuid9562_changes.log AS l WHERE l.source = source AND l.id <= given[5]::uuid ORDER BY l.id DESC LIMIT 1),

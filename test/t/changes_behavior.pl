@@ -87,6 +87,9 @@ sub reading
 	run('TRUNCATE item');
 	is(apply('item'), 'reset', 'TRUNCATE is a reset');
 	is(run(q{SELECT changes_reset('item')}), '', 'changes_reset() resets');
+	my $rewritten = position('item');
+	run('VACUUM FULL item');
+	is(done($rewritten), 'WARNING:  01000', 'a reset cannot be confirmed if the table was rewritten meanwhile');
 	is(apply('item'), 'reset', 'all readers');
 	run(q{SELECT changes_track('item')});
 	is(page('item'), '', 'changes_track() with the same options changes nothing');
@@ -115,7 +118,13 @@ sub reading
 sub outside
 {
 	create('item', 'id int PRIMARY KEY, v text');
-	my $reset = position('item', reader => 'o', after => 'NULL');
+	my $rewritten = position('item', reader => 'o', after => 'NULL');
+	run('VACUUM FULL item');
+	page('item');
+	is(page('item', reader => 'o', after => "'$rewritten'"), 'reset', 'the table must be copied again if it was rewritten meanwhile, even if another reader has noticed this');
+	run(q{SELECT changes_forget('o', 'item')});
+	is(page('item', reader => 'o', after => "'$rewritten'"), 'reset', 'and again, if the program dies after it has got this reset') foreach 1, 2;
+	my $reset = position('item', reader => 'o', after => "'$rewritten'");
 	run(q{INSERT INTO item VALUES (1, 'a'), (2, 'b')});
 	is(page('item', reader => 'o', after => "'$reset'"), "upsert (1,a)\nupsert (2,b)", 'a target that stores positions gets changes');
 	is(run(q{SELECT changes_purge('item', '-1 h')}), '0', 'entries after a reset are kept for it');
