@@ -9,7 +9,7 @@ srand $seed;
 note("SEED=$seed");
 
 my $primary = new_server('copied', "shared_preload_libraries = 'uuid9562'\nautovacuum = off\n",
-	extra => [ '--encoding', 'UTF8' ]);
+	allows_streaming => 1, extra => [ '--encoding', 'UTF8' ]);
 my $other = new_server('copies', '', extra => [ '--encoding', 'UTF8' ]);
 # settings that change the text of values
 $other->safe_psql('postgres', join ';', 'CREATE DATABASE copies', map { "ALTER DATABASE copies SET $_" } q{datestyle = 'SQL, DMY'}, q{timezone = 'Asia/Kolkata'}, 'intervalstyle = sql_standard',
@@ -197,6 +197,76 @@ $once->finish;
 is($held, '', 'the program ends when the transaction has ended');
 equals('meanwhile', 'a change that was held back is copied');
 $holder->quit;
+
+# --- the table is rewritten while the program waits for its lock ------------------
+
+# Between a page and the rows, another session waits for the lock of the table, and the program behind it.
+my $queued = q{
+import threading, time
+load = copy_table.Copy.load
+def execute(statement):
+    return psycopg.connect(sys.argv[4], autocommit=True).execute(statement)
+def wait_for(sessions):
+    while execute("SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted").fetchone()[0] < sessions:
+        time.sleep(0.01)
+def rewritten(self, table):
+    copy_table.Copy.load = load
+    gate = psycopg.connect(sys.argv[4])
+    gate.execute("LOCK TABLE rewritten IN ACCESS SHARE MODE")
+    threading.Thread(target=execute, args=["REWRITE"]).start()
+    wait_for(1)
+    threading.Thread(target=lambda: (wait_for(2), gate.commit())).start()
+    load(self, table)
+copy_table.Copy.load = rewritten
+try:
+    copy_table.main(sys.argv[2], "rewritten", sys.argv[3], "OPTION")
+except copy_table.Stop as stop:
+    print(stop)
+};
+my $changed = 'the columns or the key of postgres.public.rewritten have changed: drop the copy';
+my $parts = 'PARTITION BY LIST (id); CREATE TABLE leaf PARTITION OF rewritten DEFAULT';
+sql('CREATE ACCESS METHOD other_heap TYPE TABLE HANDLER heap_tableam_handler');
+foreach my $case (
+	[ '', 'ALTER TABLE rewritten ADD u uuid DEFAULT gen_random_uuid()', $changed ],
+	[ '', 'ALTER TABLE rewritten ALTER v TYPE text USING v || 1' ],
+	[ $parts, 'ALTER TABLE leaf SET ACCESS METHOD other_heap' ],
+	sql('SHOW server_version_num') >= 190000 ? ([ '', 'REPACK (CONCURRENTLY) rewritten' ], [ $parts, 'REPACK (CONCURRENTLY) leaf' ]) : ())
+{
+	my ($definition, $rewrite, $stops) = @$case;
+
+	foreach my $option ('--once', '--check')
+	{
+		sql('DROP TABLE IF EXISTS rewritten', "CREATE TABLE rewritten (id int PRIMARY KEY, v text) $definition", q{INSERT INTO rewritten SELECT n, 'old' FROM generate_series(1, 100) AS n});
+		copies('DROP TABLE IF EXISTS rewritten');
+		track('rewritten');
+		run_copy('rewritten', '--once') if $option eq '--check';
+		my $printed = run_python($queued =~ s/REWRITE/$rewrite/r =~ s/OPTION/$option/r);
+		if ($stops) { is($printed, $stops, "$rewrite before the rows are read: $option stops") }
+		else { like($printed, qr/^(|.*compared, \d+ rows corrected, 0 rows removed)$/, "$rewrite before the rows are read: $option"); equals('rewritten', "the copy equals the table") }
+	}
+}
+
+# --- ALTER TABLE ------------------------------------------------------------------
+
+# --once copies all changes after each kind of ALTER TABLE, or stops if the columns have changed.
+sql('CREATE TABLE altered (id int PRIMARY KEY, v int, t text)', 'INSERT INTO altered SELECT n, n, n FROM generate_series(1, 100) AS n');
+track('altered');
+run_copy('altered', '--once');
+my @change = ('INSERT INTO altered (id, v, t) SELECT max(id) + 1, 1, max(id) + 1 FROM altered', 'UPDATE altered SET v = v + 1 WHERE id % 3 = 0', 'DELETE FROM altered WHERE id = (SELECT min(id) FROM altered)');
+foreach (
+	(map { [ $_, qr/^(|.*: compared, \d+ rows corrected, \d+ rows removed)$/ ] } 'ALTER v SET DEFAULT 7', 'ALTER v DROP DEFAULT', 'ALTER v SET NOT NULL', 'ALTER v DROP NOT NULL', 'ALTER v SET STATISTICS 10', 'ALTER t SET STORAGE EXTERNAL',
+		'ALTER t SET COMPRESSION pglz', 'ALTER v SET (n_distinct = 5)', 'SET (fillfactor = 70)', 'ADD CHECK (v > 0) NOT VALID', 'VALIDATE CONSTRAINT altered_v_check', 'DROP CONSTRAINT altered_v_check', 'ADD UNIQUE (t)',
+		'CLUSTER ON altered_pkey', 'REPLICA IDENTITY FULL', 'RENAME CONSTRAINT altered_pkey TO other_pkey', 'SET ACCESS METHOD other_heap', 'ALTER v TYPE int USING -v', 'ALTER t TYPE text COLLATE "C"', 'RESET (fillfactor)'),
+	(map { [ $_, qr/ have changed: drop the copy$/ ] } 'ADD w int', 'ALTER w TYPE bigint', 'RENAME w TO x', 'DROP x', 'ADD u uuid DEFAULT gen_random_uuid()', 'ADD g int GENERATED ALWAYS AS (v + 1) STORED', 'DROP g', 'DROP CONSTRAINT other_pkey, ADD PRIMARY KEY (v, id)'))
+{
+	my ($alter, $printed) = @$_;
+
+	sql(@change, "ALTER TABLE altered $alter", @change);
+	my $out = run_copy('altered', '--once');
+	like($out, $printed, "$alter, and --once");
+	if ($out =~ /drop the copy/) { copies('DROP TABLE altered'); run_copy('altered', '--once') }
+	equals('altered', "$alter: the copy equals the table");
+}
 
 # --- what is refused --------------------------------------------------------------
 

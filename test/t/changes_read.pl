@@ -495,6 +495,35 @@ in($locking, 'COMMIT');
 in($reading, 'SELECT 1');
 leave($locking, $reading);
 
+# --- a rewrite between reset and its confirmation -----------------------------------------------
+
+# COPY takes its snapshot before it waits for the lock of the table, and misses the rows that are rewritten meanwhile.
+sql('CREATE ACCESS METHOD other_heap TYPE TABLE HANDLER heap_tableam_handler');
+foreach my $case (
+	[ '', $structure, 'ALTER TABLE item ADD u uuid DEFAULT gen_random_uuid()' ],
+	[ '', $structure, 'ALTER TABLE item ALTER v TYPE text USING v || 1' ],
+	[ '', $structure, 'ALTER TABLE item SET ACCESS METHOD other_heap' ],
+	[ "1\n2", $parts, 'ALTER TABLE item_2 SET ACCESS METHOD other_heap' ],
+	sql('SHOW server_version_num') >= 190000 ? ([ '', $structure, 'REPACK (CONCURRENTLY) item' ], [ "1\n2", $parts, 'REPACK (CONCURRENTLY) item_2' ]) : ())
+{
+	my ($incomplete, $definition, $rewrite) = @$case;
+
+	foreach ([ $incomplete ], [ "1\n2\n3", 'LOCK TABLE item IN ACCESS SHARE MODE' ])
+	{
+		my ($expected, @lock) = @$_;
+		my $name = "$rewrite before " . (@lock ? 'LOCK TABLE and COPY' : 'COPY');
+
+		create($definition);
+		sql(q{SELECT changes_reset('item')});
+		my $inside = page('item', what => 'change_position');
+		$outside = position('item', $outside);
+		is((queue('item', [ $rewrite ], [ 'BEGIN', @lock, 'COPY (SELECT id FROM item ORDER BY id) TO STDOUT', 'COMMIT' ]))[1], $expected, "$name: " . (@lock ? 'all rows' : 'rows are missing'));
+		like(refusal("SELECT changes_done('inside', '$inside')"), qr/WARNING:  01000: page of reader "inside" of table item cannot be confirmed\nDETAIL: .* The next page is "reset"\./, "$name: the page cannot be confirmed");
+		is_now("$name: the table must be copied again", $reset);
+	}
+	sql('DROP TABLE IF EXISTS item_2');
+}
+
 # --- clocks and crashes -----------------------------------------------------------------------
 
 create($structure);
