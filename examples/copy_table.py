@@ -13,8 +13,9 @@ kill it at any time.  It stops if another process keeps the same copy, or if the
 change.
 
 The copy has no constraints other than the key, because rows that exchange their values can be on
-different pages, and because copies of different tables are not copied together.  The table copy_state
-has the position of each copy, stored in the transaction that stores a page.
+different pages, and because copies of different tables are not copied together.  For the same reasons,
+add no constraints, and no triggers that change other copies.  The table copy_state has the position of
+each copy, stored in the transaction that stores a page.
 
 This requires the extension uuid9562_changes in a schema of the source's search path, the package
 psycopg (Debian: python3-psycopg), and psql.  The page doc/changes.md explains the functions.

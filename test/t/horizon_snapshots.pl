@@ -329,6 +329,9 @@ sub has_read
 		like(refusal($block), $guarded, "readers do not start after $break");
 		sql("ALTER TABLE outbox $repair");
 	}
+	my ($restore) = slurp_file("$FindBin::Bin/doc/incremental-reads.md") =~ /^(SELECT format\('ALTER TABLE .*?);/ms or die 'the page has no query';
+	sql('ALTER TABLE outbox DISABLE TRIGGER ALL', 'ALTER TABLE outbox ENABLE TRIGGER ALL', "$restore \\gexec");
+	is(sql("SELECT tgenabled FROM pg_trigger WHERE tgrelid = 'outbox'::regclass"), 'A', 'the statements of the manual restore the guard trigger after ENABLE TRIGGER ALL');
 	like(refusal($block), qr/ERROR:.*outbox contains IDs that are greater than new ones/, 'readers do not start while a v4 ID is greater than new IDs');
 	sql('ALTER TABLE outbox DISABLE TRIGGER guard', q{UPDATE outbox SET id = uuidv7_at(now() + interval '1 hour') WHERE message = 'v4'},
 		'ALTER TABLE outbox ENABLE ALWAYS TRIGGER guard');
