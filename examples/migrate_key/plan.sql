@@ -2,6 +2,8 @@
 -- this file.  They set ON_ERROR_STOP before, since psql would read on after an error in this file.
 \set QUIET on
 SET client_min_messages = warning;
+-- at other levels, a statement that waits for a lock does not see what others have written meanwhile
+SET default_transaction_isolation = 'read committed';
 \if :{?table} \else
 	DO $$BEGIN RAISE 'the variable "table" is missing: psql -v table=orders'; END$$;
 \endif

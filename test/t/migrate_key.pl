@@ -15,13 +15,12 @@ app("\\i $FindBin::Bin/managed/uuid9562.sql");
 my $work = PostgreSQL::Test::Utils::tempdir();
 chdir $work;
 my $status;
+sub command { my ($step, @variables) = @_; return ('psql', '-Xd', $node->connstr('postgres') . ' user=app', (map { ('-v', $_) } @variables), '-f', "$FindBin::Bin/examples/migrate_key/$step.sql") }
 sub step_once
 {
-	my ($step, @variables) = @_;
 	my $out = '';
 
-	IPC::Run::run([ 'psql', '-Xd', $node->connstr('postgres') . ' user=app', (map { ('-v', $_) } @variables),
-		'-f', "$FindBin::Bin/examples/migrate_key/$step.sql" ], '>', \$out, '2>&1');
+	IPC::Run::run([ command(@_) ], '>', \$out, '2>&1');
 	$status = $? >> 8;
 	return $out;
 }
@@ -289,6 +288,13 @@ foreach my $done (0 .. 3)
 		like(step_once($steps[0], 'table=room', 'time=since'), qr/process \d+ \(\w+, idle in transaction\): $query[ ;]*\nHINT/, 'and its query, if the role may see it');
 		in($reader, 'COMMIT');
 		leave($reader);
+	}
+	if ($done == 1)
+	{
+		sql('ALTER ROLE app SET default_transaction_isolation = serializable');
+		queue('room', [ 'ALTER TABLE room ADD other uuid DEFAULT gen_random_uuid()' ], \[ command('2_fill', 'table=room') ]);
+		is(app('SELECT count(*) FROM room WHERE new_id IS NULL'), '0', '2_fill fills a table that is rewritten before it has the lock, whatever the default of the isolation level is');
+		sql('ALTER ROLE app RESET default_transaction_isolation');
 	}
 	if ($done == 3)
 	{
