@@ -116,16 +116,16 @@ AS 'MODULE_PATHNAME', 'uuid9562_forget_table'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION uuid9562_changes.forget_table(regclass) IS 'remove the readers of a table; used by changes_untrack()';
 
-CREATE FUNCTION uuid9562_changes.table_info(source oid, OUT operations text[], OUT dropped_partitions text, OUT reader_expiry bigint,
-	OUT problem text, OUT without_truncate_trigger regclass[], OUT entries bigint, OUT purged uuid, OUT kept_by text)
+CREATE FUNCTION uuid9562_changes.table_info(source oid, wait boolean, OUT operations text[], OUT dropped_partitions text, OUT reader_expiry bigint,
+	OUT problem text, OUT without_truncate_trigger regclass[], OUT purged uuid, OUT kept_by text)
 AS 'MODULE_PATHNAME', 'uuid9562_table_info'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION uuid9562_changes.table_info(oid) IS 'options and state of a tracked table; used by changes_tables';
+COMMENT ON FUNCTION uuid9562_changes.table_info(oid, boolean) IS 'options and state of a tracked table; used by changes_track() and changes_tables';
 
 CREATE FUNCTION uuid9562_changes.entries_after(source oid, after uuid, OUT entries bigint, OUT first uuid)
 AS 'MODULE_PATHNAME', 'uuid9562_entries_after'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION uuid9562_changes.entries_after(oid, uuid) IS 'number of log entries after an ID, and the first of them; used by changes_readers';
+COMMENT ON FUNCTION uuid9562_changes.entries_after(oid, uuid) IS 'number of log entries after an ID, and the first of them; used by changes_tables and changes_readers';
 
 CREATE FUNCTION uuid9562_changes.horizon() RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_horizon'
@@ -195,7 +195,7 @@ BEGIN
 	-- each change is before the triggers or fires them
 	EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', source);
 	is_tracked := EXISTS (SELECT FROM pg_trigger WHERE tgrelid = source AND tgfoid = 'uuid9562_changes.log_trigger'::regproc AND tgparentid = 0 AND tgtype & 1 = 1);
-	info := uuid9562_changes.table_info(source);
+	info := uuid9562_changes.table_info(source, true);
 	IF info.problem LIKE 'the primary key%' THEN
 		RAISE wrong_object_type USING MESSAGE = format('cannot track table %s: %s', source, replace(info.problem, format('the primary key of table %s', source), 'its primary key'));
 	END IF;
@@ -303,8 +303,9 @@ COMMENT ON FUNCTION changes_entries(anyelement) IS 'keys of a tracked table that
 CREATE VIEW changes_tables AS
 SELECT t.tgrelid::regclass AS source, i.operations, i.dropped_partitions,
 	   pg_catalog.justify_hours(i.reader_expiry OPERATOR(pg_catalog.*) interval '1 microsecond') AS reader_expiry,
-	   i.problem, i.without_truncate_trigger, i.entries, i.purged, i.kept_by
-FROM pg_catalog.pg_trigger AS t, LATERAL uuid9562_changes.table_info(t.tgrelid) AS i
+	   i.problem, i.without_truncate_trigger, log.entries, i.purged, i.kept_by
+FROM pg_catalog.pg_trigger AS t, LATERAL uuid9562_changes.table_info(t.tgrelid, false) AS i,
+LATERAL uuid9562_changes.entries_after(t.tgrelid, coalesce(i.purged, '00000000-0000-0000-0000-000000000000')) AS log
 WHERE t.tgfoid OPERATOR(pg_catalog.=) 'uuid9562_changes.log_trigger'::regproc AND t.tgparentid OPERATOR(pg_catalog.=) 0::oid
 	AND t.tgtype::integer OPERATOR(pg_catalog.&) 1 OPERATOR(pg_catalog.=) 1;
 GRANT SELECT ON changes_tables TO PUBLIC;

@@ -115,7 +115,15 @@ extern void uuid9562_primary_key(Oid source, Key *key);
 extern bool uuid9562_map_key(Key *key, Oid source, Oid relid);
 extern KeyBytes uuid9562_form_key(const Key *key, HeapTuple row, TupleDesc desc);
 extern bool uuid9562_read_key(const Key *key, KeyBytes bytes, Datum *values);
+extern uint32 uuid9562_hash_key(KeyBytes key);
+extern bool uuid9562_equal_keys_are_same(Relation index);
 extern const char *uuid9562_key_problem(Oid index);
+
+static inline bool
+uuid9562_same_key(KeyBytes a, KeyBytes b)
+{
+	return a.length == b.length && (a.length == 0 || memcmp(a.bytes, b.bytes, a.length) == 0);
+}
 
 /* --- trigger.c -------------------------------------------------------------------- */
 

@@ -20,8 +20,6 @@
 
 #include "access/xact.h"
 #include "commands/tablespace.h"
-#include "common/hashfn.h"
-#include "common/pg_prng.h"
 #include "miscadmin.h"
 #include "storage/buffile.h"
 #include "utils/memutils.h"
@@ -64,23 +62,22 @@ static struct
 
 /* --- keys ------------------------------------------------------------------------- */
 
+static inline KeyBytes
+entry_key(const Entry *entry)
+{
+	return (KeyBytes) {entry->length, ENTRY_BYTES(entry)};
+}
+
 static inline bool
 same_entry(const Entry *a, const Entry *b)
 {
-	return a->source == b->source && a->length == b->length &&
-		memcmp(ENTRY_BYTES(a), ENTRY_BYTES(b), a->length) == 0;
+	return a->source == b->source && uuid9562_same_key(entry_key(a), entry_key(b));
 }
 
-/* Hash an entry, with a seed that nobody can guess, because many equal hashes would be slow. */
-static uint32
+static inline uint32
 hash_entry(const Entry *entry)
 {
-	static uint64 seed;
-
-	while (seed == 0)
-		seed = pg_prng_uint64(&pg_global_prng_state);
-	return (uint32) hash_bytes_extended((const unsigned char *) ENTRY_BYTES(entry),
-										(int) entry->length, seed + entry->source);
+	return uuid9562_hash_key(entry_key(entry)) ^ entry->source;
 }
 
 /* The last entry of a key, while a run is searched for repeated keys */
@@ -312,10 +309,9 @@ write_entries(void)
 	for (Size offset = 0; offset < stack.used;)
 	{
 		Entry	   *entry = entry_at(offset);
-		const KeyBytes key = {entry->length, ENTRY_BYTES(entry)};
 
 		uuid9562_note_wake(entry->source);
-		uuid9562_write_entry(entry->source, key);
+		uuid9562_write_entry(entry->source, entry_key(entry));
 		offset += ENTRY_SIZE(entry->length);
 		CHECK_FOR_INTERRUPTS();
 	}
@@ -438,8 +434,7 @@ uuid9562_collect(Oid source, KeyBytes key, const KeyBytes *new_key)
 {
 	uuid9562_prepare_log();
 	append(source, key);
-	if (new_key != NULL && (key.length != new_key->length ||
-							memcmp(key.bytes, new_key->bytes, key.length) != 0))
+	if (new_key != NULL && !uuid9562_same_key(key, *new_key))
 		append(source, *new_key);
 	/* a later callback, of another extension, has changed the row */
 	if (stack.written)

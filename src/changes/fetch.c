@@ -43,6 +43,7 @@ typedef struct Leaf
 	IndexScanDesc scan;
 	TupleTableSlot *slot;
 	Key			key;			/* columns of this partition */
+	bool		equal_is_same;	/* have equal keys the same bytes? */
 	ScanKeyData scan_keys[INDEX_MAX_KEYS];
 	AttrMap    *map;			/* to the columns of the table, or NULL */
 } Leaf;
@@ -231,6 +232,7 @@ open_leaf(Fetch *fetch, Oid relid)
 		memcmp(own.columns, leaf->key.columns, own.count * sizeof(AttrNumber)) != 0)
 		elog(ERROR, "primary key of relation %u is not that of its partitioned table", relid);
 	leaf->index = index_open(own.index, AccessShareLock);
+	leaf->equal_is_same = uuid9562_equal_keys_are_same(leaf->index);
 	init_scan_keys(leaf);
 	leaf->slot = table_slot_create(leaf->rel, NULL);
 	if (relid != RelationGetRelid(fetch->rel))
@@ -298,8 +300,6 @@ uuid9562_row_of_key(Relation rel, const Key *key, const Datum *key_values)
 static bool
 find_row(Fetch *fetch, Leaf *leaf, KeyBytes key, const Datum *values, bool *is_same)
 {
-	HeapTuple	row;
-	KeyBytes	found;
 	MemoryContext caller;
 	bool		exists;
 	bool		should_free;	/* not needed: the context is reset */
@@ -315,9 +315,14 @@ find_row(Fetch *fetch, Leaf *leaf, KeyBytes key, const Datum *values, bool *is_s
 	MemoryContextSwitchTo(caller);
 	if (!exists)
 		return false;
-	row = ExecFetchSlotHeapTuple(leaf->slot, false, &should_free);
-	found = uuid9562_form_key(&leaf->key, row, RelationGetDescr(leaf->rel));
-	*is_same = found.length == key.length && memcmp(found.bytes, key.bytes, key.length) == 0;
+	*is_same = leaf->equal_is_same;
+	if (!*is_same)
+	{
+		HeapTuple	row = ExecFetchSlotHeapTuple(leaf->slot, false, &should_free);
+
+		*is_same = uuid9562_same_key(key, uuid9562_form_key(&leaf->key, row,
+															RelationGetDescr(leaf->rel)));
+	}
 	return true;
 }
 

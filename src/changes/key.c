@@ -19,6 +19,7 @@
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
+#include "common/pg_prng.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/fmgroids.h"
@@ -157,21 +158,34 @@ uuid9562_read_key(const Key *key, KeyBytes bytes, Datum *values)
 	return true;
 }
 
-/* Check whether equal values of an index column have equal bytes; see _bt_allequalimage(). */
-static bool
-equal_values_are_identical(Relation index, int column)
+/* Hash a key, with a seed that nobody can guess, because many equal hashes would be slow. */
+uint32
+uuid9562_hash_key(KeyBytes key)
 {
-	Oid			function = get_opfamily_proc(index->rd_opfamily[column],
-											 index->rd_opcintype[column],
-											 index->rd_opcintype[column], BTEQUALIMAGE_PROC);
+	static uint64 seed;
 
-	/*
-	 * the function says that values of char(n) are identical, although blanks
-	 * can follow them
-	 */
-	return OidIsValid(function) && index->rd_opcintype[column] != BPCHAROID &&
-		DatumGetBool(OidFunctionCall1Coll(function, index->rd_indcollation[column],
-										  ObjectIdGetDatum(index->rd_opcintype[column])));
+	while (seed == 0)
+		seed = pg_prng_uint64(&pg_global_prng_state);
+	return (uint32) hash_bytes_extended((const unsigned char *) key.bytes, (int) key.length, seed);
+}
+
+/* Check whether equal keys in an index have equal bytes; see _bt_allequalimage(). */
+bool
+uuid9562_equal_keys_are_same(Relation index)
+{
+	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(index); i++)
+	{
+		const Oid	type = index->rd_opcintype[i];
+		Oid			function = get_opfamily_proc(index->rd_opfamily[i], type, type,
+												 BTEQUALIMAGE_PROC);
+
+		/* the function says so of char(n), although blanks can follow a value */
+		if (!OidIsValid(function) || type == BPCHAROID ||
+			!DatumGetBool(OidFunctionCall1Coll(function, index->rd_indcollation[i],
+											   ObjectIdGetDatum(type))))
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -189,13 +203,9 @@ uuid9562_key_problem(Oid index)
 
 	if (rel->rd_rel->relam != BTREE_AM_OID)
 		problem = "the primary key of table %s has WITHOUT OVERLAPS";
-	for (int i = 0; problem == NULL && !rel->rd_index->indimmediate &&
-		 i < IndexRelationGetNumberOfKeyAttributes(rel); i++)
-	{
-		if (!equal_values_are_identical(rel, i))
-			problem = "the primary key of table %s is deferrable, "
-				"and its equal values can have different bytes";
-	}
+	else if (!rel->rd_index->indimmediate && !uuid9562_equal_keys_are_same(rel))
+		problem = "the primary key of table %s is deferrable, "
+			"and its equal values can have different bytes";
 	index_close(rel, AccessShareLock);
 	return problem;
 }

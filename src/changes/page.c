@@ -50,46 +50,58 @@ entry_key(HeapTuple entry, TupleDesc desc)
 	return key;
 }
 
-static int
-compare_ids(const void *a, const void *b)
+/* A key that the page has already, and where */
+typedef struct KnownKey
 {
-	return memcmp(((const PageKey *) a)->id.bytes, ((const PageKey *) b)->id.bytes, UUID_BYTES);
-}
+	KeyBytes	key;
+	int			place;
+	uint32		hash;
+	char		status;
+} KnownKey;
 
-/* Compare keys by their bytes, and equal keys by ID, the last one first. */
-static int
-compare_keys(const void *a, const void *b)
-{
-	const KeyBytes *x = &((const PageKey *) a)->key;
-	const KeyBytes *y = &((const PageKey *) b)->key;
-	int			order;
+#define SH_PREFIX				known_keys
+#define SH_ELEMENT_TYPE			KnownKey
+#define SH_KEY_TYPE				KeyBytes
+#define SH_KEY					key
+#define SH_HASH_KEY(table, key)	uuid9562_hash_key(key)
+#define SH_EQUAL(table, a, b)	uuid9562_same_key(a, b)
+#define SH_STORE_HASH
+#define SH_GET_HASH(table, element)	(element)->hash
+#define SH_SCOPE				static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
 
-	if (x->length != y->length)
-		return x->length < y->length ? -1 : 1;
-	order = memcmp(x->bytes, y->bytes, x->length);
-	return order != 0 ? order : compare_ids(b, a);
-}
-
-static bool
-same_key(const KeyBytes *a, const KeyBytes *b)
-{
-	return a->length == b->length && memcmp(a->bytes, b->bytes, a->length) == 0;
-}
-
-/* Keep each key once, with its last ID, in the order of the IDs. */
+/* Add an entry to a page.  If the page has its key, leave a gap where the key was. */
 static void
-remove_repeated_keys(ChangesPage *page)
+add_key(ChangesPage *page, Size *size, known_keys_hash **known, PageKey key)
+{
+	KnownKey   *element;
+	bool		found;
+
+	if (*known == NULL)
+		*known = known_keys_create(CurrentMemoryContext, 16, NULL);
+	if ((Size) page->count == *size)
+		page->keys = repalloc_huge(page->keys, (*size *= 2) * sizeof(PageKey));
+	element = known_keys_insert(*known, key.key, &found);
+	if (found)
+		page->keys[element->place].key.length = 0;
+	element->place = page->count;
+	page->keys[page->count++] = key;
+	page->end = key.id;
+}
+
+static void
+close_gaps(ChangesPage *page)
 {
 	int			count = 0;
 
-	qsort(page->keys, page->count, sizeof(PageKey), compare_keys);
 	for (int i = 0; i < page->count; i++)
 	{
-		if (i == 0 || !same_key(&page->keys[i].key, &page->keys[count - 1].key))
+		if (page->keys[i].key.length > 0)
 			page->keys[count++] = page->keys[i];
 	}
 	page->count = count;
-	qsort(page->keys, page->count, sizeof(PageKey), compare_ids);
 }
 
 /*
@@ -102,6 +114,7 @@ uuid9562_read_page(const Source *source, UuidReaderId after, UuidReaderId horizo
 {
 	OwnScan		scan = scan_entries(source->relid, &after, &horizon, AccessShareLock);
 	TupleDesc	desc = RelationGetDescr(scan.rel);
+	known_keys_hash *known = NULL;
 	Size		size = 16;
 	HeapTuple	entry;
 
@@ -118,14 +131,11 @@ uuid9562_read_page(const Source *source, UuidReaderId after, UuidReaderId horizo
 			page->is_reset = page->count == 0;
 			break;
 		}
-		if ((Size) page->count == size)
-			page->keys = repalloc_huge(page->keys, (size *= 2) * sizeof(PageKey));
-		page->keys[page->count++] = key;
-		page->end = key.id;
+		add_key(page, &size, &known, key);
 		CHECK_FOR_INTERRUPTS();
 	}
 	uuid9562_end_own(&scan);
-	remove_repeated_keys(page);
+	close_gaps(page);
 }
 
 /*

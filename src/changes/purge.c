@@ -267,35 +267,37 @@ relations_datum(List *relids)
 }
 
 /*
- * table_info(source regclass, OUT operations text[], OUT dropped_partitions text, OUT
- * reader_expiry bigint,
- *		OUT problem text, OUT without_truncate_trigger regclass[], OUT entries bigint,
+ * table_info(source oid, wait boolean, OUT operations text[], OUT dropped_partitions text, OUT
+ *		reader_expiry bigint, OUT problem text, OUT without_truncate_trigger regclass[],
  *		OUT purged uuid, OUT kept_by text)
+ *
+ * If "wait" is false, do not wait for locks, and hold none afterwards.
  */
 Datum
 uuid9562_table_info(PG_FUNCTION_ARGS)
 {
 	const Oid	source = PG_GETARG_OID(0);
-	Relation	rel;
+	const bool	wait = PG_GETARG_BOOL(1);
+	Relation	rel = NULL;
 	TableTriggers triggers;
 	CurrentState current = {0};
 	UuidReaderId purged;
 	UuidReaderId first;
-	Datum		values[8];
-	bool		nulls[8] = {false};
+	Datum		values[7];
+	bool		nulls[7] = {false};
 	char	   *reader;
 
 	uuid9562_scan_triggers(source, source, &triggers);
 	if (!may_read(source))
 		PG_RETURN_NULL();
-	/* nobody waits for this view, and it does not wait for others */
-	rel = ConditionalLockRelationOid(source, AccessShareLock) ?
-		try_relation_open(source, NoLock) : NULL;
+	if (wait || ConditionalLockRelationOid(source, AccessShareLock))
+		rel = try_relation_open(source, wait ? AccessShareLock : NoLock);
 	if (rel != NULL)
 	{
-		uuid9562_compute_state(rel, &current, false);
+		uuid9562_compute_state(rel, &current, wait);
 		relation_close(rel, NoLock);
-		uuid9562_unlock_parts(&current, source);
+		if (!wait)
+			uuid9562_unlock_parts(&current, source);
 	}
 	else
 		current.problem = "the table is locked";
@@ -309,11 +311,10 @@ uuid9562_table_info(PG_FUNCTION_ARGS)
 	nulls[3] = current.problem == NULL;
 	values[3] = nulls[3] ? (Datum) 0 : CStringGetTextDatum(current.problem);
 	values[4] = relations_datum(current.without_truncate);
-	values[5] = Int64GetDatum(uuid9562_count_entries(source, purged, COUNT_MAX, &first));
-	values[6] = reader_id_datum(&purged);
-	nulls[6] = uuid_reader_id_equal(purged, uuid_reader_nothing);
-	nulls[7] = reader == NULL || DatumGetInt64(values[5]) == 0;
-	values[7] = nulls[7] ? (Datum) 0 : CStringGetTextDatum(reader);
+	values[5] = reader_id_datum(&purged);
+	nulls[5] = uuid_reader_id_equal(purged, uuid_reader_nothing);
+	nulls[6] = reader == NULL || uuid9562_count_entries(source, purged, 1, &first) == 0;
+	values[6] = nulls[6] ? (Datum) 0 : CStringGetTextDatum(reader);
 	PG_RETURN_DATUM(row_datum(fcinfo, values, nulls));
 }
 

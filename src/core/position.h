@@ -90,14 +90,14 @@ uuid_branches_lower(UuidBranches *all, uint64_t start)
  * all this.  The checksum detects an edited or truncated text, which could make a reader skip rows.
  * It does not prevent forgery.
  */
-#define UUID_SEALED_FORMAT		1
+#define UUID_SEALED_FORMAT		"01"
 #ifndef UUID_SEALED_WORDS_MAX
 #define UUID_SEALED_WORDS_MAX	24
 #endif
 #define UUID_SEALED_NAME_MAX	32
 
 /* Hexadecimal digits of each part */
-#define UUID_SEALED_FORMAT_DIGITS	2
+#define UUID_SEALED_FORMAT_DIGITS	(sizeof(UUID_SEALED_FORMAT) - 1)
 #define UUID_SEALED_DATABASE_DIGITS	8
 #define UUID_SEALED_WORD_DIGITS		16
 #define UUID_SEALED_SUM_DIGITS		8
@@ -116,24 +116,47 @@ typedef struct UuidSealed
 	uint64_t	words[UUID_SEALED_WORDS_MAX];
 } UuidSealed;
 
-/* Return the FNV-1a checksum of a string. */
+/*
+ * Return the FNV-1a checksum of a number after a part with another checksum.  A number has 32 bits
+ * instead of a byte.  So the checksum differs if a single number does.
+ */
 static inline uint32_t
-uuid_sealed_checksum(const char *string, size_t length)
+uuid_sealed_add(uint32_t sum, uint32_t number)
+{
+	return (sum ^ number) * 16777619;
+}
+
+static inline uint32_t
+uuid_sealed_checksum(const char *name, const UuidSealed *sealed)
 {
 	uint32_t	sum = 2166136261;
 
-	for (size_t i = 0; i < length; i++)
-		sum = (sum ^ (uint8_t) string[i]) * 16777619;
+	while (*name)
+		sum = uuid_sealed_add(sum, (uint8_t) *name++);
+	sum = uuid_sealed_add(sum, sealed->database);
+	for (int i = 0; i < sealed->count; i++)
+	{
+		sum = uuid_sealed_add(sum, (uint32_t) (sealed->words[i] >> 32));
+		sum = uuid_sealed_add(sum, (uint32_t) sealed->words[i]);
+	}
 	return sum;
 }
 
-/* Write the low bits of a number as hexadecimal digits, and return their end. */
+/* Write a number as eight hexadecimal digits, all of them at once, and return their end. */
 static inline char *
-uuid_sealed_write_number(char *string, uint64_t number, int digits)
+uuid_sealed_write_number(char *string, uint32_t number)
 {
-	for (int i = digits - 1; i >= 0; i--, number >>= 4)
-		string[i] = "0123456789abcdef"[number & 15];
-	return string + digits;
+	uint64_t	digits = number;
+	uint64_t	letters;
+
+	/* first a digit in each byte */
+	digits = (digits << 16 | digits) & 0x0000ffff0000ffff;
+	digits = (digits << 8 | digits) & 0x00ff00ff00ff00ff;
+	digits = (digits << 4 | digits) & 0x0f0f0f0f0f0f0f0f;
+	letters = (digits + 0x0606060606060606) >> 4 & 0x0101010101010101;
+	uuid_layout_store64((uint8_t *) string, digits + 0x3030303030303030 +
+						letters * ('a' - '0' - 10));
+	return string + 8;
 }
 
 /* Read hexadecimal digits.  The result is arbitrary if there are other characters. */
@@ -160,12 +183,14 @@ uuid_sealed_write(const char *name, const UuidSealed *sealed, char *string)
 	UUID_ASSERT(strlen(name) <= UUID_SEALED_NAME_MAX && sealed->count <= UUID_SEALED_WORDS_MAX);
 	memcpy(string, name, end - string);
 	*end++ = ':';
-	end = uuid_sealed_write_number(end, UUID_SEALED_FORMAT, UUID_SEALED_FORMAT_DIGITS);
-	end = uuid_sealed_write_number(end, sealed->database, UUID_SEALED_DATABASE_DIGITS);
+	memcpy(end, UUID_SEALED_FORMAT, UUID_SEALED_FORMAT_DIGITS);
+	end = uuid_sealed_write_number(end + UUID_SEALED_FORMAT_DIGITS, sealed->database);
 	for (int i = 0; i < sealed->count; i++)
-		end = uuid_sealed_write_number(end, sealed->words[i], UUID_SEALED_WORD_DIGITS);
-	end = uuid_sealed_write_number(end, uuid_sealed_checksum(string, end - string),
-								   UUID_SEALED_SUM_DIGITS);
+	{
+		end = uuid_sealed_write_number(end, (uint32_t) (sealed->words[i] >> 32));
+		end = uuid_sealed_write_number(end, (uint32_t) sealed->words[i]);
+	}
+	end = uuid_sealed_write_number(end, uuid_sealed_checksum(name, sealed));
 	*end = '\0';
 	return end - string;
 }

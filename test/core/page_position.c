@@ -51,7 +51,7 @@ text_stays_the_same(void **state)
 		"0000000000000007"		/* timeline */
 		"00000000016b3748"		/* LSN */
 		"00000000000000ab"		/* files */
-		"1c408b29";				/* checksum */
+		"ca568631";				/* checksum */
 	UuidPagePosition page = {
 		.database = 10,
 		.timeline = 7,
