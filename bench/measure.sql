@@ -1,6 +1,7 @@
 -- Tables and functions that scripts/bench creates in the database of each suite.
--- Commits that cannot create it have its functions in uuid9562.
-SELECT 'CREATE EXTENSION uuid9562_changes' FROM pg_available_extensions WHERE name = 'uuid9562_changes' \gexec
+-- The suite "managed" has functions without C instead of the extensions.
+SELECT format('CREATE EXTENSION %I', name) FROM pg_available_extensions
+WHERE name IN ('uuid9562', 'uuid9562_changes') AND current_database() <> 'managed' ORDER BY name \gexec
 CREATE SCHEMA floor;
 CREATE FUNCTION floor.allocate() RETURNS uuid LANGUAGE c AS :'floor', 'floor_allocate';
 CREATE FUNCTION floor.clock() RETURNS uuid LANGUAGE c AS :'floor', 'floor_clock';
