@@ -267,7 +267,7 @@ sub settle
 }
 
 # Check whether statements can go on only after other steps: each waits for a lock of a session that has no
-# statement, or of one that waits so, or for a session of the pooler.
+# statement, or of one that waits so, or for a session of the pooler, or in changes_wait().
 sub wait_for_locks
 {
 	my ($self, @busy) = @_;
@@ -276,7 +276,7 @@ sub wait_for_locks
 
 	# process 0 stands for prepared transactions
 	foreach ($self->rows(q{
-		SELECT a.application_name, a.state = 'active', blocker IS NOT NULL, coalesce(b.application_name, '')
+		SELECT a.application_name, a.state = 'active', blocker IS NOT NULL OR (a.wait_event_type = 'Extension' AND a.query ~ '^CALL'), coalesce(b.application_name, '')
 		FROM pg_stat_activity AS a LEFT JOIN unnest(CASE a.wait_event_type WHEN 'Lock' THEN pg_blocking_pids(a.pid) END) AS blocker ON true
 		LEFT JOIN pg_stat_activity AS b ON b.pid = blocker
 		WHERE a.datname = 'run' AND a.state <> 'idle' AND a.pid <> pg_backend_pid()}))
@@ -374,6 +374,26 @@ sub do_generator
 	return $self->{was_reset} = 1;
 }
 
+# A program that waits although there is something to read must be woken.
+sub do_woken
+{
+	my ($self) = @_;
+
+	foreach my $consumer (grep { $_->{waits} } $self->consumers)
+	{
+		my $is_readable = sub {
+			my $result = $self->try("BEGIN; SET LOCAL lock_timeout = '30ms'; SELECT count(*) FROM changes_read('$consumer->{reader}', NULL::item)");
+
+			$self->try('ROLLBACK');
+			return $result->{error} eq '' && $result->{rows}[-1][0] > 0;
+		};
+		next unless $is_readable->();
+		$consumer->collect(20);
+		$self->blame($consumer, 'sleeps', 'changes_wait() does not return although there are changes') if $consumer->{waits} && $is_readable->();
+	}
+	return;
+}
+
 sub do_standby { my ($self, $rewind) = @_; return $self->{servers}->add_standby($rewind) }
 
 sub do_cut { my ($self) = @_; return $self->{servers}->cut_off }
@@ -438,10 +458,11 @@ sub finish
 	}
 	$self->look_for_prepared;
 	$self->try("COMMIT PREPARED '$_'") foreach @{ $self->{prepared} };
+	$self->do_woken;
 	# whoever has applied a page after its lease confirms it
 	foreach my $consumer ($self->consumers)
 	{
-		for (1 .. 100) { last unless $consumer->{owes} || $consumer->is_busy; $consumer->is_busy || $consumer->step(40); $self->settle }
+		for (1 .. 100) { last unless $consumer->{owes} || ($consumer->is_busy && !$consumer->{waits}); $consumer->is_busy || $consumer->step(40); $self->settle }
 		delete $consumer->{owes};
 		# a session that goes on is what an altered table can confuse
 		$self->{scenario}{strict} ? $consumer->restart : $consumer->die_now;

@@ -48,6 +48,8 @@ my @all = (
 	{ name => 'failovers', consumers => [ @changes, 'own', 'event_log', 'standby' ], some => 4,
 		disturb => { standby => 4, 'standby:rewind' => 2, cut => 2, 'promote:immediate' => 3, 'promote:fast' => 2, 'crash:immediate' => 1, clock => 5 }, often => 0.05, steps => 250 },
 	{ name => 'old snapshots', consumers => ['own'], two => 1, writes => { blocks => 4, prepare => 2, finish => 2 }, %light },
+	(map { { name => "waiting$_->[0]", consumers => [ 'waiting', 'confirmed' ], two => 1, load => $_->[1], steps => 250, disturb => { woken => 12, die => 2, terminate => 3, cancel => 3, purge => 1, 'crash:fast' => 1, 'crash:immediate' => 1 }, often => 0.15,
+		writes => { begin => 5, rollback => 3, savepoint => 4, 'rollback to savepoint' => 3, prepare => 3, finish => 3 } } } [ '', 0 ], [ ' under load', 1 ]),
 	{ name => 'direct', consumers => [ @changes, @events ], some => 3, exact => \@changes, %light },
 	{ name => 'partitions', consumers => [@changes], some => 3, parts => 1, disturb => { detach => 2, 'drop partition' => 1, 'attach:50' => 2, 'add column' => 1, purge => 1 }, often => 0.08, writes => { bulk => 1 } },
 	{ name => 'pool of two sessions', consumers => [ @changes, @events ], some => 3, through => 2, exact => \@changes, %light },
