@@ -50,6 +50,7 @@ sub got
 
 	$self->{page} = \@page;
 	$self->{is_empty} = !@page;
+	$self->{delivered} += grep { $_->[0] ne 'reset' } @page if $self->table eq 'item';
 	my $is_reset = @page && $page[0][0] eq 'reset';
 	$self->{world}->blame($self, 'reset', 'the reader copies the table again without a reason') if $is_reset && $self->{target}{has_begun} && grep { $_ eq $self->{kind} } @{ $self->{world}{scenario}{exact} || [] };
 	$self->{target}{has_begun} ||= !$is_reset;

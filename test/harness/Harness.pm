@@ -33,9 +33,9 @@ my $tables = q{
 	<views>
 	CREATE TABLE item (id int PRIMARY KEY, n int NOT NULL, t text)%s;
 	CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.t := ''t'' || NEW.n; RETURN NEW; END';
-	CREATE FUNCTION remember() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO history VALUES (NEW.id, NEW.n); RETURN NULL; END';
+	CREATE FUNCTION remember() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO history VALUES (NEW.id, NEW.n); RETURN NULL; END';	-- NULL for DELETE
 	CREATE TRIGGER note BEFORE INSERT OR UPDATE ON item FOR EACH ROW EXECUTE FUNCTION note();
-	CREATE TRIGGER remember AFTER INSERT OR UPDATE ON item FOR EACH ROW EXECUTE FUNCTION remember();
+	CREATE TRIGGER remember AFTER INSERT OR UPDATE OR DELETE ON item FOR EACH ROW EXECUTE FUNCTION remember();
 	INSERT INTO item (id, n) SELECT k, 1 FROM generate_series(1, 24) AS k;
 
 	-- Make random changes, each in a subtransaction.
@@ -82,7 +82,7 @@ sub new
 	my ($class) = @_;
 	my $servers = Servers->new or return;
 
-	my $self = bless { servers => $servers, ticks => 0 }, $class;
+	my $self = bless { servers => $servers, ticks => 0, delivered => 0, written => 0 }, $class;
 
 	$self->begin({ consumers => [] });
 	return $self;
@@ -171,9 +171,21 @@ sub run
 		last if @{ $self->{faults} };
 	}
 	$self->finish unless @{ $self->{faults} };
+	$self->count_rows unless @{ $self->{faults} };
 	delete $self->{own};
 	$_->{session} && $_->{session}->close foreach $self->actors;
 	return @{ $self->{faults} };
+}
+
+# Count the changes that programs have got, and those that they had to get: each kind gets each change.
+sub count_rows
+{
+	my ($self) = @_;
+	my @kinds = grep { $_->{name} eq $_->{kind} && $_->table eq 'item' } $self->consumers;
+
+	$self->{delivered} += $_->{delivered} // 0 foreach $self->consumers;
+	$self->{written} += @kinds * ($self->rows('SELECT count(*) FROM history'))[0][0];
+	return;
 }
 
 # Execute a step, and return whether anything happened.

@@ -45,6 +45,8 @@ for (my ($number, $ends) = (0, 0); !$ends; $number++)
 		last;
 	}
 }
+note "$harness->{delivered} changed rows are delivered for $harness->{written}";
+cmp_ok($harness->{delivered}, '<=', 4 * $harness->{written}, 'few changes are delivered more than once');
 is(join("\n", $harness->{servers}->complaints), '', 'no server has crashed by itself');
 $harness->stop;
 done_testing();
