@@ -33,7 +33,8 @@ sub apply { my ($table) = @_; return ('BEGIN', page($table), "SELECT changes_don
 in_database('postgres', 'CREATE ROLE clerk LOGIN', 'CREATE ROLE heir', 'CREATE ROLE auditor', 'GRANT clerk TO lessee');
 in_database('postgres', "CREATE DATABASE $_ OWNER lessee") foreach 'shop', 'target';
 in_database('shop', 'CREATE EXTENSION uuid9562_changes CASCADE', 'CREATE SCHEMA own AUTHORIZATION clerk', 'SET ROLE clerk', 'CREATE TABLE own.t (id int PRIMARY KEY, v text)', q{SELECT changes_track('own.t', '{insert,update}', reader_expiry => '1 day')},
-	q{INSERT INTO own.t VALUES (1, 'a')}, 'RESET ROLE', 'CREATE TABLE other (id int PRIMARY KEY)', q{SELECT changes_track('other')}, apply('own.t'), apply('other'), q{UPDATE own.t SET v = 'b'}, 'GRANT SELECT ON other TO lessee');
+	q{INSERT INTO own.t VALUES (1, 'a')}, 'RESET ROLE', 'CREATE TABLE other (id int PRIMARY KEY) PARTITION BY RANGE (id)', 'CREATE TABLE other_1 PARTITION OF other DEFAULT', q{SELECT changes_track('other')},
+	apply('own.t'), apply('other'), q{UPDATE own.t SET v = 'b'}, 'GRANT SELECT ON other, other_1 TO lessee');
 
 # Create the target: a database with the extension in a schema, and a live table.
 sub create_target
@@ -61,7 +62,7 @@ sub is_tracked
 my $file = "$folder/part";
 foreach my $case (
 	[ 'whole, plain text', '', $superuser ], [ 'whole, custom format', '', $superuser, '-Fc' ], [ 'whole, two jobs', '', $superuser, '-Fd', '-j2' ], [ 'whole, without owners', '', $superuser, '-Fc', '-O' ],
-	[ 'without another tracked table', '', $superuser, '-Fc', '-T', 'other' ], [ 'whole, by the owner of the database', '', 'lessee', '-Fc', '-O' ],
+	[ 'without another tracked table', '', $superuser, '-Fc', '-T', 'other*' ], [ 'whole, by the owner of the database', '', 'lessee', '-Fc', '-O' ],
 	(map { my $schema = $_; map { [ "one table, extension in $schema, by $_", $schema, $_, '-Fc', '-t', 'own.t', $_ eq 'lessee' ? '-O' : () ] } $superuser, 'clerk', 'lessee' } 'public', 'ids'),
 	[ 'one schema, plain text', 'public', 'clerk', '-n', 'own', '-O' ])
 {
@@ -75,8 +76,19 @@ foreach my $case (
 		"$name: it is restored");
 	is_tracked($name, $schema);
 	is(in_database('target', q{SELECT count(*) FROM changes_tables}), $schema || "@options" =~ /-t|-T/ ? ($schema ? 2 : 1) : 2, "$name: nothing else is tracked");
+	is(in_database('target', apply('other'), 'INSERT INTO other_1 VALUES (3)', apply('other'), 'TRUNCATE other_1', page('other')), "reset\n\nupsert (3)\n\nreset", "$name: so is a partitioned table") if $name =~ /^whole/;
 	rmtree($file);
 }
+
+# over a live database, whose extension another table needs
+create_target('public');
+$node->command_ok([ 'pg_dump', '-Fc', '-f', $file, 'shop' ], 'a dump of the database');
+foreach my $round (1, 2)
+{
+	$node->command_fails_like([ 'pg_restore', '--clean', '--if-exists', '-d', 'target', $file ], qr/cannot drop extension uuid9562_changes because other objects depend on it/, "it is restored over a live database, round $round");
+	is_tracked("over a live database, round $round", 1);
+}
+unlink $file;
 
 # over a live table
 create_target('public');
