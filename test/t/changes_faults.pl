@@ -22,7 +22,6 @@ sub create
 	return;
 }
 my $plain = '(id int PRIMARY KEY, v text)';
-my @taken;
 
 # --- 1. domains of the key ------------------------------------------------------------
 
@@ -55,20 +54,25 @@ is(sql(page('item', 'r')), 'upsert (1,a)', 'a superuser reads a table with polic
 sql('TABLE changes_readers', 'TABLE changes_tables');
 is(sql('TABLE executed'), '', 'no policy is executed by a reader or by who looks at the views');
 like(refusal('SET ROLE owner; CREATE POLICY p ON uuid9562_changes.log USING (allowed())'), qr/must be owner/, 'nobody creates a policy on the log');
+as('owner', q{CREATE FUNCTION trap(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$BEGIN IF current_user <> 'owner' THEN RAISE 'trap'; END IF; RETURN $1; END$$});
+create(q{(id int PRIMARY KEY CHECK (trap('x') IS NOT NULL), v text DEFAULT trap('x'), w text GENERATED ALWAYS AS (trap(v)) STORED)}, 'r');
+as('owner', q{CREATE INDEX ON item (trap(v), (trap('x')))}, q{CREATE INDEX ON item (id) WHERE trap('x') <> ''}, q{CREATE STATISTICS of_item ON (trap(v)), (trap('x')) FROM item}, q{CREATE RULE r AS ON UPDATE TO item DO ALSO SELECT trap('x')},
+	q{INSERT INTO item VALUES (1, 'a')});
+is(refusal(join ';', q{CALL changes_wait('r', 'item', '1 ms')}, apply('item', 'r'), 'TABLE changes_readers', 'TABLE changes_tables', 'SELECT * FROM changes_entries(NULL::item)', q{SELECT changes_purge('item', '0'), changes_reset('item'), changes_track('item', '{insert}'), changes_untrack('item')}), '',
+	'no expression of the owner is executed by who reads, waits, purges or tracks');
 
 # --- 4. the readers of others --------------------------------------------------------------
 
 create($plain, 'r');
-foreach my $statement ('BEGIN; LOCK TABLE %s IN ACCESS SHARE MODE', 'TABLE %s', 'INSERT INTO %s DEFAULT VALUES', 'UPDATE %s SET source = source', 'DELETE FROM %s', 'TRUNCATE %s', 'CREATE INDEX ON %s (source)', 'ALTER TABLE %s DISABLE TRIGGER ALL',
-	'CREATE TRIGGER x BEFORE INSERT ON %s EXECUTE FUNCTION suppress_redundant_updates_trigger()', 'GRANT SELECT ON %s TO PUBLIC', 'COPY %s FROM stdin', 'REFRESH MATERIALIZED VIEW %s', 'COMMENT ON TABLE %s IS NULL')
-{
-	foreach my $table (qw(log state purged reader))
-	{
-		my $of_owner = sprintf $statement, "uuid9562_changes.$table";
-		push @taken, "$_: $of_owner" foreach grep { my (undef, undef, $err) = $node->psql('postgres', $of_owner, extra_params => [ '-U', $_ ]); $err !~ /permission denied|must be (?:able to|owner)|is not a materialized view|permission denied to vacuum/ } qw(owner spy);
-	}
-}
-is(join("\n", @taken), '', 'no role without superuser reads, writes, locks or alters the tables of the extension');
+my @statements = map { my $statement = $_; map { sprintf $statement, "uuid9562_changes.$_" } qw(log state purged reader) } ('LOCK TABLE %s IN ACCESS SHARE MODE', 'TABLE %s', 'INSERT INTO %s DEFAULT VALUES', 'UPDATE %s SET source = source', 'DELETE FROM %s', 'TRUNCATE %s', 'DROP TABLE %s',
+	'CREATE INDEX ON %s (source)', 'REINDEX TABLE %s', 'CLUSTER %s', 'CREATE STATISTICS s ON source, source FROM %s', 'ALTER TABLE %s DISABLE TRIGGER ALL', 'DROP TRIGGER guard ON %s', 'CREATE TRIGGER x BEFORE INSERT ON %s EXECUTE FUNCTION suppress_redundant_updates_trigger()',
+	'CREATE RULE r AS ON INSERT TO %s DO INSTEAD NOTHING', 'CREATE POLICY p ON %s', 'ALTER TABLE %s OWNER TO CURRENT_USER', 'ALTER TABLE %s SET SCHEMA public', 'GRANT SELECT ON %s TO PUBLIC', 'CREATE TABLE x () INHERITS (%s)', 'CREATE TABLE x (LIKE %s)',
+	'CREATE PUBLICATION p FOR TABLE %s', 'COMMENT ON TABLE %s IS NULL', 'ALTER EXTENSION uuid9562_changes DROP TABLE %s');
+# Return the statements that a role can execute.
+my $refuses = q{CREATE FUNCTION refuses(statement text) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN EXECUTE statement; RETURN false; EXCEPTION WHEN insufficient_privilege THEN RETURN true; END$$};
+sub executes { my ($database, $role) = @_; return $node->safe_psql($database, 'SELECT s FROM unnest(ARRAY[' . join(', ', map { "\$\$$_\$\$" } @statements) . ']) AS s WHERE NOT refuses(s)', extra_params => [ '-U', $role ]) }
+sql($refuses);
+is(executes('postgres', $_), '', "the role $_ cannot read, write, lock or alter the tables of the extension") foreach qw(owner spy);
 is(sql('GRANT pg_read_all_data TO spy; SET ROLE spy; SELECT (SELECT count(*) FROM uuid9562_changes.log) + (SELECT count(*) FROM uuid9562_changes.reader) + (SELECT count(*) FROM uuid9562_changes.state)'), 0, 'pg_read_all_data sees no row of them');
 sql('REVOKE pg_read_all_data FROM spy');
 is(error_as('spy', page('item', 'r')), 'ERROR:  reader "r" of table item belongs to role ' . sql('SELECT current_user'), 'nobody takes the reader of another role');
@@ -76,6 +80,11 @@ sql('CREATE DATABASE granted', 'CREATE ROLE lessee LOGIN', 'ALTER DATABASE grant
 $node->safe_psql('granted', 'CREATE SCHEMA ids; ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC; ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO spy WITH GRANT OPTION; CREATE EXTENSION uuid9562_changes CASCADE');
 is($node->safe_psql('granted', q{SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_class, unnest('{public,spy,lessee}'::text[]) AS r (role) WHERE relnamespace = 'uuid9562_changes'::regnamespace AND relkind = 'r' AND has_table_privilege(role, oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')}), '',
 	'default privileges give nobody a privilege on them');
+$node->safe_psql('granted', "DROP EXTENSION uuid9562 CASCADE; $refuses");
+$node->safe_psql('granted', 'ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC; CREATE EXTENSION uuid9562_changes CASCADE', extra_params => [ '-U', 'lessee' ]);
+is(executes('granted', 'lessee'), '', 'the owner of the database and of the extension cannot read, write, lock or alter them');
+sql('REVOKE ALL ON item FROM PUBLIC');
+is(error_as('spy', $_), 'ERROR:  permission denied for table item', "nobody calls $_ without SELECT on the table") foreach page('item', 'x'), q{CALL changes_wait('x', 'item')}, 'SELECT changes_entries(NULL::item)';
 
 # --- 5. owners that change -------------------------------------------------------------------
 
@@ -229,12 +238,15 @@ is(sql(q{SELECT count(*) FROM changes_read(repeat('x', 200), NULL::item)}), 1, '
 
 create($plain, 'r');
 as('owner', q{INSERT INTO item VALUES (1, 'a')});
+$outside = sql(q{SELECT change_position FROM changes_read('outside', NULL::item, after => NULL)});
 sql('DROP TABLE item', 'CREATE SCHEMA second', 'CREATE TABLE item (id int PRIMARY KEY)', 'CREATE TABLE second.item (id int PRIMARY KEY)');
-is(sql(q{SELECT changes_track('item')}, q{SELECT changes_track('second.item')}, page('item', 'r'), page('second.item', 'r'), q{SELECT changes_untrack('item')}), "\n\nreset\nreset\n", 'tables of the same name are tracked, also in another schema');
+is(sql(q{SELECT changes_track('item')}, q{SELECT changes_track('second.item')}, page('item', 'r'), page('second.item', 'r'), "SELECT change_type FROM changes_read('outside', NULL::item, after => '$outside')", q{SELECT changes_untrack('item')}), "\n\nreset\nreset\nreset\n", 'tables of the same name are tracked, also in another schema');
 is(sql('DROP TABLE item, second.item', 'TABLE changes_tables'), 'keep|{insert,update,delete}|reset|7 days||{}|0||', 'dropped tables are not listed');
 sql('CREATE TABLE swap_a (id int PRIMARY KEY, v text)', 'CREATE TABLE swap_b (id int PRIMARY KEY, v text)', q{SELECT changes_track('swap_a')}, q{SELECT changes_track('swap_b')}, apply('swap_a', 'r'), apply('swap_b', 'r'),
 	'ALTER TABLE swap_a RENAME TO x; ALTER TABLE swap_b RENAME TO swap_a; ALTER TABLE x RENAME TO swap_b', q{INSERT INTO swap_a VALUES (1, 'a')}, q{INSERT INTO swap_b VALUES (1, 'b')});
 is(sql(page('swap_a', 'r'), page('swap_b', 'r')), "upsert (1,a)\nupsert (1,b)", 'two tables exchange their names: each reader gets the rows of its table');
+$outside = sql(q{SELECT change_position FROM changes_read('outside', NULL::swap_a, after => NULL)});
+like(refusal("SELECT changes_read('outside', NULL::swap_b, after => '$outside')"), qr/22023: position of table swap_a cannot be used for table swap_b/, 'and a position keeps to its table');
 is(sql('DROP EXTENSION uuid9562_changes CASCADE', q{SELECT count(*) FROM pg_namespace WHERE nspname = 'uuid9562_changes'}, q{SELECT count(*) FROM pg_trigger WHERE tgname ~ 'uuid9562'}), "0\n0", 'DROP EXTENSION works, and leaves no trigger');
 
 $node->stop;
