@@ -4,7 +4,7 @@ use ServerTest;
 use Sessions;
 use World;
 
-my $conf = "shared_preload_libraries = 'uuid9562'\nuuid9562.max_ahead = 1d\nautovacuum = off\nmax_prepared_transactions = 2\n";
+my $conf = "shared_preload_libraries = 'uuid9562'\nuuid9562.max_ahead = 1d\nuuid9562.purge_worker = off\nautovacuum = off\nmax_prepared_transactions = 2\nmax_connections = 40\n";
 my $world = World->new('changes_read', $conf, allows_streaming => 1, has_archiving => 1, extra => [ '--encoding', 'UTF8' ]) or plan skip_all => World::REASON;
 my $node = use_server($world->node);
 
@@ -112,6 +112,52 @@ foreach ('', q{, after => '} . position('item', position('item', $outside)) . q{
 sql(q{UPDATE item SET v = 'a' WHERE id IN (2, 3)});
 is(sql(q{SELECT change_type, data, count(*) OVER (PARTITION BY split_part(change_position, '.', 3)) FROM (SELECT (changes_read('inside', NULL::item)).*) AS page}), "upsert|(2,a)|2\nupsert|(3,a)|2", 'a page that is expanded in the select list is read once');
 page('item', done => 1);
+
+# Read pages of one change by position, in a transaction each.  Return the number of those that write.
+sql(q{CREATE PROCEDURE read_by_position(INOUT number int, place text) LANGUAGE plpgsql AS $$
+	DECLARE
+		writes int := 0;
+	BEGIN
+		FOR i IN 1 .. number LOOP
+			SELECT coalesce(max(change_position), place) INTO place FROM changes_read('outside', NULL::item, 1, after => place);
+			writes := writes + (pg_current_xact_id_if_assigned() IS NOT NULL)::int;
+			COMMIT;
+		END LOOP;
+		number := writes;
+	END$$}, 'INSERT INTO item SELECT n FROM generate_series(1001, 2000) AS n');
+my $began = time;
+cmp_ok(sql(q{CALL read_by_position(1000, '} . position('item', $outside) . q{')}), '<=', 1 + (time - $began) / 60, '1,000 pages by position write at most once a minute');
+
+# What programs do with pages, how long their leases are, and whether all entries can be purged but the last
+# ones: pages that have not ended keep entries.
+sql(q{CREATE PROCEDURE apply(program text, lease interval) LANGUAGE plpgsql AS $$
+	DECLARE
+		places text[];
+	BEGIN
+		FOR i IN 1 .. 350 LOOP
+			UPDATE item SET v = i WHERE id < 4;
+			COMMIT;
+			places := ARRAY(SELECT change_position FROM changes_read('inside', NULL::item, lease => lease) WHERE change_type <> 'reset');
+			COMMIT;
+			UPDATE item SET v = -i WHERE id = 1;
+			COMMIT;
+			CONTINUE WHEN program = 'one page in five fails' AND i % 5 = 0 OR program = 'a page is forgotten' AND i = 2;
+			FOR n IN CASE program WHEN 'each row is confirmed' THEN 1 ELSE cardinality(places) END .. cardinality(places) LOOP
+				FOR time IN 1 .. CASE program WHEN 'each confirmation is sent twice' THEN 2 ELSE 1 END LOOP
+					PERFORM changes_done('inside', places[n]);
+					COMMIT;
+				END LOOP;
+			END LOOP;
+		END LOOP;
+	END$$});
+foreach my $case ([ 'each row is confirmed', '1 day', 1 ], [ 'each confirmation is sent twice', '1 day', 1 ], [ 'one page in five fails', '1 day', 0 ], [ 'one page in five fails', '1 us', 1 ], [ 'a page is forgotten', '1 us', 1 ])
+{
+	my ($program, $lease, $is_purged) = @$case;
+
+	create($structure);
+	sql(q{SELECT changes_forget('outside', 'item')}, 'SET client_min_messages = error', "CALL apply('$program', '$lease')");
+	is(sql(q{SELECT entries_waiting < 10 FROM changes_readers; SELECT changes_purge('item', '-1 h') > 0; SELECT entries < 10 FROM changes_tables}), $is_purged ? "t\nt\nt" : "t\nt\nf", "$program, lease $lease: the reader goes on");
+}
 
 # --- wrong calls --------------------------------------------------------------------
 
@@ -293,6 +339,16 @@ is(in($second, q{SELECT change_type FROM changes_read('another', NULL::item)}), 
 in($first, 'COMMIT');
 is(in($second, $read), 'upsert (1,a)', 'until that one commits');
 leave($first, $second);
+
+# Processes that wait hold no snapshot.
+create($structure);
+my @waiting = map { my $session = session(); $session->query_until(qr/go/, "\\echo go\nCALL changes_wait('inside', 'item', '10 min');\n"); $session } 1 .. 20;
+sql('CREATE TABLE dead AS SELECT generate_series(1, 10) AS id', 'DELETE FROM dead');
+ok($node->poll_query_until('postgres', q{SELECT count(*) = 20 AND bool_and(backend_xmin IS NULL) FROM pg_stat_activity WHERE query ~ '^CALL changes_wait' AND wait_event_type = 'Extension'}), '20 sessions wait without a snapshot');
+like(refusal('VACUUM (VERBOSE) dead'), qr/tuples: 10 removed, 0 remain/, 'so VACUUM removes dead rows');
+sql(q{UPDATE item SET v = 'awake' WHERE id = 1});
+is(join(' ', map { in($_, 'SELECT 1') } @waiting), join(' ', (1) x 20), 'a change wakes all of them');
+leave(@waiting);
 
 # A session that has compared a table with the catalog compares it again if an enum has changed.
 sql(q{CREATE TYPE kind AS ENUM ('old', 'new')});
