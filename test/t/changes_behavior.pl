@@ -3,7 +3,7 @@
 use ServerTest;
 use Sessions;
 
-my $node = new_server('changes_behavior', "shared_preload_libraries = 'uuid9562'\nautovacuum = off\nmax_prepared_transactions = 2\n", extra => [ '--encoding', 'UTF8' ]);
+my $node = new_server('changes_behavior', "shared_preload_libraries = 'uuid9562'\nuuid9562.purge_worker = off\nautovacuum = off\nmax_prepared_transactions = 2\n", extra => [ '--encoding', 'UTF8' ]);
 use_server($node);
 sql('CREATE ROLE owner LOGIN; CREATE ROLE other LOGIN; CREATE ROLE guest LOGIN; CREATE ROLE auditor LOGIN; GRANT pg_read_all_data TO auditor');
 
