@@ -89,12 +89,13 @@ NO_LOCALE = 1
 CORE_TESTS = layout clock generator random_buffer text typeid key_lines feistel transaction_history position reader reader_schedules page_position
 CORE_PROGRAMS = $(CORE_TESTS:%=test/core/%)
 
-# Programs that run src/ordered under every schedule, their objects, and the objects of
-# src/ordered.
+# Programs that run src/ordered and changes_wait() under every schedule, their objects, and the
+# objects of the code.
 SCHEDULE_PROGRAMS = test/schedules/horizon test/schedules/reservation
-SCHEDULE_OBJECTS = $(patsubst %,test/schedules/%.o,explore hooks memory server stubs transactions)
+SCHEDULE_OBJECTS = $(patsubst %,test/schedules/%.o,explore hooks memory server stubs transactions wait)
 ORDERED_OBJECTS = $(patsubst src/ordered/%.o,test/schedules/code_%.o,$(filter-out %/high_water_mark.o,$(filter src/ordered/%.o,$(OBJS))))
-EXTRA_CLEAN = $(CORE_PROGRAMS) $(SCHEDULE_PROGRAMS) $(SCHEDULE_PROGRAMS:=.o) $(SCHEDULE_OBJECTS) $(ORDERED_OBJECTS) .pg_config
+WAIT_OBJECTS = test/schedules/code_wait.o test/schedules/code_after_commit.o
+EXTRA_CLEAN = $(CORE_PROGRAMS) $(SCHEDULE_PROGRAMS) $(SCHEDULE_PROGRAMS:=.o) $(SCHEDULE_OBJECTS) $(ORDERED_OBJECTS) $(WAIT_OBJECTS) .pg_config
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -116,7 +117,7 @@ select-postgres:
 
 ifneq ($(SOURCE),.)
 FOLDERS = $(sort $(patsubst %/,$(CURDIR)/%,$(dir $(OBJS) $(CORE_PROGRAMS) $(SCHEDULE_PROGRAMS))))
-$(OBJS) $(OBJS:.o=.bc) $(CORE_PROGRAMS) $(SCHEDULE_PROGRAMS:=.o) $(SCHEDULE_OBJECTS) $(ORDERED_OBJECTS): | $(FOLDERS)
+$(OBJS) $(OBJS:.o=.bc) $(CORE_PROGRAMS) $(SCHEDULE_PROGRAMS:=.o) $(SCHEDULE_OBJECTS) $(ORDERED_OBJECTS) $(WAIT_OBJECTS): | $(FOLDERS)
 $(FOLDERS):
 	mkdir -p $@
 endif
@@ -175,16 +176,20 @@ $(CORE_PROGRAMS): %: %.c test/core/layout.c test/core/support.h src/core/random_
 # Without optimization, gcc copies structures that are arguments without a call of test/schedules/memory.c.
 SCHEDULE_FLAGS = $(CFLAGS) $(CPPFLAGS) -O2 -fno-lto -fno-builtin -U_FORTIFY_SOURCE -DUUID_HISTORY_LEVELS=2 -DUUID_BRANCH_MAX=3
 
-$(SCHEDULE_PROGRAMS): %: %.o $(SCHEDULE_OBJECTS) $(ORDERED_OBJECTS) src/runtime/runtime.o
+$(SCHEDULE_PROGRAMS): %: %.o $(SCHEDULE_OBJECTS) $(ORDERED_OBJECTS) $(WAIT_OBJECTS) src/runtime/runtime.o
 	$(CC) $(CFLAGS) -fno-lto -o $@ $^ -Wl,--gc-sections
 
-$(SCHEDULE_PROGRAMS:=.o) $(SCHEDULE_OBJECTS) $(ORDERED_OBJECTS): $(call OWN_FILES,src/*.h src/*/*.h test/schedules/*.h)
+$(SCHEDULE_PROGRAMS:=.o) $(SCHEDULE_OBJECTS) $(ORDERED_OBJECTS) $(WAIT_OBJECTS): $(call OWN_FILES,src/*.h src/*/*.h test/schedules/*.h)
 $(SCHEDULE_PROGRAMS:=.o) $(SCHEDULE_OBJECTS): test/schedules/%.o: test/schedules/%.c
 	$(CC) $(SCHEDULE_FLAGS) -c -o $@ $<
 
 # At each memory access of these objects, the compiler inserts a call of test/schedules/memory.c.
+COMPILE_CODE = $(CC) $(SCHEDULE_FLAGS) -fsanitize=thread -ffunction-sections -include $(SOURCE)/test/schedules/points.h -c -o $@ $<
+
 $(ORDERED_OBJECTS): test/schedules/code_%.o: src/ordered/%.c
-	$(CC) $(SCHEDULE_FLAGS) -fsanitize=thread -ffunction-sections -include $(SOURCE)/test/schedules/points.h -c -o $@ $<
+	$(COMPILE_CODE)
+$(WAIT_OBJECTS): test/schedules/code_%.o: src/changes/%.c
+	$(COMPILE_CODE)
 
 # Tests in pgTAP, in a database that has the extensions pgtap and uuid9562.  PGDATABASE selects
 # the database.  As in PGXS, PROVE_TESTS selects tests.

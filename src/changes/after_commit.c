@@ -54,14 +54,18 @@ wake(int number)
 static void
 wake_queues(void)
 {
+	uint64		queues = written;
+
+	written = 0;
+
 	/*
 	 * first the end of the transaction, then the numbers of waiters; pairs
 	 * with add_waiter()
 	 */
 	pg_memory_barrier();
-	for (int i = 0; written != 0; i++, written >>= 1)
+	for (int i = 0; queues != 0; i++, queues >>= 1)
 	{
-		if (written & 1)
+		if (queues & 1)
 			wake(i);
 	}
 	wake(GUEST_HORIZON_QUEUE);

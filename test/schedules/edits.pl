@@ -244,6 +244,32 @@ my @horizon = (
 		'the branch of a position is not flushed', 'positions, and a reset',
 		"\tXLogFlush(lsn);\n\tpg_atomic_write_u64" => "\tpg_atomic_write_u64"
 	],
+	[
+		'a process looks before it is counted as waiting', 'waits for a row',
+		"\tadd_waiter(number);\n" => '',
+		"\t\tfound = look(request);\n" => "\t\tfound = look(request);\n\t\tadd_waiter(number);\n"
+	],
+	[
+		'a process waits for the table while others hold the horizon', 'others hold the horizon',
+		'(found == LOOK_EMPTY) == (number != GUEST_HORIZON_QUEUE)' => 'number != GUEST_HORIZON_QUEUE'
+	],
+	[
+		'a transaction wakes before it has released the horizon', 'others hold the horizon',
+		"\tpg_atomic_write_u64(&slot->first, UUID_NO_TIME);\n\tuuid9562_own_values = NO_VALUES;\n" => '',
+		"\t\tuuid9562_finish_hook();\n" => "\t\tuuid9562_finish_hook();\n\tpg_atomic_write_u64(&slot->first, UUID_NO_TIME);\n\tuuid9562_own_values = NO_VALUES;\n"
+	],
+	[
+		'waiting processes are looked up before the horizon is released', 'others hold the horizon',
+		"\tpg_memory_barrier();\n\tfor (int i = 0; queues" => "\tfor (int i = 0; queues"
+	],
+	[
+		'processes that wait for the table are not woken', 'waits for a row',
+		"\t\tif (queues & 1)\n\t\t\twake(i);\n" => ''
+	],
+	[
+		'processes that wait for the horizon are not woken', 'others hold the horizon',
+		"\twake(GUEST_HORIZON_QUEUE);\n" => ''
+	],
 );
 my @reservation = (
 	[
@@ -337,7 +363,7 @@ sub find_file
 	my $text = shift;
 	my %found;
 
-	foreach my $path (glob "$copy/src/ordered/*.[ch] $copy/src/core/transaction_history.h")
+	foreach my $path (glob "$copy/src/ordered/*.[ch] $copy/src/core/transaction_history.h $copy/src/changes/wait.c $copy/src/changes/after_commit.c")
 	{
 		my $content = content($path);
 		$found{$path} = $content if index($content, $text) >= 0;

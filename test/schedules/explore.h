@@ -1,6 +1,7 @@
 /*
  * explore.h
- *		Run the real code of src/ordered under every schedule with few preemptions.
+ *		Run the real code of src/ordered and of changes_wait() under every schedule with few
+ *		preemptions.
  *
  * Each process is a coroutine, and can be interrupted only at points.  There is a point before each
  * atomic access, each access to a lock and each event such as a commit, at each write barrier, and

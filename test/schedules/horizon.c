@@ -51,7 +51,8 @@ typedef enum Startup
  * have the other letters: s takes a snapshot, S simulates a snapshot from before startup, b goes
  * back to the previous snapshot (as a cursor does), h computes the horizon, P computes the position
  * of a reader that has read all rows below the horizon, and w waits until two transactions have
- * committed.
+ * committed.  W calls changes_wait(), as rows are entries of a log, until it has read all rows that
+ * the other programs commit.
  */
 typedef struct Scenario
 {
@@ -95,6 +96,12 @@ static int	resets_begun;
 static int	resets;				/* number of resets that have ended */
 static int	resets_before_reader;	/* resets that ended before the
 									 * reader's first snapshot */
+
+static bool
+less(UuidPayload a, UuidPayload b)
+{
+	return a.time < b.time || (a.time == b.time && a.tail < b.tail);
+}
 
 /* --- writers --------------------------------------------------------------------- */
 
@@ -297,6 +304,45 @@ new_snapshot(bool old)
 	active = snapshot;
 }
 
+/* Find the smallest row after another one that a snapshot sees. */
+bool
+find_row(const TestSnapshot *snapshot, UuidPayload after, UuidPayload *first)
+{
+	bool		found = false;
+
+	for (int i = 0; i < row_count; i++)
+	{
+		if (!snapshot->sees[rows[i].transaction] || !less(after, rows[i].value) ||
+			(found && !less(rows[i].value, *first)))
+			continue;
+		found = true;
+		*first = rows[i].value;
+	}
+	return found;
+}
+
+static void
+read_all(void)
+{
+	UuidPayload place = {0, 0};
+	int			left = first_row_count;
+
+	for (const char *const *program = scenario->programs; *program != NULL; program++)
+	{
+		for (const char *letter = *program; *letter; letter++)
+			left += *letter == 'C' ? 2 : *letter == 'c' || *letter == 'd';
+	}
+	while (left > 0)
+	{
+		TestSnapshot *snapshot = wait_for_page(place);
+		const UuidPayload horizon = ask_horizon(snapshot);
+		UuidPayload next;
+
+		for (; find_row(snapshot, place, &next) && less(next, horizon); left--)
+			place = next;
+	}
+}
+
 static bool
 two_have_committed(const void *arg)
 {
@@ -312,7 +358,7 @@ static void
 run_process(int process)
 {
 	const char *program = scenario->programs[process];
-	bool		reads = program[0] == 's' || program[0] == 'S';
+	bool		reads = strchr("sSW", program[0]) != NULL;
 
 	if (reads)
 		begin_transaction();
@@ -330,6 +376,9 @@ run_process(int process)
 			case 'w':
 				point("wait for two transactions");
 				wait_until(two_have_committed, NULL);
+				break;
+			case 'W':
+				read_all();
 				break;
 			case 'h':
 				read_horizon();
@@ -357,12 +406,6 @@ run_process(int process)
 }
 
 /* --- runs ------------------------------------------------------------------------ */
-
-static bool
-less(UuidPayload a, UuidPayload b)
-{
-	return a.time < b.time || (a.time == b.time && a.tail < b.tail);
-}
 
 /* Check whether a row that a snapshot does not see can become visible in its database later. */
 static bool
@@ -481,6 +524,7 @@ prepare_scenario(void)
 	while (processes < MAX_PROCESSES && scenario->programs[processes] != NULL)
 		processes++;
 	create_server(processes);
+	use_waiting(scenario->programs[processes - 1][0] == 'W');
 	row_count = position_count = resets = resets_begun = 0;
 	if (scenario->startup == IN_USE)
 		write_rows('c');
@@ -549,6 +593,9 @@ static const Scenario scenarios[] = {
 	{"positions, and a reset in a transaction", IN_USE, {"g", "sP"}},
 	{"first use, with a position", WITH_POSITION, {"c", "sP"}},
 	{"first use, with an old snapshot", WITH_OLD_SNAPSHOT, {"cc", "n", "Shsh"}},
+	{"a process waits for a row", IN_USE, {"c", "W"}},
+	{"a process waits for rows of two transactions", IN_USE, {"C", "c", "W"}},
+	{"a process waits while others hold the horizon", IN_USE, {"c", "ao", "W"}},
 };
 
 /* Explore all scenarios, or those whose names contain the argument. */

@@ -154,7 +154,15 @@ LWLockRelease(LWLock *lock)
 static bool
 is_woken(const void *process)
 {
-	return server.wakeups != server.seen_wakeups[*(const int *) process];
+	return server.is_woken[*(const int *) process];
+}
+
+void
+ConditionVariablePrepareToSleep(ConditionVariable *variable)
+{
+	event("prepare to sleep");
+	server.sleeps[current_process] = variable;
+	server.is_woken[current_process] = false;
 }
 
 /*
@@ -166,10 +174,9 @@ ConditionVariableTimedSleep(ConditionVariable *variable, long timeout, uint32 wa
 {
 	const int	process = current_process;
 
-	(void) variable;
 	(void) timeout;
 	event("sleep");
-	if (server.sleeps[process])
+	if (server.sleeps[process] == variable)
 	{
 		if (server.cancels > 0 && choose(2) == 1)
 		{
@@ -180,8 +187,8 @@ ConditionVariableTimedSleep(ConditionVariable *variable, long timeout, uint32 wa
 			return true;
 		wait_until(is_woken, &process);
 	}
-	server.sleeps[process] = true;
-	server.seen_wakeups[process] = server.wakeups;
+	server.sleeps[process] = variable;
+	server.is_woken[process] = false;
 	return false;
 }
 
@@ -193,7 +200,7 @@ void
 ConditionVariableCancelSleep(void)
 {
 	if (current_process != NO_PROCESS)
-		server.sleeps[current_process] = false;
+		server.sleeps[current_process] = NULL;
 #if PG_VERSION_NUM >= 160000
 	return false;
 #endif
@@ -208,9 +215,9 @@ ConditionVariableInit(ConditionVariable *variable)
 void
 ConditionVariableBroadcast(ConditionVariable *variable)
 {
-	(void) variable;
 	event("wake the others");
-	server.wakeups++;
+	for (int i = 0; i < MAX_PROCESSES; i++)
+		server.is_woken[i] |= server.sleeps[i] == variable;
 }
 
 /* --- the high-water mark and WAL ----------------------------------------------- */

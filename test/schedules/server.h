@@ -7,6 +7,7 @@
 
 #include "explore.h"
 
+#include "storage/condition_variable.h"
 #include "utils/snapshot.h"
 
 #include "ordered/shared_state.h"
@@ -58,9 +59,9 @@ typedef struct Server
 								 * WALWriteLock */
 	int			cancels;		/* how many waiting calls can still be
 								 * canceled */
-	int			wakeups;		/* number of broadcasts */
-	bool		sleeps[MAX_PROCESSES];	/* does it wait for a broadcast? */
-	int			seen_wakeups[MAX_PROCESSES];
+	const ConditionVariable *sleeps[MAX_PROCESSES]; /* where it waits for a
+													 * broadcast, or NULL */
+	bool		is_woken[MAX_PROCESSES];
 	int			write_failures; /* how many writes of the mark may still fail */
 	uint32		clock_reads;
 	uint32		random_reads;
@@ -95,5 +96,12 @@ extern void reset_transactions(void);
 extern UuidPayload generate(void);
 extern UuidPayload ask_horizon(TestSnapshot *snapshot);
 extern UuidSealed ask_position(TestSnapshot *snapshot);
+
+/* wait.c */
+extern void use_waiting(bool used);
+extern TestSnapshot *wait_for_page(UuidPayload after);
+
+/* horizon.c */
+extern bool find_row(const TestSnapshot *snapshot, UuidPayload after, UuidPayload *first);
 
 #endif							/* UUID9562_TEST_SERVER_H */

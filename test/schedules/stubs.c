@@ -333,7 +333,7 @@ get_database_name(Oid oid)
 struct varlena *
 pg_detoast_datum_packed(struct varlena *datum)
 {
-	violation("a function reads a text: %p", (void *) datum);
+	return datum;
 }
 
 int

@@ -119,6 +119,18 @@ GetActiveSnapshot(void)
 	return active_snapshot;
 }
 
+void
+PushActiveSnapshot(Snapshot snapshot)
+{
+	active_snapshot = snapshot;
+}
+
+void
+PopActiveSnapshot(void)
+{
+	active_snapshot = NULL;
+}
+
 bool
 RecoveryInProgress(void)
 {
