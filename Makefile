@@ -86,7 +86,7 @@ REGRESS_OPTS = $(EXTENSION:%=--load-extension=%)
 ENCODING = UTF8
 NO_LOCALE = 1
 
-CORE_TESTS = layout clock generator random_buffer text typeid key_lines feistel transaction_history position reader reader_schedules page_position
+CORE_TESTS = properties random_buffer text typeid key_lines feistel transaction_history position reader reader_schedules page_position
 CORE_PROGRAMS = $(CORE_TESTS:%=test/core/%)
 
 # Programs that run src/ordered and changes_wait() under every schedule, their objects, and the
@@ -170,7 +170,7 @@ coretest: $(CORE_TEST_PROGRAMS)
 edittest:
 	CC='$(CC)' PG_CONFIG='$(PG_CONFIG)' prove --verbose $(SOURCE)/test/schedules/edits.pl
 
-$(CORE_PROGRAMS): %: %.c test/core/layout.c test/core/support.h src/core/random_buffer.o $(call OWN_FILES,src/core/*.h)
+$(CORE_PROGRAMS): %: %.c test/core/support.h $(call OWN_FILES,test/proofs/*) src/core/random_buffer.o $(call OWN_FILES,src/core/*.h)
 	$(CC) -std=c11 $(CFLAGS) -I$(SOURCE)/src/core -o $@ $< src/core/random_buffer.o -lcmocka
 
 # Without optimization, gcc copies structures that are arguments without a call of test/schedules/memory.c.

@@ -56,7 +56,7 @@ sub properties
 	my $text = content("$self->{root}/test/proofs/$file.c");
 	my @found;
 
-	while ($text =~ m{(?:\[([^\[\]]*)\]\s*\*/\n)?^void\n(\w+)\(void\)\n\{}mg)
+	while ($text =~ m{(?:\[([^\[\]]*)\]\s*\*/\n)?^PROPERTY\((\w+)\)$}mg)
 	{
 		push @found, [ $2, join ' ', split /[\s*]+/, $1 // '' ];
 	}

@@ -11,8 +11,7 @@ typedef __int128 Exact;
 #define EPOCH_MICROS	(INT64_C(-12219292800) * 1000000)
 
 /* Section 6.1 and table at the head of clock.h */
-void
-units_are_those_of_the_rfc(void)
+PROPERTY(units_are_those_of_the_rfc)
 {
 	const UuidClockUnit *gregorian = &uuid_clock_units[UUID_CLOCK_GREGORIAN];
 	const UuidClockUnit *v7 = &uuid_clock_units[UUID_CLOCK_V7];
@@ -54,8 +53,7 @@ any_nsec(void)
 }
 
 /* [--integers --wraps] */
-void
-ticks_of_v6_are_those_since_1582(void)
+PROPERTY(ticks_of_v6_are_those_since_1582)
 {
 	int64_t		sec = nondet_int64();
 	uint32_t	nsec = any_nsec();
@@ -66,8 +64,7 @@ ticks_of_v6_are_those_since_1582(void)
 }
 
 /* [--integers --wraps] */
-void
-ticks_of_v7_are_those_since_1970(void)
+PROPERTY(ticks_of_v7_are_those_since_1970)
 {
 	int64_t		sec = nondet_int64();
 	uint32_t	nsec = any_nsec();
@@ -79,8 +76,7 @@ ticks_of_v7_are_those_since_1970(void)
 }
 
 /* [--integers --wraps] */
-void
-field_of_v8_has_the_low_bits_of_the_time(void)
+PROPERTY(field_of_v8_has_the_low_bits_of_the_time)
 {
 	int64_t		sec = nondet_int64();
 	uint32_t	nsec = any_nsec();
@@ -92,8 +88,7 @@ field_of_v8_has_the_low_bits_of_the_time(void)
 }
 
 /* [--integers --wraps] */
-void
-microseconds_are_converted_to_v6_and_back(void)
+PROPERTY(microseconds_are_converted_to_v6_and_back)
 {
 	int64_t		micros = nondet_int64();
 	uint64_t	ticks;
@@ -104,8 +99,7 @@ microseconds_are_converted_to_v6_and_back(void)
 }
 
 /* [--integers --wraps] */
-void
-microseconds_are_converted_to_v7_and_back(void)
+PROPERTY(microseconds_are_converted_to_v7_and_back)
 {
 	int64_t		micros = nondet_int64();
 	uint64_t	ticks;
@@ -119,8 +113,7 @@ microseconds_are_converted_to_v7_and_back(void)
 }
 
 /* [--integers --wraps] */
-void
-microseconds_are_converted_to_the_low_bits_of_v8(void)
+PROPERTY(microseconds_are_converted_to_the_low_bits_of_v8)
 {
 	int64_t		micros = nondet_int64();
 	uint64_t	ticks;
@@ -133,8 +126,7 @@ microseconds_are_converted_to_the_low_bits_of_v8(void)
 /* --- conversion from ticks ----------------------------------------------------------- */
 
 /* [--integers] */
-void
-readings_are_rounded_down_to_microseconds_or_in_v7_to_milliseconds(void)
+PROPERTY(readings_are_rounded_down_to_microseconds_or_in_v7_to_milliseconds)
 {
 	uint64_t	ticks = any_time();
 
@@ -145,8 +137,7 @@ readings_are_rounded_down_to_microseconds_or_in_v7_to_milliseconds(void)
 }
 
 /* [--integers] */
-void
-a_tick_of_v7_is_read_as_the_last_microsecond_before_its_end(void)
+PROPERTY(a_tick_of_v7_is_read_as_the_last_microsecond_before_its_end)
 {
 	uint64_t	ticks = any_time();
 	Exact		micros = uuid_clock_v7_unix_micros(ticks);
@@ -160,10 +151,10 @@ a_tick_of_v7_is_read_as_the_last_microsecond_before_its_end(void)
 static void
 check_period(UuidClock clock)
 {
-	int64_t		first = nondet_int64();
-	int64_t		last = nondet_int64();
 	uint64_t	ticks = any_time();
 	int64_t		micros = uuid_clock_unix_micros(clock, ticks);
+	int64_t		first = any_near(micros);
+	int64_t		last = any_near(micros);
 	uint64_t	smallest;
 	uint64_t	greatest;
 	bool		found = uuid_clock_span(clock, first, last, &smallest, &greatest);
@@ -179,15 +170,13 @@ check_period(UuidClock clock)
 }
 
 /* [--integers --wraps] */
-void
-period_of_v6_has_the_values_from_the_smallest_to_the_greatest(void)
+PROPERTY(period_of_v6_has_the_values_from_the_smallest_to_the_greatest)
 {
 	check_period(UUID_CLOCK_GREGORIAN);
 }
 
 /* [--integers --wraps] */
-void
-period_of_v7_has_the_values_from_the_smallest_to_the_greatest(void)
+PROPERTY(period_of_v7_has_the_values_from_the_smallest_to_the_greatest)
 {
 	check_period(UUID_CLOCK_V7);
 }
@@ -202,8 +191,7 @@ divide(Exact dividend, Exact divisor)
 }
 
 /* [--integers] */
-void
-shifting_adds_microseconds_rounded_down_to_ticks(void)
+PROPERTY(shifting_adds_microseconds_rounded_down_to_ticks)
 {
 	uint64_t	ticks = any_time();
 	int64_t		micros = nondet_int64();
@@ -214,8 +202,7 @@ shifting_adds_microseconds_rounded_down_to_ticks(void)
 }
 
 /* [--integers] */
-void
-shifting_adds_microseconds_rounded_down_to_milliseconds(void)
+PROPERTY(shifting_adds_microseconds_rounded_down_to_milliseconds)
 {
 	uint64_t	ticks = any_time();
 	int64_t		micros = nondet_int64();
@@ -226,8 +213,7 @@ shifting_adds_microseconds_rounded_down_to_milliseconds(void)
 }
 
 /* [--integers] */
-void
-later_times_are_those_after_the_seconds(void)
+PROPERTY(later_times_are_those_after_the_seconds)
 {
 	uint64_t	ticks = any_time();
 	uint32_t	seconds = nondet_uint32();
@@ -238,8 +224,7 @@ later_times_are_those_after_the_seconds(void)
 	assert(uuid_clock_v7_later(ticks, seconds) == exact);
 }
 
-void
-clock_is_behind_by_a_millisecond(void)
+PROPERTY(clock_is_behind_by_a_millisecond)
 {
 	uint64_t	ticks = any_time();
 	uint64_t	now = any_time();

@@ -25,8 +25,7 @@ less(UuidPayload a, UuidPayload b)
 	return a.time != b.time ? a.time < b.time : a.tail < b.tail;
 }
 
-void
-every_value_is_greater_than_the_previous_one(void)
+PROPERTY(every_value_is_greater_than_the_previous_one)
 {
 	UuidPayload previous = any_payload();
 	UuidPayload next = previous;
@@ -41,8 +40,7 @@ every_value_is_greater_than_the_previous_one(void)
 }
 
 /* The counter of the last tick, or with method counter of the last millisecond, must overflow. */
-void
-the_generator_is_exhausted_only_at_the_end(void)
+PROPERTY(the_generator_is_exhausted_only_at_the_end)
 {
 	UuidPayload previous = any_payload();
 	UuidPayload next = previous;
@@ -56,8 +54,7 @@ the_generator_is_exhausted_only_at_the_end(void)
 	assert((outcome == UUID_NEXT_EXHAUSTED) == (previous.time == UUID_TIME_MAX && full));
 }
 
-void
-a_later_clock_sets_the_time(void)
+PROPERTY(a_later_clock_sets_the_time)
 {
 	UuidPayload previous = any_payload();
 	UuidPayload next = previous;
@@ -82,8 +79,7 @@ a_later_clock_sets_the_time(void)
 	}
 }
 
-void
-fraction_steps_a_counter_of_four_bits(void)
+PROPERTY(fraction_steps_a_counter_of_four_bits)
 {
 	UuidPayload previous = any_payload();
 	UuidPayload next = previous;
@@ -103,8 +99,7 @@ fraction_steps_a_counter_of_four_bits(void)
 		assert(next.time == previous.time + 1 && next.tail == random.tail % (UINT64_C(1) << 61));
 }
 
-void
-counter_steps_sixteen_bits(void)
+PROPERTY(counter_steps_sixteen_bits)
 {
 	UuidPayload previous = any_payload();
 	UuidPayload next = previous;
@@ -124,8 +119,7 @@ counter_steps_sixteen_bits(void)
 		assert(next.tail % (UINT64_C(1) << 58) == random.tail % (UINT64_C(1) << 58));
 }
 
-void
-random_adds_1_to_2_to_the_32(void)
+PROPERTY(random_adds_1_to_2_to_the_32)
 {
 	UuidPayload previous = any_payload();
 	UuidPayload next = previous;
@@ -151,8 +145,7 @@ random_adds_1_to_2_to_the_32(void)
  * The next value has the given time or a later one.  If the clock is earlier, the next value is in
  * the same millisecond as the given time.
  */
-void
-a_generator_continues_from_a_time(void)
+PROPERTY(a_generator_continues_from_a_time)
 {
 	UuidMethod	method = any_method();
 	uint64_t	time = any_time();
@@ -171,8 +164,7 @@ a_generator_continues_from_a_time(void)
 	assert(time == 0 || now >= time || next.time / 4096 == time / 4096);
 }
 
-void
-payloads_are_ordered_by_time_and_tail(void)
+PROPERTY(payloads_are_ordered_by_time_and_tail)
 {
 	UuidPayload a = any_payload();
 	UuidPayload b = any_payload();
@@ -180,8 +172,7 @@ payloads_are_ordered_by_time_and_tail(void)
 	assert(uuid_payload_less(a, b) == less(a, b));
 }
 
-void
-advancing_keeps_the_greater_payload(void)
+PROPERTY(advancing_keeps_the_greater_payload)
 {
 	UuidPayload a = any_payload();
 	UuidPayload b = any_payload();
@@ -192,8 +183,7 @@ advancing_keeps_the_greater_payload(void)
 }
 
 /* The previous value can be from another method. */
-void
-ordinals_of_fractions_increase(void)
+PROPERTY(ordinals_of_fractions_increase)
 {
 	UuidPayload previous = any_payload();
 	UuidPayload next = previous;

@@ -10,8 +10,7 @@ byte_of(uint64_t word, int i)
 	return (uint8_t) (word >> (56 - 8 * i));
 }
 
-void
-words_are_in_network_byte_order(void)
+PROPERTY(words_are_in_network_byte_order)
 {
 	uint64_t	word = nondet_uint64();
 	uint8_t		bytes[8];
@@ -23,8 +22,7 @@ words_are_in_network_byte_order(void)
 	assert(uuid_layout_network_order(uuid_layout_network_order(word)) == word);
 }
 
-void
-packing_and_unpacking_are_inverse(void)
+PROPERTY(packing_and_unpacking_are_inverse)
 {
 	UuidPayload payload = any_payload();
 	int			version = any_from(1, 8);
@@ -34,8 +32,7 @@ packing_and_unpacking_are_inverse(void)
 	assert(same_payload(uuid_layout_unpack(bytes, version), payload));
 }
 
-void
-unpacking_and_packing_are_inverse(void)
+PROPERTY(unpacking_and_packing_are_inverse)
 {
 	uint8_t		bytes[UUID_BYTES];
 	uint8_t		packed[UUID_BYTES];
@@ -48,8 +45,7 @@ unpacking_and_packing_are_inverse(void)
 	assert(same_bytes(packed, bytes));
 }
 
-void
-packing_sets_version_and_variant(void)
+PROPERTY(packing_sets_version_and_variant)
 {
 	int			version = any_from(1, 8);
 	uint8_t		bytes[UUID_BYTES];
@@ -59,8 +55,7 @@ packing_sets_version_and_variant(void)
 	assert(uuid_layout_variant(bytes) == UUID_VARIANT_RFC9562);
 }
 
-void
-unpacking_ignores_version_and_variant(void)
+PROPERTY(unpacking_ignores_version_and_variant)
 {
 	uint8_t		bytes[UUID_BYTES];
 	int			version = any_from(1, 8);
@@ -75,8 +70,7 @@ unpacking_ignores_version_and_variant(void)
 }
 
 /* Table 1 of section 4.1, and section 4.2 */
-void
-variant_and_version_are_those_of_the_rfc(void)
+PROPERTY(variant_and_version_are_those_of_the_rfc)
 {
 	uint8_t		bytes[UUID_BYTES];
 	uint8_t		top;
@@ -93,8 +87,7 @@ variant_and_version_are_those_of_the_rfc(void)
 }
 
 /* Sections 5.6 to 5.8, byte by byte */
-void
-time_is_the_most_significant_field(void)
+PROPERTY(time_is_the_most_significant_field)
 {
 	UuidPayload payload = any_payload();
 	int			version = any_from(2, 8);
@@ -110,8 +103,7 @@ time_is_the_most_significant_field(void)
 }
 
 /* Section 5.1: time_low, time_mid, version and time_high, then the fields of v6 */
-void
-v1_has_the_least_significant_part_of_the_time_first(void)
+PROPERTY(v1_has_the_least_significant_part_of_the_time_first)
 {
 	UuidPayload payload = any_payload();
 	uint8_t		v1[UUID_BYTES];
@@ -127,8 +119,7 @@ v1_has_the_least_significant_part_of_the_time_first(void)
 	assert(memcmp(v1 + 8, v6 + 8, 8) == 0);
 }
 
-void
-bytes_are_in_the_order_of_time_and_tail(void)
+PROPERTY(bytes_are_in_the_order_of_time_and_tail)
 {
 	UuidPayload a = any_payload();
 	UuidPayload b = any_payload();
@@ -146,8 +137,7 @@ bytes_are_in_the_order_of_time_and_tail(void)
 }
 
 /* Section 5.1: 14 bits, and the six bytes at the end */
-void
-clock_sequence_and_node_are_parts_of_the_tail(void)
+PROPERTY(clock_sequence_and_node_are_parts_of_the_tail)
 {
 	UuidPayload payload = any_payload();
 	uint8_t		bytes[UUID_BYTES];
@@ -159,8 +149,7 @@ clock_sequence_and_node_are_parts_of_the_tail(void)
 	assert(uuid_layout_clock_seq(payload) == (bytes[8] & 0x3fU) * 256 + bytes[9]);
 }
 
-void
-node_of_six_bytes_replaces_only_the_node(void)
+PROPERTY(node_of_six_bytes_replaces_only_the_node)
 {
 	UuidPayload payload = any_payload();
 	UuidPayload with;
@@ -177,8 +166,7 @@ node_of_six_bytes_replaces_only_the_node(void)
 }
 
 /* The 4 bits of the counter precede the 16 bits of the ID, and 42 bits follow. */
-void
-node_id_replaces_only_the_node_id(void)
+PROPERTY(node_id_replaces_only_the_node_id)
 {
 	UuidPayload payload = any_payload();
 	UuidPayload with;
@@ -193,8 +181,7 @@ node_id_replaces_only_the_node_id(void)
 }
 
 /* Section 6.10: the least significant bit of the first byte */
-void
-random_node_has_the_multicast_bit(void)
+PROPERTY(random_node_has_the_multicast_bit)
 {
 	UuidPayload payload = any_payload();
 	UuidPayload with = uuid_layout_with_node(payload, uuid_random_node);

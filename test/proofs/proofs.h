@@ -10,17 +10,21 @@
  *	--integers		translate the property to a problem of integers, and let cvc5 decide it.  This
  *					is fast where a property divides or multiplies by constants.
  *	--wraps			accept unsigned overflow, where the code uses it
+ *
+ * test/core/properties.c tests the properties with random values on all machines.
  */
 #ifndef UUID9562_PROOFS_H
 #define UUID9562_PROOFS_H
 
-#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "layout.h"
+
+#ifndef PROPERTY
+#include <assert.h>
 
 /* CBMC lets a function without a body return any value if its name begins with "nondet_". */
 extern uint8_t nondet_uint8(void);
@@ -31,6 +35,11 @@ extern int	nondet_int(void);
 extern bool nondet_bool(void);
 
 #define assume(condition) __CPROVER_assume(condition)
+
+#define PROPERTY(name) void name(void)
+
+/* Any value.  test/core/properties.c often chooses one near the given value. */
+#define any_near(value) nondet_int64()
 
 /* Return any number from the first to the last. */
 static inline int
@@ -66,6 +75,7 @@ any_payload(void)
 	assume(payload.tail <= UUID_TAIL_MAX);
 	return payload;
 }
+#endif
 
 static inline bool
 same_payload(UuidPayload a, UuidPayload b)

@@ -1,6 +1,6 @@
 # If the clock of a running server stands still or goes back, the values of a session keep
-# increasing, and each generator has a time of its own.  test/core/generator.c tests this in
-# detail.
+# increasing, and each generator has a time of its own.  test/proofs/generator.c has the
+# details.
 use ServerTest;
 use World;
 
