@@ -37,15 +37,13 @@ replay_aes(void *key, uint8_t *block)
 	return true;
 }
 
-static void
-has_the_vectors_of_the_manual(void **state)
+TEST(has_the_vectors_of_the_manual)
 {
 	static const char *const id = "01a2027b-d9c0-771c-9de0-6b9bb85af70d";
 	static const char *const public_id = "acc73dab-7dd9-46b8-87a5-8553c1e38c18";
 	uint8_t		bytes[UUID_BYTES];
 	int			rounds = 0;
 
-	(void) state;
 	bytes_from_text(id, bytes, UUID_BYTES);
 	assert_true(uuid_feistel(replay_aes, &rounds, true, bytes, bytes));
 	assert_uuid_equal(bytes, public_id);
@@ -88,13 +86,11 @@ assert_permuted(uint64_t key, UuidPayload payload)
 }
 
 /* Encrypt and decrypt random payloads, all bits zero, all bits one, and single bits. */
-static void
-is_a_permutation_in_both_directions(void **state)
+TEST(is_a_permutation_in_both_directions)
 {
 	static const UuidPayload zeros = {0, 0};
 	static const UuidPayload ones = {UUID_TIME_MAX, UUID_TAIL_MAX};
 
-	(void) state;
 	for (int round = 0; round < 100; round++)
 	{
 		uint64_t	key = test_bits();
@@ -126,12 +122,10 @@ fail_at(void *key, uint8_t *block)
 	return (*calls_left)-- > 0;
 }
 
-static void
-fails_when_the_cipher_fails(void **state)
+TEST(fails_when_the_cipher_fails)
 {
 	uint8_t		bytes[UUID_BYTES] = {0};
 
-	(void) state;
 	for (int calls = 0; calls <= UUID_FEISTEL_ROUNDS; calls++)
 	{
 		int			calls_left = calls;
@@ -140,16 +134,4 @@ fails_when_the_cipher_fails(void **state)
 		calls_left = calls;
 		assert_int_equal(uuid_feistel(fail_at, &calls_left, false, bytes, bytes), calls == UUID_FEISTEL_ROUNDS);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(has_the_vectors_of_the_manual),
-		cmocka_unit_test(is_a_permutation_in_both_directions),
-		cmocka_unit_test(fails_when_the_cipher_fails),
-	};
-
-	return run_core_tests(tests);
 }

@@ -56,13 +56,11 @@ reason_to_refuse(const char *file, size_t length)
 }
 
 /* Check that a regular expression matches the same lines, and splits them into the same parts. */
-static void
-reads_the_lines_that_a_regular_expression_describes(void **state)
+TEST(reads_the_lines_that_a_regular_expression_describes)
 {
 	int			valid = 0;
 	regex_t		form;
 
-	(void) state;
 	assert_int_equal(regcomp(&form, "^([^# ]|[^# ].*[^ ]) ([^ ]+) = ([0-9A-Fa-f]{64})$",
 							 REG_EXTENDED), 0);
 	for (int round = 0; round < 100000; round++)
@@ -121,14 +119,4 @@ reads_the_lines_that_a_regular_expression_describes(void **state)
 	}
 	regfree(&form);
 	assert_true(valid > 5000);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_the_lines_that_a_regular_expression_describes),
-	};
-
-	return run_core_tests(tests);
 }

@@ -38,8 +38,7 @@ assert_id_equal(UuidReaderId id, UuidReaderId expected)
 }
 
 /* Programs store this text, so that later versions must be able to read it. */
-static void
-text_stays_the_same(void **state)
+TEST(text_stays_the_same)
 {
 	static const char expected[] = "changes:01"
 		"0000000a"				/* database */
@@ -62,7 +61,6 @@ text_stays_the_same(void **state)
 	};
 	char		text[UUID_PAGE_POSITION_LENGTH + 1];
 
-	(void) state;
 	bytes_from_text("000102030405060708090a0b0c0d0e0f", page.identity.bytes, UUID_BYTES);
 	bytes_from_text("01900000000370008000000000000003", page.position.horizon.bytes, UUID_BYTES);
 	bytes_from_text("01900000000270008000000000000002", page.position.end.bytes, UUID_BYTES);
@@ -70,10 +68,8 @@ text_stays_the_same(void **state)
 	assert_string_equal(text, expected);
 }
 
-static void
-reads_what_was_written(void **state)
+TEST(reads_what_was_written)
 {
-	(void) state;
 	for (int round = 0; round < 2000; round++)
 	{
 		UuidPagePosition page = random_position();
@@ -96,10 +92,8 @@ reads_what_was_written(void **state)
 }
 
 /* Each changed, added or removed character is detected. */
-static void
-damage_is_found(void **state)
+TEST(damage_is_found)
 {
-	(void) state;
 	for (int round = 0; round < 50; round++)
 	{
 		UuidPagePosition page = random_position();
@@ -123,13 +117,11 @@ damage_is_found(void **state)
 }
 
 /* Positions of other kinds, with other words, or with a timeline that is too great, are refused. */
-static void
-other_positions_are_refused(void **state)
+TEST(other_positions_are_refused)
 {
 	UuidPagePosition page;
 	char		text[UUID_SEALED_TEXT_MAX + 1];
 
-	(void) state;
 	for (int count = 0; count <= UUID_SEALED_WORDS_MAX; count++)
 	{
 		UuidSealed	sealed = {.count = count};
@@ -148,17 +140,4 @@ other_positions_are_refused(void **state)
 		length = uuid_sealed_write(UUID_POSITION_NAME, &sealed, text);
 		assert_false(uuid_page_position_read(&page, text, length));
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_stays_the_same),
-		cmocka_unit_test(reads_what_was_written),
-		cmocka_unit_test(damage_is_found),
-		cmocka_unit_test(other_positions_are_refused),
-	};
-
-	return run_core_tests(tests);
 }

@@ -14,10 +14,8 @@
 
 /* --- text -------------------------------------------------------------------- */
 
-static void
-checksum_is_that_of_fowler_noll_and_vo(void **state)
+TEST(checksum_is_that_of_fowler_noll_and_vo)
 {
-	(void) state;
 	/* vectors of FNV-1a with 32 bits: of a zero, and of "foobar" and a zero */
 	assert_int_equal(uuid_sealed_checksum("", &(UuidSealed) {.count = 0}), 0x050c5d1f);
 	assert_int_equal(uuid_sealed_checksum("fo", &(UuidSealed) {'o', 2, {(uint64_t) 'b' << 32 | 'a', (uint64_t) 'r' << 32}}),
@@ -25,13 +23,11 @@ checksum_is_that_of_fowler_noll_and_vo(void **state)
 }
 
 /* Each changed character is detected, and each longer or shorter text. */
-static void
-reads_only_what_was_written(void **state)
+TEST(reads_only_what_was_written)
 {
 	static const char longer[UUID_SEALED_LENGTH(6, UUID_SEALED_WORDS_MAX + 1)];
 	UuidSealed	back;
 
-	(void) state;
 	assert_false(uuid_position_read(&back, longer, sizeof(longer)));
 	for (int round = 0; round < 250; round++)
 	{
@@ -121,10 +117,8 @@ add_branches(UuidBranches *all, uint64_t *floors)
  * A position has the 8 branches that were visited last.  For each of them that is not forgotten,
  * the reader has read all rows that are before the floor and not after the last ID.
  */
-static void
-continues_after_the_last_row_known_to_be_read(void **state)
+TEST(continues_after_the_last_row_known_to_be_read)
 {
-	(void) state;
 	for (int round = 0; round < 20000; round++)
 	{
 		const int	visits = test_bits() % (VISITS + 1);
@@ -534,52 +528,31 @@ run_histories(Rule broken, bool only_restarts, int count)
 	return all;
 }
 
-static void
-no_history_misses_a_row(void **state)
+TEST(no_history_misses_a_row)
 {
 	World		all = run_histories(NO_RULE, false, HISTORIES);
 
-	(void) state;
 	printf("# %d rows read, %d of them again, %d readers began again\n",
 		   all.read, all.twice, all.refused);
 	assert_int_equal(all.missed, 0);
 	assert_true(all.read > HISTORIES);
 }
 
-static void
-restarts_deliver_no_row_twice(void **state)
+TEST(restarts_deliver_no_row_twice)
 {
 	World		all = run_histories(NO_RULE, true, HISTORIES);
 
-	(void) state;
 	assert_int_equal(all.missed, 0);
 	assert_int_equal(all.twice, 0);
 	assert_int_equal(all.refused, 0);
 	assert_true(all.read > HISTORIES);
 }
 
-static void
-each_broken_rule_misses_a_row(void **state)
+TEST(each_broken_rule_misses_a_row)
 {
-	(void) state;
 	for (Rule rule = NO_RULE + 1; rule < RULES; rule++)
 	{
 		if (run_histories(rule, false, HISTORIES).missed == 0)
 			fail_msg("no history misses a row without the rule: %s", rule_names[rule]);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(checksum_is_that_of_fowler_noll_and_vo),
-		cmocka_unit_test(reads_only_what_was_written),
-		cmocka_unit_test(continues_after_the_last_row_known_to_be_read),
-		cmocka_unit_test(no_history_misses_a_row),
-		cmocka_unit_test(restarts_deliver_no_row_twice),
-		cmocka_unit_test(each_broken_rule_misses_a_row),
-	};
-
-	return run_core_tests(tests);
 }

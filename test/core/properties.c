@@ -8,8 +8,6 @@
 
 typedef void (*Property) (void);
 
-static struct CMUnitTest tests[100];
-static size_t test_count;
 static jmp_buf not_assumed;
 
 /* Let the property hold for each of many random values. */
@@ -32,11 +30,7 @@ hold_property(void **state)
 #define PROPERTY(name) \
 	static void name(void); \
 	static Property property_##name = name; \
-	static __attribute__((constructor)) void \
-	add_##name(void) \
-	{ \
-		tests[test_count++] = (struct CMUnitTest) {#name, hold_property, NULL, NULL, &property_##name}; \
-	} \
+	ADD_TEST(name, hold_property, &property_##name) \
 	static void name(void)
 
 #undef assert
@@ -102,11 +96,3 @@ any_payload(void)
 #ifdef __SIZEOF_INT128__
 #include "../proofs/clock.c"
 #endif
-
-int
-main(void)
-{
-	seed_test_bits();
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return _cmocka_run_group_tests("properties", tests, test_count, NULL, NULL);
-}

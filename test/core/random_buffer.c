@@ -32,14 +32,12 @@ source(void *bytes, size_t count)
  * Take words for an owner that changes, often or seldom, by one bit of its process ID, from a
  * source that sometimes fails.
  */
-static void
-returns_each_fetched_word_once_to_its_owner(void **state)
+TEST(returns_each_fetched_word_once_to_its_owner)
 {
 	UuidRandomBuffer buffer = {0};
 	int64_t		owner = OWNER;
 	int			left = 0;
 
-	(void) state;
 	for (int round = 0; round < 30 * WORDS; round++)
 	{
 		const uint64_t unchanged = test_bits();
@@ -80,14 +78,4 @@ returns_each_fetched_word_once_to_its_owner(void **state)
 		}
 		assert_memory_equal(buffer.words, unreturned, sizeof(unreturned));
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(returns_each_fetched_word_once_to_its_owner),
-	};
-
-	return run_core_tests(tests);
 }

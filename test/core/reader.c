@@ -86,10 +86,8 @@ page_of(const UuidReader *reader, uint64_t number)
 
 /* --- IDs ---------------------------------------------------------------------- */
 
-static void
-id_before_another_is_the_greatest_below_it(void **state)
+TEST(id_before_another_is_the_greatest_below_it)
 {
-	(void) state;
 	for (int i = 0; i < 10000; i++)
 	{
 		const uint64_t high = test_number(64);
@@ -113,13 +111,11 @@ id_before_another_is_the_greatest_below_it(void **state)
 
 /* --- one program ---------------------------------------------------------------- */
 
-static void
-new_reader_begins_with_a_reset(void **state)
+TEST(new_reader_begins_with_a_reset)
 {
 	UuidReader	reader = {0};
 	UuidReaderPosition row = {7, id(10), uuid_reader_nothing};
 
-	(void) state;
 	assert_id_equal(uuid_reader_start(&reader, uuid_reader_nothing, 0), uuid_reader_nothing);
 	add_reset(&reader, 7, 10, 0);
 
@@ -133,13 +129,11 @@ new_reader_begins_with_a_reset(void **state)
 }
 
 /* The caller stores a reader only if it has changed. */
-static void
-unchanged_reader_is_not_stored(void **state)
+TEST(unchanged_reader_is_not_stored)
 {
 	UuidReader	reader = reader_at(10);
 	UuidReader	before;
 
-	(void) state;
 	add(&reader, 1, 12, 20, 0);
 	assert_true(reader.changed);
 	reader.changed = false;
@@ -176,12 +170,10 @@ unchanged_reader_is_not_stored(void **state)
 }
 
 /* Each of these changes is the only one. */
-static void
-each_change_is_stored(void **state)
+TEST(each_change_is_stored)
 {
 	UuidReader	reader = reader_at(5);
 
-	(void) state;
 	add(&reader, 1, 5, 6, 10);
 	done(&reader, 2, 5, 6, 10); /* caps the page */
 	reader.changed = false;
@@ -198,12 +190,10 @@ each_change_is_stored(void **state)
 	assert_int_equal(reader.page_count, 0);
 }
 
-static void
-row_confirms_up_to_it(void **state)
+TEST(row_confirms_up_to_it)
 {
 	UuidReader	reader = reader_at(10);
 
-	(void) state;
 	add(&reader, 1, 14, 20, 0);
 	for (int end = 11; end <= 14; end++)
 	{
@@ -223,12 +213,10 @@ row_confirms_up_to_it(void **state)
 /* --- guards ---------------------------------------------------------------------- */
 
 /* Page 1 is applied late, over the rows of page 2. */
-static void
-confirmation_guards_what_is_confirmed(void **state)
+TEST(confirmation_guards_what_is_confirmed)
 {
 	UuidReader	reader = reader_at(0);
 
-	(void) state;
 	add(&reader, 1, 5, 6, 0);
 	add(&reader, 2, 9, 10, 0);
 	assert_int_equal(done(&reader, 2, 9, 10, 1), UUID_READER_CONFIRMED);
@@ -237,12 +225,10 @@ confirmation_guards_what_is_confirmed(void **state)
 	assert_id_equal(reader.confirmed, id(6));
 }
 
-static void
-confirmation_caps_other_pages(void **state)
+TEST(confirmation_caps_other_pages)
 {
 	UuidReader	reader = reader_at(0);
 
-	(void) state;
 	add(&reader, 1, 5, 6, 0);
 	add(&reader, 2, 9, 10, 0);
 	done(&reader, 1, 5, 6, 1);
@@ -254,12 +240,10 @@ confirmation_caps_other_pages(void **state)
 	assert_id_equal(reader.confirmed, id(9));
 }
 
-static void
-unknown_page_only_guards(void **state)
+TEST(unknown_page_only_guards)
 {
 	UuidReader	reader = reader_at(8);
 
-	(void) state;
 	add(&reader, 2, 20, 20, 0);
 	assert_int_equal(done(&reader, 1, 12, 15, 1), UUID_READER_UNKNOWN_PAGE);
 	assert_id_equal(reader.confirmed, id(8));
@@ -272,12 +256,10 @@ unknown_page_only_guards(void **state)
 	assert_id_equal(reader.confirmed, id(6));
 }
 
-static void
-late_reset_lowers_what_is_confirmed(void **state)
+TEST(late_reset_lowers_what_is_confirmed)
 {
 	UuidReader	reader = {0};
 
-	(void) state;
 	add_reset(&reader, 1, 10, 0);
 	add_reset(&reader, 2, 12, 0);
 	done(&reader, 2, 12, 12, 1);
@@ -292,12 +274,10 @@ late_reset_lowers_what_is_confirmed(void **state)
 
 /* --- leases ---------------------------------------------------------------------- */
 
-static void
-lease_ends_with_a_guard(void **state)
+TEST(lease_ends_with_a_guard)
 {
 	UuidReader	reader = reader_at(0);
 
-	(void) state;
 	add(&reader, 1, 5, 6, 0);
 	add(&reader, 2, 9, 10, 1);
 	done(&reader, 2, 9, 10, 1);
@@ -315,12 +295,10 @@ lease_ends_with_a_guard(void **state)
 	assert_false(page_of(&reader, 3)->expired);
 }
 
-static void
-expired_page_can_confirm(void **state)
+TEST(expired_page_can_confirm)
 {
 	UuidReader	reader = reader_at(0);
 
-	(void) state;
 	add(&reader, 1, 5, 6, 0);
 	add(&reader, 2, 5, 6, 0);
 	assert_int_equal(done(&reader, 1, 3, 6, LEASE), UUID_READER_CONFIRMED);
@@ -336,13 +314,11 @@ expired_page_can_confirm(void **state)
 }
 
 /* If the clock is set back, a page is out for one more lease. */
-static void
-lease_begins_again_if_the_clock_is_set_back(void **state)
+TEST(lease_begins_again_if_the_clock_is_set_back)
 {
 	const int64_t year = INT64_C(31557600000000);
 	UuidReader	reader = reader_at(9);
 
-	(void) state;
 	add(&reader, 1, 5, 6, year);
 	uuid_reader_start(&reader, uuid_reader_nothing, 100);
 	uuid_reader_start(&reader, uuid_reader_nothing, 100 + LEASE - 1);
@@ -353,14 +329,12 @@ lease_begins_again_if_the_clock_is_set_back(void **state)
 }
 
 /* A sanitizer finds an overflow. */
-static void
-no_time_overflows(void **state)
+TEST(no_time_overflows)
 {
 	static const int64_t leases[] = {1, 1000, INT64_C(86400000000), INT64_MAX / 9, INT64_MAX};
 	static const int64_t times[] = {INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX - 1, INT64_MAX};
 	const int	time_count = sizeof(times) / sizeof(times[0]);
 
-	(void) state;
 	for (int round = 0; round < 2000; round++)
 	{
 		UuidReader	reader = reader_at(0);
@@ -392,13 +366,11 @@ no_time_overflows(void **state)
 
 /* --- history ---------------------------------------------------------------------- */
 
-static void
-purged_changes_reset(void **state)
+TEST(purged_changes_reset)
 {
 	UuidReader	reader = reader_at(8);
 	UuidReaderPosition page = position(1, 5, 6);
 
-	(void) state;
 	assert_id_equal(uuid_reader_start(&reader, id(8), 0), id(8));
 	assert_id_equal(uuid_reader_start(&reader, id(9), 0), uuid_reader_nothing);
 
@@ -424,12 +396,10 @@ purged_changes_reset(void **state)
 	assert_id_equal(uuid_reader_start(&reader, id(7), 0), id(30));
 }
 
-static void
-lost_history_resets_after_each_page(void **state)
+TEST(lost_history_resets_after_each_page)
 {
 	UuidReader	reader = reader_at(8);
 
-	(void) state;
 	add(&reader, 1, 12, 15, 0);
 	add(&reader, 2, 12, 15, 0);
 	uuid_reader_lose(&reader);
@@ -450,12 +420,10 @@ lost_history_resets_after_each_page(void **state)
 
 /* --- purging ---------------------------------------------------------------------- */
 
-static void
-entries_are_kept_for_pages(void **state)
+TEST(entries_are_kept_for_pages)
 {
 	UuidReader	reader = {0};
 
-	(void) state;
 	assert_id_equal(uuid_reader_keep(&reader, 0, EXPIRY), uuid_reader_everything);
 	reader = reader_at(30);
 	assert_id_equal(uuid_reader_keep(&reader, 0, EXPIRY), id(30));
@@ -471,12 +439,10 @@ entries_are_kept_for_pages(void **state)
 	assert_id_equal(uuid_reader_keep(&reader, 11 * LEASE, EXPIRY), id(30));
 }
 
-static void
-entries_are_kept_longer_for_a_reset(void **state)
+TEST(entries_are_kept_longer_for_a_reset)
 {
 	UuidReader	reader = {0};
 
-	(void) state;
 	add_reset(&reader, 1, 8, 0);
 	assert_id_equal(uuid_reader_keep(&reader, 0, EXPIRY), id(8));
 	uuid_reader_start(&reader, uuid_reader_nothing, LEASE);
@@ -509,12 +475,10 @@ full_reader(int first_resets)
 	return reader;
 }
 
-static void
-oldest_expired_page_is_forgotten(void **state)
+TEST(oldest_expired_page_is_forgotten)
 {
 	UuidReader	reader = full_reader(2);
 
-	(void) state;
 	uuid_reader_start(&reader, uuid_reader_nothing, LEASE + 5);
 	add(&reader, 100, 100, 100, LEASE + 5);
 	assert_int_equal(reader.page_count, PAGES);
@@ -531,8 +495,7 @@ oldest_expired_page_is_forgotten(void **state)
 }
 
 /* The last two pages of the older half were read at almost the same time. */
-static void
-closest_pages_are_merged(void **state)
+TEST(closest_pages_are_merged)
 {
 	enum
 	{
@@ -543,7 +506,6 @@ closest_pages_are_merged(void **state)
 	int64_t		now = 0;
 	int64_t		first_read;
 
-	(void) state;
 	for (int i = 1; i <= PAGES; i++)
 	{
 		add(&reader, i, i, 200 - i, now);
@@ -574,10 +536,8 @@ closest_pages_are_merged(void **state)
 }
 
 /* However many pages nobody confirms, purging goes on, and the newest pages can confirm. */
-static void
-purging_follows_many_pages(void **state)
+TEST(purging_follows_many_pages)
 {
-	(void) state;
 	for (int per_lease = 20; per_lease <= LEASE; per_lease += per_lease / 3)
 	{
 		UuidReader	reader = reader_at(0);
@@ -601,33 +561,4 @@ purging_follows_many_pages(void **state)
 			assert_true(i < 12 * per_lease || !uuid_reader_id_less(keep, id(i - 11 * per_lease - per_lease / 5)));
 		}
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(id_before_another_is_the_greatest_below_it),
-		cmocka_unit_test(new_reader_begins_with_a_reset),
-		cmocka_unit_test(unchanged_reader_is_not_stored),
-		cmocka_unit_test(each_change_is_stored),
-		cmocka_unit_test(row_confirms_up_to_it),
-		cmocka_unit_test(confirmation_guards_what_is_confirmed),
-		cmocka_unit_test(confirmation_caps_other_pages),
-		cmocka_unit_test(unknown_page_only_guards),
-		cmocka_unit_test(late_reset_lowers_what_is_confirmed),
-		cmocka_unit_test(lease_ends_with_a_guard),
-		cmocka_unit_test(expired_page_can_confirm),
-		cmocka_unit_test(lease_begins_again_if_the_clock_is_set_back),
-		cmocka_unit_test(no_time_overflows),
-		cmocka_unit_test(purged_changes_reset),
-		cmocka_unit_test(lost_history_resets_after_each_page),
-		cmocka_unit_test(entries_are_kept_for_pages),
-		cmocka_unit_test(entries_are_kept_longer_for_a_reset),
-		cmocka_unit_test(oldest_expired_page_is_forgotten),
-		cmocka_unit_test(closest_pages_are_merged),
-		cmocka_unit_test(purging_follows_many_pages),
-	};
-
-	return run_core_tests(tests);
 }

@@ -740,10 +740,8 @@ run_search(Search *search, int number, Rule broken)
 	return search_from(search, &world);
 }
 
-static void
-no_schedule_of_two_programs_leaves_a_wrong_copy(void **state)
+TEST(no_schedule_of_two_programs_leaves_a_wrong_copy)
 {
-	(void) state;
 	for (int i = 0; i < SEARCHES; i++)
 	{
 		Search		search;
@@ -793,10 +791,8 @@ run_schedule(Rule broken)
 	return ends_well(world);
 }
 
-static void
-no_random_schedule_of_three_programs_leaves_a_wrong_copy(void **state)
+TEST(no_random_schedule_of_three_programs_leaves_a_wrong_copy)
 {
-	(void) state;
 	for (int i = 0; i < SCHEDULES; i++)
 	{
 		if (!run_schedule(NO_RULE))
@@ -804,10 +800,8 @@ no_random_schedule_of_three_programs_leaves_a_wrong_copy(void **state)
 	}
 }
 
-static void
-each_broken_rule_leaves_a_wrong_copy(void **state)
+TEST(each_broken_rule_leaves_a_wrong_copy)
 {
-	(void) state;
 	for (Rule rule = NO_RULE + 1; rule < RULES; rule++)
 	{
 		bool		found = false;
@@ -824,16 +818,4 @@ each_broken_rule_leaves_a_wrong_copy(void **state)
 		if (!found)
 			fail_msg("no schedule leaves a wrong copy without the rule: %s", rule_names[rule]);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_schedule_of_two_programs_leaves_a_wrong_copy),
-		cmocka_unit_test(no_random_schedule_of_three_programs_leaves_a_wrong_copy),
-		cmocka_unit_test(each_broken_rule_leaves_a_wrong_copy),
-	};
-
-	return run_core_tests(tests);
 }

@@ -94,9 +94,29 @@ assert_uuid_equal(const uint8_t *bytes, const char *expected)
 	assert_string_equal(string, expected);
 }
 
-/* Run the tests of a program, and print TAP. */
-#define run_core_tests(tests) \
-	(seed_test_bits(), cmocka_set_message_output(CM_OUTPUT_TAP), \
-	 cmocka_run_group_tests(tests, NULL, NULL))
+static struct CMUnitTest tests[50];
+static size_t test_count;
+
+/* Define a test.  A program runs its tests in the order of their definitions. */
+#define TEST(name) \
+	static void name(void **state); \
+	ADD_TEST(name, name, NULL) \
+	static void name(void **state)
+
+#define ADD_TEST(name, function, state) \
+	static __attribute__((constructor)) void \
+	add_##name(void) \
+	{ \
+		tests[test_count++] = (struct CMUnitTest) {#name, function, NULL, NULL, state}; \
+	}
+
+/* Print TAP. */
+int
+main(void)
+{
+	seed_test_bits();
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return _cmocka_run_group_tests("tests", tests, test_count, NULL, NULL);
+}
 
 #endif							/* UUID9562_TEST_SUPPORT_H */

@@ -57,13 +57,11 @@ vary(char *string, const char *digits)
 }
 
 /* A string is read if it has a digit for each x, and the other characters of the frame. */
-static void
-reads_hexadecimal_digits_in_a_frame(void **state)
+TEST(reads_hexadecimal_digits_in_a_frame)
 {
 	static const char *const frames[] = {"xxxx", "xx-xx", "-xx--xx"};
 	static const char digits[] = "0123456789abcdefABCDEF";
 
-	(void) state;
 	for (int round = 0; round < RANDOM_ROUNDS; round++)
 	{
 		const char *frame = frames[round % 3];
@@ -110,10 +108,8 @@ static const char *const vectors[][UUID_TEXT_FORMS] = {
 	},
 };
 
-static void
-writes_the_vectors(void **state)
+TEST(writes_the_vectors)
 {
-	(void) state;
 	for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++)
 	{
 		uint8_t		bytes[UUID_BYTES];
@@ -185,10 +181,8 @@ slow_read(const UuidTextForm *form, const char *string, size_t length, uint8_t *
 }
 
 /* Write random UUIDs, and read their texts and others. */
-static void
-reads_each_text_as_the_number_of_its_digits(void **state)
+TEST(reads_each_text_as_the_number_of_its_digits)
 {
-	(void) state;
 	for (int round = 0; round < RANDOM_ROUNDS * (int) UUID_TEXT_FORMS; round++)
 	{
 		const UuidTextForm *form = &uuid_text_forms[round % UUID_TEXT_FORMS];
@@ -221,10 +215,8 @@ reads_each_text_as_the_number_of_its_digits(void **state)
 	}
 }
 
-static void
-finds_a_form_by_its_name_in_any_case(void **state)
+TEST(finds_a_form_by_its_name_in_any_case)
 {
-	(void) state;
 	for (int round = 0; round < RANDOM_ROUNDS; round++)
 	{
 		const UuidTextForm *expected = NULL;
@@ -244,17 +236,4 @@ finds_a_form_by_its_name_in_any_case(void **state)
 		}
 		assert_ptr_equal(uuid_text_form_find(name, length), expected);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_hexadecimal_digits_in_a_frame),
-		cmocka_unit_test(writes_the_vectors),
-		cmocka_unit_test(reads_each_text_as_the_number_of_its_digits),
-		cmocka_unit_test(finds_a_form_by_its_name_in_any_case),
-	};
-
-	return run_core_tests(tests);
 }

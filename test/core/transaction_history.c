@@ -40,13 +40,11 @@ transaction(uint64_t xid, uint64_t first, uint32_t database)
 }
 
 /* Add transactions with increasing IDs and values. */
-static void
-result_is_at_most_twice_as_old(void **state)
+TEST(result_is_at_most_twice_as_old)
 {
 	const uint64_t transactions = 200000;
 	UuidHistory history = {0};
 
-	(void) state;
 	for (uint64_t xid = 1; xid <= transactions; xid++)
 	{
 		uuid_history_add(&history, transaction(xid, xid, 1));
@@ -67,15 +65,13 @@ result_is_at_most_twice_as_old(void **state)
 }
 
 /* Test random databases, and values in random order, which resets of the generator can cause. */
-static void
-result_is_never_too_great(void **state)
+TEST(result_is_never_too_great)
 {
 	enum
 	{
 		TRANSACTIONS = 40
 	};
 
-	(void) state;
 	for (int run = 0; run < 2000; run++)
 	{
 		UuidHistory history = {0};
@@ -105,12 +101,10 @@ result_is_never_too_great(void **state)
 }
 
 /* While no entry is merged, a database gets only the values of its own transactions. */
-static void
-other_databases_are_ignored(void **state)
+TEST(other_databases_are_ignored)
 {
 	UuidHistory history = {0};
 
-	(void) state;
 	uuid_history_add(&history, transaction(1, 10, 1));
 	uuid_history_add(&history, transaction(2, 5, 2));
 	assert_int_equal(smallest_unseen(&history, 0, 1), 10);
@@ -119,13 +113,11 @@ other_databases_are_ignored(void **state)
 }
 
 /* The oldest entry keeps the smallest value of all transactions that it covers. */
-static void
-full_history_loses_nothing(void **state)
+TEST(full_history_loses_nothing)
 {
 	UuidHistory history = {0};
 	const UuidHistoryEntry *last = history.levels[UUID_HISTORY_LEVELS - 1];
 
-	(void) state;
 	for (int level = 0; level < UUID_HISTORY_LEVELS; level++)
 	{
 		for (int i = 0; i < UUID_HISTORY_ON_LEVEL; i++)
@@ -143,17 +135,4 @@ full_history_loses_nothing(void **state)
 		assert_int_equal(last[0].first, 2);
 		assert_int_equal(smallest_unseen(&history, 0, 1), 2);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(result_is_at_most_twice_as_old),
-		cmocka_unit_test(result_is_never_too_great),
-		cmocka_unit_test(other_databases_are_ignored),
-		cmocka_unit_test(full_history_loses_nothing),
-	};
-
-	return run_core_tests(tests);
 }

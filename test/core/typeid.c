@@ -42,10 +42,8 @@ static const char *const invalid[] = {
 	"prefix-00000000000000000000000000", "prefix_00000000000000000000000000======", "prefix_0000000000000000000000000I",
 };
 
-static void
-reads_and_writes_the_valid_examples(void **state)
+TEST(reads_and_writes_the_valid_examples)
 {
-	(void) state;
 	for (size_t i = 0; i < sizeof(valid) / sizeof(valid[0]); i++)
 	{
 		const char *given = valid[i].typeid;
@@ -63,10 +61,8 @@ reads_and_writes_the_valid_examples(void **state)
 	}
 }
 
-static void
-refuses_the_invalid_examples(void **state)
+TEST(refuses_the_invalid_examples)
 {
-	(void) state;
 	for (size_t i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++)
 	{
 		size_t		prefix_length;
@@ -82,10 +78,8 @@ refuses_the_invalid_examples(void **state)
 }
 
 /* Try each byte at each position of a suffix: only lower-case digits are valid. */
-static void
-the_suffix_is_strict(void **state)
+TEST(the_suffix_is_strict)
 {
-	(void) state;
 	for (int i = 0; i < UUID_TYPEID_SUFFIX_LENGTH; i++)
 	{
 		for (int c = 0; c < 256; c++)
@@ -102,12 +96,10 @@ the_suffix_is_strict(void **state)
 	}
 }
 
-static void
-checks_prefixes(void **state)
+TEST(checks_prefixes)
 {
 	char		prefix[70];
 
-	(void) state;
 	memset(prefix, 'z', sizeof(prefix));
 	for (size_t length = 0; length < sizeof(prefix); length++)
 		assert_int_equal(uuid_typeid_prefix_is_valid(prefix, length), length <= 63);
@@ -122,17 +114,4 @@ checks_prefixes(void **state)
 	}
 	assert_true(uuid_typeid_prefix_is_valid("a__b", 4));
 	assert_false(uuid_typeid_prefix_is_valid("_", 1));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_and_writes_the_valid_examples),
-		cmocka_unit_test(refuses_the_invalid_examples),
-		cmocka_unit_test(the_suffix_is_strict),
-		cmocka_unit_test(checks_prefixes),
-	};
-
-	return run_core_tests(tests);
 }
