@@ -11,22 +11,24 @@
 #define MARK	"\xef\xbb\xbf"
 
 #define LINES_MAX	3
-#define LENGTH_MAX	200
+#define LENGTH_MAX	300
 
 /* Write a random line that is often valid, and return its length. */
 static size_t
 random_line(char *line)
 {
-	static const char *const others[] = {"", "#", "# comment", MARK, "\xef\xbb"};
+	static const char *const others[] = {"", "#", "# comment", MARK, MARK "# comment", "\xef\xbb", "=", "\r"};
 	static const char *const names[] = {
 		"", "a", "#", "=", " ", "a b", "=b", "\xc3\xa9", "\t", "xy", MARK
 	};
-	static const char *const separators[] = {" ", " ", " ", " ", "", "  ", " = "};
+	static const char *const separators[] = {" ", " ", " ", " ", "", "  ", " = ", "\t"};
 	static const char *const equals[] = {" = ", " = ", " = ", "=", " =", "= ", " =  ", "  "};
 	static const char *const digits[] = {
 		DIGITS, DIGITS, DIGITS, "ABCDEFabcdef00000000000000000000000000000000000000000000deadBEEF",
-		"", DIGITS "0", &DIGITS[1], DIGITS " ", DIGITS "=",
-		"g000000000000000000000000000000000000000000000000000000000000000"
+		"", DIGITS "0", &DIGITS[1], &DIGITS[32], DIGITS " ", DIGITS "=", DIGITS "\r",
+		DIGITS " # comment", DIGITS "a b = " DIGITS,
+		"g000000000000000000000000000000000000000000000000000000000000000",
+		"00000000000000000000000000000000 00000000000000000000000000000000"
 	};
 	size_t		length;
 
