@@ -34,7 +34,6 @@ __tsan_init(void)
 void
 __tsan_func_entry(void *address)
 {
-	(void) address;
 }
 
 void

@@ -111,7 +111,6 @@ insert(void *arg)
 {
 	UuidPayload value = generate();
 
-	(void) arg;
 	if (row_count >= MAX_ROWS)
 		violation("too many rows");
 	rows[row_count].value = value;
@@ -148,7 +147,6 @@ add_guarded(int row)
 static void
 reset(void *arg)
 {
-	(void) arg;
 	resets_begun++;
 	server.clock_reads = 0;
 	uuid9562_reset_generator();
@@ -348,7 +346,6 @@ two_have_committed(const void *arg)
 {
 	int			committed = 0;
 
-	(void) arg;
 	for (int i = 0; i < server.transaction_count; i++)
 		committed += server.transactions[i].state == COMMITTED;
 	return committed >= 2 + (scenario->startup == IN_USE);
@@ -487,7 +484,6 @@ check_nothing_held(void)
 static void
 finish_run(bool crashed)
 {
-	(void) crashed;
 	check_horizons();
 	check_positions();
 	check_nothing_held();

@@ -102,13 +102,7 @@ model_release(const volatile void *lock)
 	}
 }
 
-bool
-LWLockAcquire(LWLock *lock, LWLockMode mode)
-{
-	(void) mode;
-	model_acquire(lock);
-	return true;
-}
+STUB(bool LWLockAcquire(LWLock *lock, LWLockMode mode), (model_acquire(lock), true))
 
 /* Check whether another process holds WALWriteLock. */
 static bool
@@ -123,7 +117,6 @@ wal_is_locked(void)
 bool
 LWLockConditionalAcquire(LWLock *lock, LWLockMode mode)
 {
-	(void) mode;
 	if (lock == WALWriteLock)
 		return !wal_is_locked();
 	if (current_process == NO_PROCESS)
@@ -136,18 +129,8 @@ LWLockConditionalAcquire(LWLock *lock, LWLockMode mode)
 }
 
 /* Assertions call this function.  No process holds locks outside of a run. */
-bool
-LWLockHeldByMeInMode(LWLock *lock, LWLockMode mode)
-{
-	(void) mode;
-	return current_process == NO_PROCESS || !is_free(lock);
-}
-
-void
-LWLockRelease(LWLock *lock)
-{
-	model_release(lock);
-}
+STUB(bool LWLockHeldByMeInMode(LWLock *lock, LWLockMode mode), current_process == NO_PROCESS || !is_free(lock))
+STUB(void LWLockRelease(LWLock *lock), model_release(lock))
 
 /* --- condition variables -------------------------------------------------------- */
 
@@ -174,7 +157,6 @@ ConditionVariableTimedSleep(ConditionVariable *variable, long timeout, uint32 wa
 {
 	const int	process = current_process;
 
-	(void) timeout;
 	event("sleep");
 	if (server.sleeps[process] == variable)
 	{
@@ -206,11 +188,7 @@ ConditionVariableCancelSleep(void)
 #endif
 }
 
-void
-ConditionVariableInit(ConditionVariable *variable)
-{
-	(void) variable;
-}
+STUB(void ConditionVariableInit(ConditionVariable *variable),)
 
 void
 ConditionVariableBroadcast(ConditionVariable *variable)
@@ -225,7 +203,6 @@ ConditionVariableBroadcast(ConditionVariable *variable)
 void
 uuid9562_read_mark(HighWaterMark *mark, bool repair)
 {
-	(void) repair;
 	event("read the mark");
 	*mark = server.new_mark;
 }
@@ -270,17 +247,12 @@ XLogFlush(XLogRecPtr lsn)
 	event("the mark is on disk");
 }
 
-void
-XLogSetAsyncXactLSN(XLogRecPtr lsn)
-{
-	(void) lsn;
-}
+STUB(void XLogSetAsyncXactLSN(XLogRecPtr lsn),)
 
 /* Another process can have flushed WAL. */
 XLogRecPtr
 GetFlushRecPtr(TimeLineID *timeline)
 {
-	(void) timeline;
 	event("check what is flushed");
 	if (server.other_flushes > 0 && server.flush_lsn < server.write_lsn && choose(2) == 1)
 		flush_wal();

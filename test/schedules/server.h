@@ -70,6 +70,9 @@ typedef struct Server
 
 extern Server server;
 
+/* Define a simple version of a function of PostgreSQL, which returns a value. */
+#define STUB(declaration, value) declaration { return value; }
+
 /* server.c */
 extern void create_server(int processes);
 extern void remember_server(void);

@@ -59,18 +59,8 @@ shmem_startup_hook_type shmem_startup_hook;
 int			uuid9562_max_ahead = 60;
 UuidNodeBits	uuid9562_node;
 
-UuidNodeBits
-uuid9562_own_node_id(void)
-{
-	return uuid_no_node;
-}
-
-const char *
-GetConfigOptionResetString(const char *name)
-{
-	(void) name;
-	return application_name;
-}
+STUB(UuidNodeBits uuid9562_own_node_id(void), uuid_no_node)
+STUB(const char *GetConfigOptionResetString(const char *name), application_name)
 
 /* --- memory --------------------------------------------------------------------- */
 
@@ -89,31 +79,18 @@ palloc(Size size)
 	return allocated;
 }
 
-void
-pfree(void *pointer)
-{
-	(void) pointer;
-}
+STUB(void pfree(void *pointer),)
 
 void *
 MemoryContextAllocZero(MemoryContext context, Size size)
 {
 	void	   *allocated = palloc(size);
 
-	(void) context;
 	memset(allocated, 0, size);
 	return allocated;
 }
 
-MemoryContext
-AllocSetContextCreateInternal(MemoryContext parent, const char *name, Size min, Size initial, Size max)
-{
-	(void) name;
-	(void) min;
-	(void) initial;
-	(void) max;
-	return parent;
-}
+STUB(MemoryContext AllocSetContextCreateInternal(MemoryContext parent, const char *name, Size min, Size initial, Size max), parent)
 
 /* The callback that frees the horizon cache; only one process computes horizons and has a cache */
 static MemoryContextCallback *reset_callback;
@@ -122,7 +99,6 @@ static int	reset_callback_process;
 void
 MemoryContextRegisterResetCallback(MemoryContext context, MemoryContextCallback *callback)
 {
-	(void) context;
 	reset_callback = callback;
 	reset_callback_process = current_process;
 }
@@ -146,23 +122,9 @@ reset_memory(void)
 	memory_used = 0;
 }
 
-Size
-add_size(Size a, Size b)
-{
-	return a + b;
-}
-
-Size
-mul_size(Size a, Size b)
-{
-	return a * b;
-}
-
-void
-RequestAddinShmemSpace(Size size)
-{
-	(void) size;
-}
+STUB(Size add_size(Size a, Size b), a + b)
+STUB(Size mul_size(Size a, Size b), a * b)
+STUB(void RequestAddinShmemSpace(Size size),)
 
 /* Allocate the library's shared memory, which follows the PGPROCs in the arena. */
 void *
@@ -172,108 +134,28 @@ ShmemInitStruct(const char *name, Size size, bool *found)
 	char	   *arena = shared_arena(&arena_size);
 	Size		start = TYPEALIGN(PG_CACHE_LINE_SIZE, (MAX_PROCESSES + 1) * sizeof(PGPROC));
 
-	(void) name;
 	if (start + size > arena_size)
 		violation("the arena is too small for %zu bytes", start + size);
 	*found = false;
 	return arena + start;
 }
 
-#if PG_VERSION_NUM >= 190000
-void *
-GetNamedDSMSegment(const char *name, size_t size, void (*init) (void *ptr, void *arg), bool *found, void *arg)
-{
-	violation("no segment %s: %zu %p %p %p", name, size, (void *) init, (void *) found, arg);
-}
-#elif PG_VERSION_NUM >= 170000
-void *
-GetNamedDSMSegment(const char *name, size_t size, void (*init) (void *ptr), bool *found)
-{
-	violation("no segment %s: %zu %p %p", name, size, (void *) init, (void *) found);
-}
-#endif
-
 int			last_error;
 
 /* --- errors --------------------------------------------------------------------- */
 
 /* Report errors, but no warnings. */
-bool
-errstart(int level, const char *domain)
-{
-	(void) domain;
-	return level >= ERROR;
-}
-
-bool
-errstart_cold(int level, const char *domain)
-{
-	return errstart(level, domain);
-}
-
-int
-errcode(int sqlstate)
-{
-	last_error = sqlstate;
-	return 0;
-}
-
-int
-errmsg(const char *format,...)
-{
-	trace("error: %s", format);
-	return 0;
-}
-
-int
-errmsg_internal(const char *format,...)
-{
-	trace("error: %s", format);
-	return 0;
-}
-
-int
-errdetail(const char *format,...)
-{
-	(void) format;
-	return 0;
-}
-
-int
-errhint(const char *format,...)
-{
-	(void) format;
-	return 0;
-}
-
-int
-set_errcontext_domain(const char *domain)
-{
-	(void) domain;
-	return 0;
-}
-
-int
-errcontext_msg(const char *format,...)
-{
-	(void) format;
-	return 0;
-}
-
-int
-geterrcode(void)
-{
-	return last_error;
-}
-
-void
-errfinish(const char *file, int line, const char *function)
-{
-	(void) file;
-	(void) line;
-	(void) function;
-	pg_re_throw();
-}
+STUB(bool errstart(int level, const char *domain), level >= ERROR)
+STUB(bool errstart_cold(int level, const char *domain), errstart(level, domain))
+STUB(int errcode(int sqlstate), (last_error = sqlstate, 0))
+STUB(int errmsg(const char *format,...), (trace("error: %s", format), 0))
+STUB(int errmsg_internal(const char *format,...), (trace("error: %s", format), 0))
+STUB(int errdetail(const char *format,...), 0)
+STUB(int errhint(const char *format,...), 0)
+STUB(int set_errcontext_domain(const char *domain), 0)
+STUB(int errcontext_msg(const char *format,...), 0)
+STUB(int geterrcode(void), last_error)
+STUB(void errfinish(const char *file, int line, const char *function), pg_re_throw())
 
 void
 pg_re_throw(void)
@@ -307,12 +189,6 @@ psprintf(const char *format,...)
 	return text;
 }
 
-void
-PreventCommandIfReadOnly(const char *command)
-{
-	violation("%s in a read-only transaction", command);
-}
-
 text *
 cstring_to_text_with_len(const char *string, int length)
 {
@@ -323,66 +199,28 @@ cstring_to_text_with_len(const char *string, int length)
 	return result;
 }
 
-/* No scenario calls the next functions, which read the text of a position or format errors. */
-char *
-get_database_name(Oid oid)
-{
-	violation("a position of database %u", oid);
-}
+/* No scenario calls these functions. */
+#define UNEXPECTED(declaration) declaration { violation("unexpected call of %s()", __func__); }
 
-struct varlena *
-pg_detoast_datum_packed(struct varlena *datum)
-{
-	return datum;
-}
+UNEXPECTED(void PreventCommandIfReadOnly(const char *command))
+UNEXPECTED(char *get_database_name(Oid oid))
+UNEXPECTED(int pg_mbcliplen(const char *string, int length, int limit))
+UNEXPECTED(Datum uuid_out(PG_FUNCTION_ARGS))
+#if PG_VERSION_NUM >= 190000
+UNEXPECTED(void *GetNamedDSMSegment(const char *name, size_t size, void (*init) (void *ptr, void *arg), bool *found, void *arg))
+#elif PG_VERSION_NUM >= 170000
+UNEXPECTED(void *GetNamedDSMSegment(const char *name, size_t size, void (*init) (void *ptr), bool *found))
+#endif
+STUB(struct varlena *pg_detoast_datum_packed(struct varlena *datum), datum)
 
-int
-pg_mbcliplen(const char *string, int length, int limit)
-{
-	violation("a text is no position: %p %d %d", (const void *) string, length, limit);
-}
-
-Datum
-uuid_out(PG_FUNCTION_ARGS)
-{
-	violation("a UUID is greater than the horizon: %p", (void *) fcinfo);
-}
-
-Datum
-DirectFunctionCall1Coll(PGFunction function, Oid collation, Datum argument)
-{
-	(void) collation;
-	(void) argument;
-	return function(NULL);
-}
+STUB(Datum DirectFunctionCall1Coll(PGFunction function, Oid collation, Datum argument), function(NULL))
 
 /* --- locks ---------------------------------------------------------------------- */
 
-void
-LWLockInitialize(LWLock *lock, int tranche)
-{
-	(void) lock;
-	(void) tranche;
-}
-
+STUB(void LWLockInitialize(LWLock *lock, int tranche),)
 #if PG_VERSION_NUM >= 190000
-int
-LWLockNewTrancheId(const char *name)
-{
-	(void) name;
-	return 1;
-}
+STUB(int LWLockNewTrancheId(const char *name), 1)
 #else
-int
-LWLockNewTrancheId(void)
-{
-	return 1;
-}
-
-void
-LWLockRegisterTranche(int tranche, const char *name)
-{
-	(void) tranche;
-	(void) name;
-}
+STUB(int LWLockNewTrancheId(void), 1)
+STUB(void LWLockRegisterTranche(int tranche, const char *name),)
 #endif

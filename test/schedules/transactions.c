@@ -59,40 +59,17 @@ GetTopFullTransactionIdIfAny(void)
 	return FullTransactionIdFromU64(transaction == NO_TRANSACTION ? 0 : server.transactions[transaction].xid);
 }
 
-bool
-IsTransactionState(void)
-{
-	return !backends[BACKEND].ending;
-}
-
+STUB(bool IsTransactionState(void), !backends[BACKEND].ending)
 #if PG_VERSION_NUM < 190000
-bool
-TransactionIdPrecedes(TransactionId a, TransactionId b)
-{
-	return (int32) (a - b) < 0;
-}
-
-PGPROC *
-TwoPhaseGetDummyProc(TransactionId xid, bool lock_held)
-{
-	(void) xid;
-	(void) lock_held;
-	return PREPARED_PROC;
-}
+STUB(bool TransactionIdPrecedes(TransactionId a, TransactionId b), (int32) (a - b) < 0)
+STUB(PGPROC *TwoPhaseGetDummyProc(TransactionId xid, bool lock_held), PREPARED_PROC)
 #else
-PGPROC *
-TwoPhaseGetDummyProc(FullTransactionId xid, bool lock_held)
-{
-	(void) xid;
-	(void) lock_held;
-	return PREPARED_PROC;
-}
+STUB(PGPROC *TwoPhaseGetDummyProc(FullTransactionId xid, bool lock_held), PREPARED_PROC)
 #endif
 
 void
 RegisterXactCallback(XactCallback callback, void *arg)
 {
-	(void) arg;
 	if (backends[BACKEND].xact_count == MAX_CALLBACKS)
 		violation("too many callbacks");
 	backends[BACKEND].xact_callbacks[backends[BACKEND].xact_count++] = callback;
@@ -101,23 +78,14 @@ RegisterXactCallback(XactCallback callback, void *arg)
 void
 RegisterResourceReleaseCallback(ResourceReleaseCallback callback, void *arg)
 {
-	(void) arg;
 	if (backends[BACKEND].release_count == MAX_CALLBACKS)
 		violation("too many callbacks");
 	backends[BACKEND].release_callbacks[backends[BACKEND].release_count++] = callback;
 }
 
-bool
-ActiveSnapshotSet(void)
-{
-	return active_snapshot != NULL;
-}
-
-Snapshot
-GetActiveSnapshot(void)
-{
-	return active_snapshot;
-}
+STUB(bool ActiveSnapshotSet(void), active_snapshot != NULL)
+STUB(Snapshot GetActiveSnapshot(void), active_snapshot)
+STUB(bool RecoveryInProgress(void), false)
 
 void
 PushActiveSnapshot(Snapshot snapshot)
@@ -131,19 +99,9 @@ PopActiveSnapshot(void)
 	active_snapshot = NULL;
 }
 
-bool
-RecoveryInProgress(void)
-{
-	return false;
-}
-
 /* --- transactions ---------------------------------------------------------------- */
 
-int
-own_transaction(void)
-{
-	return backends[BACKEND].transaction;
-}
+STUB(int own_transaction(void), backends[BACKEND].transaction)
 
 int
 begin_transaction(void)
@@ -230,14 +188,12 @@ abort_transaction(void)
 static bool
 none_is_prepared(const void *arg)
 {
-	(void) arg;
 	return server.prepared == NO_TRANSACTION;
 }
 
 static bool
 one_is_prepared(const void *arg)
 {
-	(void) arg;
 	return server.prepared != NO_TRANSACTION && !server.prepared_is_locked;
 }
 
