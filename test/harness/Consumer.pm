@@ -37,8 +37,8 @@ sub page
 	my $columns = $table eq 'item' ? '(data).id, (data).n, (data).t' : '(data).id, (data).message, NULL';
 
 	$more{page} = (1000, 1, 2, 7, 1000)[ $self->{chance} % 5 ];
-	$more{lease} = q{'} . LEASE . q{ s'} if $self->{world}->has('lease');
-	$self->{deadline} = $self->{world}->has('lease') ? time + LEASE : 'inf';
+	$more{lease} = q{'} . LEASE . q{ s'};
+	$self->{deadline} = time + LEASE;
 	return "SELECT change_type, $columns, change_position FROM changes_read(reader => '$self->{reader}', source => NULL::$table"
 	  . join('', map { ", $_ => $more{$_}" } sort keys %more) . ')';
 }

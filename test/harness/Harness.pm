@@ -139,7 +139,6 @@ sub begin
 		($form eq 'C' ? $tables =~ s/<views>/$views/r : $tables =~ s/DEFAULT uuidv7_ordered..|<views>//gr) =~ s/%s/ $scenario->{parts} ? ' PARTITION BY RANGE (id); ' . $parts : ''/er);
 	@{$self}{qw(faults ids read epoch is_late actors scenario said did)} = ([], [], {}, 0, $scenario->{late}, {}, $scenario, [], []);
 	delete $self->{own};
-	$self->{arguments} ||= { map { ($_->[0] => 1) } $self->rows(q{SELECT unnest(proargnames) FROM pg_proc WHERE proname = 'changes_read'}) };
 	$self->rows(q{SELECT changes_track(source => 'item'); SELECT changes_track(source => 'outbox', operations => '{insert}')});
 	$self->{actors}{"w$_"} = Writer->new(name => "w$_", world => $self) foreach 1 .. WRITERS;
 	foreach my $kind (@{ $scenario->{consumers} })
@@ -479,7 +478,7 @@ sub finish
 		# a session that goes on is what an altered table can confuse
 		$self->{scenario}{strict} ? $consumer->restart : $consumer->die_now;
 	}
-	sleep Consumer::LEASE + 0.05 if $self->has('lease');
+	sleep Consumer::LEASE + 0.05;
 	# triggers can be disabled
 	$self->try(q{SELECT changes_track(source => 'item')}) if $self->{scenario}{alters};
 	$self->{servers}->sql('run', 'SELECT uuid_generator_advance(max(id)) FROM event') if delete $self->{was_reset};
@@ -679,6 +678,4 @@ sub shorten
 sub stop { my ($self) = @_; return $self->{servers}->stop }
 
 # Has changes_read() an argument?
-sub has { my ($self, $argument) = @_; return $self->{arguments}{$argument} }
-
 1;

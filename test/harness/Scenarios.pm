@@ -16,7 +16,6 @@
 #	steps		the number of steps
 #	load		statements run side by side
 #	clock		the clock goes back too
-#	requires	an argument of changes_read(), without which the scenario fails; see nothing_lost.pl
 package Scenarios;
 use strict;
 use warnings;
@@ -58,15 +57,13 @@ my @all = (
 	{ name => 'restores', consumers => [ 'after', 'inside', 'own', 'event_log' ], disturb => { save => 2, restore => 3, standby => 1, 'promote:immediate' => 1, clock => 2, 'crash:immediate' => 1 }, often => 0.03, steps => 250 },
 	{ name => 'switchovers', consumers => [ @changes, 'own', 'event_log', 'standby' ], some => 4, exact => ['after'], disturb => { standby => 3, 'standby:rewind' => 2, 'promote:fast' => 3, 'crash:fast' => 1 }, often => 0.03 },
 	{ name => 'programs', consumers => [ 'copy_table', 'outbox_reader' ], steps => 150, disturb => { die => 4, 'crash:immediate' => 1, standby => 2, cut => 1, 'promote:immediate' => 1, clock => 1 }, often => 0.05 },
-
-	# These find a row that is lost, one that is stale, and waits, with changes_read() of 1.0's first form.
-	{ name => 'two programs that go on', @pair, late => 1, disturb => { die => 1, terminate => 6, wait => 1 }, often => 0.05, requires => 'lease' },
-	{ name => 'pool of one session, two programs', @pair, through => 1, %light, requires => 'lease' },
-	{ name => 'pool of two sessions, two programs', @pair, through => 2, %light, requires => 'lease' },
-	{ name => 'without C, two programs that go on', @pair, form => 'SQL', through => 1, late => 1, %light, requires => 'lease' },
-	{ name => 'only confirmations', consumers => [ 'held', 'confirmed' ], disturb => { clock => 2, purge => 2, track => 2, terminate => 1 }, often => 0.12, requires => 'lease' },
-	{ name => 'an empty page', consumers => [ 'confirmed', 'after' ], strict => 1, steps => 150, disturb => { map { $_ => 1 } qw(rename statistics index), 'set default', 'not null', 'add column', 'drop column' }, often => 0.06, requires => 'lease' },
-	{ name => 'a large partition', consumers => [ 'confirmed', 'after' ], parts => 1, steps => 60, disturb => { 'attach:20000' => 1 }, often => 0.1, requires => 'lease' });
+	{ name => 'two programs that go on', @pair, late => 1, disturb => { die => 1, terminate => 6, wait => 1 }, often => 0.05 },
+	{ name => 'pool of one session, two programs', @pair, through => 1, %light },
+	{ name => 'pool of two sessions, two programs', @pair, through => 2, %light },
+	{ name => 'without C, two programs that go on', @pair, form => 'SQL', through => 1, late => 1, %light },
+	{ name => 'only confirmations', consumers => [ 'held', 'confirmed' ], disturb => { clock => 2, purge => 2, track => 2, terminate => 1 }, often => 0.12 },
+	{ name => 'an empty page', consumers => [ 'confirmed', 'after' ], strict => 1, steps => 150, disturb => { map { $_ => 1 } qw(rename statistics index), 'set default', 'not null', 'add column', 'drop column' }, often => 0.06 },
+	{ name => 'a large partition', consumers => [ 'confirmed', 'after' ], parts => 1, steps => 60, disturb => { 'attach:20000' => 1 }, often => 0.1 });
 
 sub all { return @all }
 

@@ -40,12 +40,8 @@ sub install
 	my ($self, $database, $form) = @_;
 	my $run = sub { $self->{node}->safe_psql($database, $_[0], extra_params => [ '-U', 'app', '-v', 'ON_ERROR_STOP=1' ]) };
 
-	if ($form eq 'C')
-	{
-		my $is_split = $self->sql('postgres', q{SELECT count(*) FROM pg_available_extensions WHERE name = 'uuid9562_changes'});
-		return $run->($is_split ? 'CREATE EXTENSION uuid9562_changes CASCADE' : 'CREATE EXTENSION uuid9562');
-	}
-	-e and $run->("\\i $_") foreach map { "$FindBin::Bin/managed/$_.sql" } 'uuid9562', 'uuid9562_changes';
+	return $run->('CREATE EXTENSION uuid9562_changes CASCADE') if $form eq 'C';
+	$run->("\\i $_") foreach map { "$FindBin::Bin/managed/$_.sql" } 'uuid9562', 'uuid9562_changes';
 	return;
 }
 
