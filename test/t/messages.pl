@@ -5,26 +5,14 @@
 # variant after "also with" or "also for" occurs in the message.  The other pages quote only such messages,
 # too.  Names of functions that PostgreSQL has too, with another meaning from some version on, are on the
 # pages that list them.
-use strict;
-use warnings;
-
-use FindBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use ServerTest;
 
 my %page = map { $_ => slurp_file("$FindBin::Bin/doc/$_.md") } qw(errors failover installing migrating partitions uuid9562);
-my $node = PostgreSQL::Test::Cluster->new('messages');
-$node->init;
-$node->append_conf('postgresql.conf', "timezone = 'UTC'");
-$node->start;
+my $node = new_server('messages', "timezone = 'UTC'");
 my ($version) = $node->safe_psql('postgres', 'SHOW server_version_num') =~ /^(\d+)\d{4}$/;
 
 # a server with shared memory and checksums, for tracked tables and ordered IDs
-my $preloaded = PostgreSQL::Test::Cluster->new('preloaded');
-$preloaded->init(extra => ['--data-checksums']);
-$preloaded->append_conf('postgresql.conf', "shared_preload_libraries = 'uuid9562'");
-$preloaded->start;
+my $preloaded = new_server('preloaded', "shared_preload_libraries = 'uuid9562'", extra => ['--data-checksums']);
 
 # Return the first error of statements in a session.  The messages that were printed, and the SQLSTATE of
 # the last one, are kept.

@@ -5,22 +5,12 @@
 # twice, with the extension, and 2,000 with managed/uuid9562.sql.  Each function that the page names as a
 # replacement returns what the replaced function returns, and its condition uses the index.  The
 # transaction that makes a table a partition fails if the new table lacks something of this table.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::Bin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use ServerTest;
 
 use constant ROWS => 10000;
 
 my $page = slurp_file("$FindBin::Bin/doc/migrating.md");
-my $node = PostgreSQL::Test::Cluster->new('migrating');
-$node->init;
-$node->append_conf('postgresql.conf', "timezone = 'Asia/Kolkata'\nfsync = off");
-$node->start;
+my $node = new_server('migrating', "timezone = 'Asia/Kolkata'\nfsync = off");
 
 my $seed = time;
 srand $seed;
