@@ -196,8 +196,8 @@ sub tables
 	cmp_ok(scalar @tables, '>', 2, 'there are tables');
 	foreach my $role ('owner', 'guest')
 	{
-		foreach my $statement ('SELECT * FROM %s', 'INSERT INTO %s DEFAULT VALUES', 'DELETE FROM %s', 'TRUNCATE %s', 'BEGIN; LOCK TABLE %s IN ACCESS SHARE MODE', 'CREATE INDEX ON %s ((1))',
-			'CREATE POLICY p ON %s USING (true)', 'ALTER TABLE %s DISABLE ROW LEVEL SECURITY', 'CREATE TRIGGER t BEFORE INSERT ON %s FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()')
+		foreach my $statement ('SELECT * FROM %s', 'SELECT FROM %s FOR UPDATE', 'COPY %s TO stdout', 'INSERT INTO %s DEFAULT VALUES', 'DELETE FROM %s', 'TRUNCATE %s', 'BEGIN; LOCK TABLE %s IN ACCESS SHARE MODE', 'CREATE INDEX ON %s ((1))',
+			'CREATE POLICY p ON %s USING (true)', 'ALTER TABLE %s DISABLE ROW LEVEL SECURITY', 'ALTER TABLE %s DISABLE TRIGGER ALL', 'GRANT SELECT ON %s TO PUBLIC', 'COMMENT ON TABLE %s IS NULL', 'CREATE TRIGGER t BEFORE INSERT ON %s FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()')
 		{
 			is(join(' ', map { as($role, sprintf $statement, $_) } @tables), join(' ', ('ERROR:  42501') x @tables), "role $role: " . sprintf($statement, 'each table'));
 		}
@@ -223,7 +223,7 @@ sub tables
 	as('postgres', 'ALTER TABLE item OWNER TO other', 'GRANT SELECT ON item TO owner');
 	as('other', q{UPDATE item SET v = 'b'});
 	is(apply('item'), 'upsert (1,b)', 'changes arrive after ALTER TABLE ... OWNER TO');
-	is(as('owner', q{SELECT changes_reset('item')}), 'ERROR:  42501', 'the old owner has no rights any more');
+	is(as('owner', "SELECT changes_$_('item')"), 'ERROR:  42501', "the old owner cannot call changes_$_() any more") foreach 'reset', 'purge';
 	is(as('other', q{SELECT changes_reset('item')}), '', 'which the new owner has');
 	is(page('item'), 'reset', 'and readers get the reset');
 	as('other', 'ALTER TABLE item ENABLE ROW LEVEL SECURITY');
@@ -316,6 +316,9 @@ sub equal_keys
 	my @changes = split /\n/, apply('person');
 	is("@changes[0, 1]", 'delete (Ann,) upsert (ann,1)', 'an equal key replaces it: delete, then upsert');
 	is($changes[-1], 'upsert (ann,1)', 'the last change is the row that exists');
+	run(q{UPDATE person SET name = 'ANN'});
+	done(run(q{SELECT change_position FROM changes_read('r', NULL::person) WHERE change_type = 'delete'}));
+	like(page('person'), qr/upsert \(ANN,1\)$/, 'if only the deletion is confirmed, the row is delivered again');
 	create('price', 'n numeric PRIMARY KEY, v int');
 	run('INSERT INTO price VALUES (1.0, 1)');
 	apply('price');
@@ -396,7 +399,8 @@ sub own_changes
 	{
 		my %options = (reader => $after ? 'o' : 'r', after => $after);
 
-		foreach my $statement (q{INSERT INTO item VALUES (1, 'a')}, 'TRUNCATE item', 'CLUSTER item USING item_pkey', 'ALTER TABLE item ALTER id TYPE bigint')
+		foreach my $statement (q{INSERT INTO item VALUES (1, 'a')}, 'TRUNCATE item', 'CLUSTER item USING item_pkey', 'ALTER TABLE item ALTER id TYPE bigint',
+			$is_file ? () : 'CREATE TABLE later (id int PRIMARY KEY); LOCK TABLE item IN ROW EXCLUSIVE MODE')
 		{
 			is(run('BEGIN', $statement, call('item', %options)), 'ERROR:  55000', "a transaction cannot read a table after $statement" . ($after ? ', with a position' : ''));
 		}
@@ -432,7 +436,7 @@ sub partitions
 	$finish->();
 	run('ALTER TABLE m DETACH PARTITION m2', 'DELETE FROM m2', 'ALTER TABLE m ATTACH PARTITION m2 FOR VALUES FROM (10) TO (20)');
 	is(apply('m'), 'reset', 'a partition that was detached and attached again is a reset, even if it is empty now') unless $is_file;
-	run('ALTER TABLE m DETACH PARTITION m4', 'CREATE TABLE m5 (id int PRIMARY KEY, v text)', q{INSERT INTO m5 VALUES (31, 'e')}, 'ALTER TABLE m ATTACH PARTITION m5 FOR VALUES FROM (30) TO (40)');
+	run('ALTER TABLE m DETACH PARTITION m4', 'CREATE TABLE m5 (id int PRIMARY KEY, v text)', q{INSERT INTO m5 VALUES (31, 'e')}, 'ALTER TABLE m ATTACH PARTITION m5 FOR VALUES FROM (30) TO (35)');
 	is(apply('m'), 'reset', 'a partition that was swapped is a reset');
 	run('TRUNCATE m3');
 	is(apply('m'), 'reset', 'TRUNCATE of a partition is a reset');
@@ -505,7 +509,7 @@ sub odds
 {
 	create('item', 'id int PRIMARY KEY, v text');
 	is(page('item', reader => 'x' x 201), 'ERROR:  22023', 'a name of 201 bytes is refused');
-	is(run(q{SELECT changes_read(repeat('x', 3000000), NULL::item)}), 'ERROR:  22023', 'and one of 3 MB');
+	is(run("SELECT $_"), 'ERROR:  22023', "and one of 3 MB in $_") foreach q{changes_read(repeat('x', 3000000), NULL::item)}, q{changes_done(repeat('x', 3000000))};
 	is(page('item', reader => ''), 'ERROR:  22023', 'and an empty one');
 	is(page('item', reader => 'x' x 200), 'reset', 'one of 200 bytes is a reader');
 	is(page('item', lease => "'$_'"), 'ERROR:  22023', "a lease of $_ is refused") foreach '0', '-1 s', '31 days';
@@ -546,124 +550,9 @@ sub odds
 	return;
 }
 
-# --- schedules --------------------------------------------------------------------
-
-# Three programs of one reader read pages, apply them late, confirm them row by row or as a whole, twice or not at
-# all, die, and roll back.  In the end, when one program reads until nothing is left, the copy equals the table.
-sub schedule
-{
-	my ($session, $seed) = @_;
-	my (%copy, @programs, @old);
-	my $steps = 10 + $seed % 40;
-
-	srand($seed);
-	my $any = sub { return $_[ int rand @_ ] };
-	my $read = sub {
-		my (%options) = @_;
-		my @rows = map { [ split /\|/, $_, -1 ] } split /\n/, in($session, "SELECT change_type, (data).id, (data).v, change_position FROM changes_read('r', NULL::item, page => $options{page}, lease => '$options{lease}')");
-		return @rows ? { rows => \@rows, next => 0, dies => $options{dies} } : undef;
-	};
-	my $put = sub {
-		my ($page) = @_;
-		my ($type, $id, $v) = @{ $page->{rows}[ $page->{next}++ ] };
-		%copy = map { split /\|/ } split /\n/, in($session, 'SELECT id, v FROM item') if $type eq 'reset';
-		delete $copy{$id} if $type eq 'delete';
-		$copy{$id} = $v if $type eq 'upsert';
-	};
-	my $confirm = sub { my ($page, $row) = @_; in($session, "DO 'BEGIN PERFORM changes_done(''r'', ''$page->{rows}[$row][3]''); END'"); };
-	my $finish = sub {
-		my ($page) = @_;
-		$put->($page) while $page->{next} < @{ $page->{rows} };
-		$confirm->($page, -1);
-	};
-
-	foreach my $step (1 .. $steps)
-	{
-		my $kind = rand;
-
-		if ($kind < 0.3)
-		{
-			my $id = 1 + int rand 4;
-			in($session, rand() < 0.3 ? "DELETE FROM item WHERE id = $id" : "INSERT INTO item VALUES ($id, $step) ON CONFLICT (id) DO UPDATE SET v = $step");
-		}
-		elsif ($kind < 0.34) { in($session, q{SELECT changes_purge('item', '0')}) }
-		elsif ($kind < 0.4 && @old)
-		{
-			# a position arrives again, or its page is applied again
-			my $page = $any->(@old);
-			$page->{next} = rand() < 0.5 ? 0 : @{ $page->{rows} };
-			$finish->($page);
-		}
-		else
-		{
-			my $program = int rand 3;
-			my $page = $programs[$program];
-
-			if (!$page)
-			{
-				my $size = $any->(1, 2, 1000);
-
-				if (rand() < 0.1)
-				{
-					in($session, 'BEGIN');
-					$read->(page => $size, lease => '1 minute');
-					in($session, 'ROLLBACK');
-				}
-				elsif (rand() < 0.15)
-				{
-					# a program that dies within its lease, after it has applied some rows
-					$page = $read->(page => $size, lease => '1 microsecond') or next;
-					$put->($page) foreach 1 .. $page->{rows}[0][0] eq 'reset' ? 1 : int rand(@{ $page->{rows} } + 1);
-				}
-				else { $programs[$program] = $read->(page => $size, lease => $any->('1 microsecond', '30 days')) }
-			}
-			elsif ($page->{next} < @{ $page->{rows} })
-			{
-				$put->($page);
-				$confirm->($page, $page->{next} - 1) if rand() < 0.2 && $page->{rows}[0][0] ne 'reset';
-			}
-			else
-			{
-				$confirm->($page, -1);
-				push @old, $page;
-				$programs[$program] = undef;
-			}
-		}
-	}
-	$finish->($_) foreach grep { defined } @programs;
-	my $pages = 0;
-	while (my $page = $read->(page => 1000, lease => '30 days'))
-	{
-		$finish->($page);
-		return 'it never ends' if ++$pages > 100;
-	}
-	my $table = in($session, q{SELECT string_agg(id || '=' || v, ' ' ORDER BY id) FROM item});
-	my $copied = join ' ', map { "$_=$copy{$_}" } sort { $a <=> $b } keys %copy;
-	return $table eq $copied ? () : "table $table, copy $copied";
-}
-
-sub schedules
-{
-	my $session = session_as('owner');
-	my @wrong;
-
-	run('CREATE TABLE item (id int PRIMARY KEY, v int)');
-	in($session, 'SET client_min_messages = error');
-	foreach my $seed (1 .. ($ENV{SCHEDULES} || 60))
-	{
-		in($session, q{SELECT changes_track('item')});
-		my ($error) = schedule($session, $seed);
-		push @wrong, "seed $seed: $error" if defined $error;
-		in($session, q{SELECT changes_untrack('item')}, 'TRUNCATE item');
-	}
-	is(join("\n", @wrong), '', 'in random schedules, the copy equals the table in the end');
-	leave($session);
-	return;
-}
-
 my %groups = (
 	reading => \&reading, outside => \&outside, domains => \&domains, operators => \&operators, tables => \&tables, programs => \&programs, 'equal keys' => \&equal_keys,
-	types => \&types, alterations => \&alterations, 'own changes' => \&own_changes, partitions => \&partitions, waits => \&waits, odds => \&odds, schedules => \&schedules);
+	types => \&types, alterations => \&alterations, 'own changes' => \&own_changes, partitions => \&partitions, waits => \&waits, odds => \&odds);
 
 foreach my $installation ('file', 'extension')
 {
@@ -676,7 +565,6 @@ foreach my $installation ('file', 'extension')
 			sql("ALTER DATABASE $database SET search_path = public, uuid9562_changes");
 			$node->safe_psql($database, 'GRANT CREATE ON SCHEMA public TO owner; GRANT CREATE ON DATABASE ' . $database . ' TO owner');
 			$node->safe_psql($database, $is_file ? "\\i $FindBin::Bin/managed/uuid9562_changes.sql" : 'CREATE EXTENSION uuid9562_changes CASCADE');
-			plan skip_all => 'the extension has no leases' unless $node->safe_psql($database, q{SELECT count(*) FROM pg_proc WHERE proname = 'changes_read' AND 'lease' = ANY (proargnames)});
 			$groups{$group}->();
 		};
 	}
