@@ -1,5 +1,6 @@
 /*
- * Tests of each rule of a reader's state.  reader_schedules.c tests that the rules suffice.
+ * Tests of what a reader's state tells its caller, and of what is too rare or too large for the
+ * schedules of reader_schedules.c, which test the rules.
  */
 #include "support.h"
 
@@ -190,55 +191,7 @@ TEST(each_change_is_stored)
 	assert_int_equal(reader.page_count, 0);
 }
 
-TEST(row_confirms_up_to_it)
-{
-	UuidReader	reader = reader_at(10);
-
-	add(&reader, 1, 14, 20, 0);
-	for (int end = 11; end <= 14; end++)
-	{
-		assert_true(is_known(&reader, 1));
-		assert_int_equal(done(&reader, 1, end, 20, 1), UUID_READER_CONFIRMED);
-		assert_id_equal(reader.confirmed, id(end));
-		/* an earlier row confirms nothing */
-		if (end == 13)
-		{
-			assert_int_equal(done(&reader, 1, 11, 20, 1), UUID_READER_CONFIRMED);
-			assert_id_equal(reader.confirmed, id(13));
-		}
-	}
-	assert_false(is_known(&reader, 1));
-}
-
 /* --- guards ---------------------------------------------------------------------- */
-
-/* Page 1 is applied late, over the rows of page 2. */
-TEST(confirmation_guards_what_is_confirmed)
-{
-	UuidReader	reader = reader_at(0);
-
-	add(&reader, 1, 5, 6, 0);
-	add(&reader, 2, 9, 10, 0);
-	assert_int_equal(done(&reader, 2, 9, 10, 1), UUID_READER_CONFIRMED);
-	assert_id_equal(reader.confirmed, id(9));
-	assert_int_equal(done(&reader, 1, 5, 6, 2), UUID_READER_CONFIRMED);
-	assert_id_equal(reader.confirmed, id(6));
-}
-
-TEST(confirmation_caps_other_pages)
-{
-	UuidReader	reader = reader_at(0);
-
-	add(&reader, 1, 5, 6, 0);
-	add(&reader, 2, 9, 10, 0);
-	done(&reader, 1, 5, 6, 1);
-	assert_int_equal(done(&reader, 2, 9, 10, 2), UUID_READER_CONFIRMED);
-	assert_id_equal(reader.confirmed, id(6));
-	/* a later page is not capped */
-	add(&reader, 3, 9, 10, 3);
-	done(&reader, 3, 9, 10, 3);
-	assert_id_equal(reader.confirmed, id(9));
-}
 
 TEST(unknown_page_only_guards)
 {
@@ -256,44 +209,7 @@ TEST(unknown_page_only_guards)
 	assert_id_equal(reader.confirmed, id(6));
 }
 
-TEST(late_reset_lowers_what_is_confirmed)
-{
-	UuidReader	reader = {0};
-
-	add_reset(&reader, 1, 10, 0);
-	add_reset(&reader, 2, 12, 0);
-	done(&reader, 2, 12, 12, 1);
-	add(&reader, 3, 18, 20, 1);
-	done(&reader, 3, 18, 20, 1);
-	add(&reader, 4, 25, 30, 1);
-	done(&reader, 1, 10, 10, 2);
-	assert_id_equal(reader.confirmed, id(10));
-	done(&reader, 4, 25, 30, 2);
-	assert_id_equal(reader.confirmed, id(10));
-}
-
 /* --- leases ---------------------------------------------------------------------- */
-
-TEST(lease_ends_with_a_guard)
-{
-	UuidReader	reader = reader_at(0);
-
-	add(&reader, 1, 5, 6, 0);
-	add(&reader, 2, 9, 10, 1);
-	done(&reader, 2, 9, 10, 1);
-	add(&reader, 3, 19, 20, 2);
-	assert_id_equal(uuid_reader_start(&reader, uuid_reader_nothing, LEASE - 1), id(9));
-	assert_false(page_of(&reader, 1)->expired);
-	assert_id_equal(uuid_reader_start(&reader, uuid_reader_nothing, LEASE), id(6));
-	assert_true(page_of(&reader, 1)->expired);
-	assert_id_equal(page_of(&reader, 3)->cap, id(6));
-
-	/* only once */
-	add(&reader, 4, 9, 10, LEASE);
-	done(&reader, 4, 9, 10, LEASE);
-	assert_id_equal(uuid_reader_start(&reader, uuid_reader_nothing, LEASE + 1), id(9));
-	assert_false(page_of(&reader, 3)->expired);
-}
 
 TEST(expired_page_can_confirm)
 {
