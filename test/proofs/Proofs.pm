@@ -41,6 +41,25 @@ sub content
 	return <$file>;
 }
 
+# Replace texts in the only one of some files that contains the first text.  A text that this file does not
+# contain exactly once is an error, so that no edit is lost.  Return the file's path and former content.
+sub edit
+{
+	my ($paths, @replacements) = @_;
+	my @found = grep { index(content($_), $replacements[0]) >= 0 } @$paths;
+
+	die scalar(@found) . " files contain: $replacements[0]" if @found != 1;
+	my $content = my $edited = content($found[0]);
+	while (my ($from, $to) = splice @replacements, 0, 2)
+	{
+		my @parts = split /\Q$from\E/, $edited, -1;
+		die "$found[0] contains $#parts times: $from" if @parts != 2;
+		$edited = join $to, @parts;
+	}
+	content($found[0], $edited);
+	return ($found[0], $content);
+}
+
 # Return the files of properties, without their extension.
 sub files
 {

@@ -69,20 +69,6 @@ my $proofs = Proofs->new($copy, $folder);
 my $only = shift @ARGV;
 my $seconds = 0;
 
-# Apply an edit to the only file that contains its text, and return the path and the former content.
-sub edit
-{
-	my ($from, $to) = @_;
-	my @found = grep { index(Proofs::content($_), $from) >= 0 } glob "$copy/src/core/*.[ch]";
-
-	die scalar(@found) . " files contain: $from" if @found != 1;
-	my $content = Proofs::content($found[0]);
-	my @parts = split /\Q$from\E/, $content, -1;
-	die "$found[0] contains $#parts times: $from" if @parts != 2;
-	Proofs::content($found[0], join $to, @parts);
-	return ($found[0], $content);
-}
-
 system("mkdir -p $copy/src $copy/test && cp -R '$root/src/core' $copy/src && cp -R '$root/test/proofs' $copy/test") == 0 or die;
 foreach my $file ($proofs->files)
 {
@@ -95,7 +81,7 @@ foreach my $file ($proofs->files)
 		$edited{$name} = 1;
 		die "$file.c has no property $name" if !defined $options{$name};
 		next if defined $only && index("$file.c $name", $only) < 0;
-		my ($path, $content) = edit($from, $to);
+		my ($path, $content) = Proofs::edit([ glob "$copy/src/core/*.[ch]" ], $from, $to);
 		$proofs->compile($file);
 		my ($holds, $failures, $time) = $proofs->decide($file, $name, "$options{$name} --stop-on-fail");
 		Proofs::content($path, $content);

@@ -13,6 +13,9 @@ use File::Temp qw(tempdir);
 use Test::More;
 use Time::HiRes qw(time);
 
+use lib dirname(__FILE__) . '/../proofs';
+use Proofs;
+
 # Each edit has a description, the scenario that finds it, and pairs of a text in the code and its
 # replacement.
 my @horizon = (
@@ -199,49 +202,15 @@ my $root = abs_path(dirname(__FILE__) . '/../..');
 my $copy = tempdir(CLEANUP => 1);
 my $make = "make -s -C $copy COPT=-w" . join '', map { defined $ENV{$_} ? " $_='$ENV{$_}'" : () } qw(PG_CONFIG CC);
 
-sub content
-{
-	my ($path, $text) = @_;
-
-	open my $file, defined $text ? '>' : '<', $path or die "$path: $!";
-	return print $file $text if defined $text;
-	local $/;
-	return <$file>;
-}
-
-# Return the path and the content of the only file that contains a text.
-sub find_file
-{
-	my $text = shift;
-	my %found;
-
-	foreach my $path (glob "$copy/src/ordered/*.[ch] $copy/src/core/transaction_history.h $copy/src/changes/wait.c $copy/src/changes/after_commit.c")
-	{
-		my $content = content($path);
-		$found{$path} = $content if index($content, $text) >= 0;
-	}
-	die scalar(keys %found) . " files contain: $text" if keys %found != 1;
-	return %found;
-}
-
 # Apply an edit, and run the scenario.  Return whether it failed, and the output.
 sub found
 {
 	my ($program, $scenario, @replacements) = @_;
-	my ($path, $content) = find_file($replacements[0]);
-	my $edited = $content;
-
-	while (my ($from, $to) = splice @replacements, 0, 2)
-	{
-		my @parts = split /\Q$from\E/, $edited, -1;
-		die "$path contains $#parts times: $from" if @parts != 2;
-		$edited = join $to, @parts;
-	}
-	content($path, $edited);
+	my ($path, $content) = Proofs::edit([ glob "$copy/src/ordered/*.[ch] $copy/src/core/transaction_history.h $copy/src/changes/wait.c $copy/src/changes/after_commit.c" ], @replacements);
 	my $output = `$make test/schedules/$program 2>&1`;
 	die "could not build: $output" if $?;
 	$output = `cd $copy && test/schedules/$program '$scenario' 2>&1`;
-	content($path, $content);
+	Proofs::content($path, $content);
 	return ($? != 0 && $output =~ /^not ok/m, $output);
 }
 
