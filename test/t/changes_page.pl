@@ -14,8 +14,8 @@ my %file = map { $_ => PostgreSQL::Test::Utils::tempdir() . "/$_.py" } qw(custom
 append_to_file($file{customer}, $program);
 append_to_file($file{purchase}, $program =~ s/\bcustomer/purchase/gr =~ s/\bname\b/customer_id/gr);
 
-# Psycopg returns bytes from SQL_ASCII
-my $node = new_server('page', "shared_preload_libraries = 'uuid9562'\n", extra => [ '--encoding', 'UTF8' ]);
+# Unless a program sets the encoding, Psycopg returns bytes from SQL_ASCII.
+my $node = new_server('page', "shared_preload_libraries = 'uuid9562'\n", extra => [ '--encoding', 'SQL_ASCII' ]);
 $node->safe_psql('postgres', 'CREATE DATABASE shop');
 sub sql { return $node->safe_psql('shop', join ';', @_) }
 sql('SET client_min_messages = warning; CREATE EXTENSION uuid9562_changes CASCADE', 'CREATE TABLE customer (id bigint PRIMARY KEY, name text NOT NULL)',

@@ -23,8 +23,8 @@ $page =~ /'\{billing,search\}'/ or die 'the page names other readers';
 my $folder = PostgreSQL::Test::Utils::tempdir();
 append_to_file("$folder/relay.py", $program);
 
-# Psycopg returns bytes from SQL_ASCII
-my $node = new_server('outbox', "shared_preload_libraries = 'uuid9562'\nmax_connections = 50\nuuid9562.purge_worker = off\n", extra => [ '--encoding', 'UTF8' ]);
+# Unless a program sets the encoding, Psycopg returns bytes from SQL_ASCII.
+my $node = new_server('outbox', "shared_preload_libraries = 'uuid9562'\nmax_connections = 50\nuuid9562.purge_worker = off\n", extra => [ '--encoding', 'SQL_ASCII' ]);
 use_server($node);
 $node->safe_psql('postgres', 'CREATE DATABASE shop');
 sub shop { return $node->safe_psql('shop', join ';', @_) }
