@@ -1,11 +1,12 @@
-# The blocks of doc/partitions.md that drop a month of a tracked table, and that move rows out of the
-# DEFAULT partition.
+# The blocks of doc/partitions.md that add partitions, that drop a month of a tracked table, and that move
+# rows out of the DEFAULT partition.
 use ServerTest;
 use Sessions;
 
 my $page = slurp_file("$FindBin::Bin/doc/partitions.md");
 my ($create) = $page =~ /^(CREATE TABLE visit \(.*?)^```/ms or die 'the page has no table';
 my ($drop) = $page =~ /^(BEGIN ISOLATION LEVEL READ COMMITTED;\nDO.*?^COMMIT;)/ms or die 'the page has no block that drops a month';
+my ($add) = $page =~ /^(DO \$\$\nDECLARE\n    unit .*?^END \$\$;)/ms or die 'the page has no block that adds partitions';
 my ($move) = $page =~ /^(BEGIN;\nALTER TABLE visit DETACH.*?^COMMIT;)/ms or die 'the page has no block that moves rows';
 my $unread = qr/ERROR:.*changes of visit_2026_10 have not been read/;
 
@@ -24,6 +25,13 @@ sub changes
 sub confirm { return sql("SELECT changes_done('copy', '$position')") }
 sub visit { my ($day, $page) = @_; return "INSERT INTO visit VALUES (uuidv7_at('$day'), '$page')" }
 sub months { return sql(q{SELECT string_agg(inhrelid::regclass::text, ' ' ORDER BY inhrelid::regclass::text) FROM pg_inherits WHERE inhparent = 'visit'::regclass}) }
+
+# --- add partitions of days ---------------------------------------------------------
+
+$add =~ s/'month'/'day'/ && $add =~ s/'YYYY_MM'/'YYYY_MM_DD'/ && $add =~ s/visit/daily/g or die 'the block does not name its parameters';
+sql((split /;\n/, $create)[0] =~ s/visit/daily/gr, $add, $add, 'INSERT INTO daily (page) VALUES ($$today$$)');
+is(sql(q{SELECT count(*), count(*) FILTER (WHERE relid = ('daily_' || to_char(now() AT TIME ZONE 'UTC', 'YYYY_MM_DD'))::regclass) FROM pg_partition_tree('daily') WHERE isleaf}),
+	'13|1', 'the block adds partitions of days, also repeatedly');
 
 # --- drop a month -------------------------------------------------------------------
 
