@@ -21,8 +21,7 @@ sql('SELECT uuidv7_ordered()', q{INSERT INTO outbox (message) SELECT 'row' FROM 
 
 sql('ANALYZE outbox');
 foreach my $case ([ 'outbox_settled', 'id', q{uuidv7_floor(now() - interval '1 hour')} ],
-	[ 'outbox_numbered', 'ordinal', q{uuidv7_ordinal(uuidv7_floor(now() - interval '1 hour'))} ],
-	[ 'outbox_timed', 'generated_at', q{now() - interval '1 hour'} ])
+	[ 'outbox_numbered', 'ordinal', q{uuidv7_ordinal(uuidv7_floor(now() - interval '1 hour'))} ])
 {
 	my ($view, $cursor, $last) = @$case;
 	my $plan = sql('SET enable_seqscan = off', 'SET enable_bitmapscan = off', "EXPLAIN (COSTS OFF) SELECT * FROM $view WHERE $cursor > $last ORDER BY $cursor");
@@ -87,11 +86,9 @@ is(poll(), '1 Anna', 'the tool gets a delete after the reset');
 sql('TRUNCATE horizon_log', q{SELECT uuid_generator_advance(uuidv7_at(now() + interval '1 hour'), force => true)}, q{INSERT INTO outbox (message) VALUES ('ahead')},
 	$job);
 my $cursor = sql(q{SELECT max(ordinal) FROM outbox_numbered});
-sql('SELECT uuid_generator_reset()', q{INSERT INTO outbox (message) VALUES ('new')}, 'SELECT pg_sleep(0.01), uuidv7_ordered()');
+sql('SELECT uuid_generator_reset()', q{INSERT INTO outbox (message) VALUES ('new')});
 is(sql("SELECT message FROM outbox_numbered WHERE ordinal > $cursor"), '', 'a tool misses the row after a reset');
 like(sql("SELECT message FROM outbox_numbered WHERE ordinal > (SELECT ordinal FROM ($back) AS back)"),
 	qr/^new$/m, 'a tool that is set back reads the row after a reset');
-like(sql("SELECT message FROM outbox_timed WHERE generated_at > (SELECT generated_at FROM ($back) AS back)"),
-	qr/^new$/m, 'a tool with a timestamp that is set back reads the row after a reset');
 $node->stop;
 done_testing();

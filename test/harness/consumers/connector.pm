@@ -9,8 +9,6 @@ use parent 'Consumer';
 my $nil = '00000000-0000-0000-0000-000000000000';
 my @tools = (
 	[ 'Kafka Connect, incrementing', 'numbered', [ ordinal => -1 ], 'ordinal > %s ORDER BY ordinal' ],
-	[ 'Kafka Connect, timestamp and incrementing', 'timed', [ generated_at => '1970-01-02 00:00:00+00', ordinal => -1 ],
-		q{((generated_at = '%1$s' AND ordinal > %2$s) OR generated_at > '%1$s') ORDER BY generated_at, ordinal} ],	# and < now()
 	[ 'Logstash', 'numbered', [ ordinal => -1 ], 'ordinal > %s ORDER BY ordinal LIMIT 50 OFFSET 0' ],
 	[ 'Airbyte, again', 'numbered', [ ordinal => -1 ], 'ordinal >= %s ORDER BY ordinal' ],
 	[ 'dlt', 'settled', [ id => $nil ], q{id >= '%s'} ],
