@@ -61,18 +61,19 @@ commit();
 my $printed = `$checkout/scripts/release 9.9 2>&1`;
 like($printed, qr/^  - \Q$_\E: .*9\.9/m, "a version that $_ does not have is refused")
   foreach qw(uuid9562.control uuid9562--*.sql uuid9562_changes.control uuid9562_changes--*.sql META.json CHANGELOG.md CITATION.cff debian/changelog rpm/uuid9562.spec);
-my $placeholders = "git: there are placeholders of addresses; see git grep -i 'repository.invalid\\|clone repository'";
-is_refused($version, "CHANGELOG.md: $version has no date, such as \"Released on 2026-11-22.\"\n  - debian/changelog: $version is marked as UNRELEASED\n"
+my $placeholders = "git: there are placeholders of addresses; see git grep -F repository.invalid";
+my $clone = "README.md: the installation does not begin with git clone -b v$version";
+is_refused($version, "CHANGELOG.md: $version has no date, such as \"Released on 2026-11-22.\"\n  - $clone\n  - debian/changelog: $version is marked as UNRELEASED\n"
 	. "  - $placeholders", 'an undated version and placeholders are refused');
 edit('CHANGELOG.md', qr/Not yet released\. /, 'Released on 2026-11-22. ');
 edit('debian/changelog', qr/UNRELEASED/, 'unstable');
 system("cd $checkout && git grep -l repository.invalid | grep -v -e ^scripts/ -e ^test/ | xargs sed -i s/repository.invalid/example.org/") == 0 or die;
 commit();
-is_refused($version, $placeholders, 'a placeholder in the README is refused');
+is_refused($version, $clone, 'a README that does not install from the tag is refused');
 $printed = `$checkout/scripts/release --check $version 2>&1`;
 is($? >> 8, 1, '--check fails if something prevents the release');
-like($printed, qr/^release: not released\n  - \Q$placeholders\E\n\nTo publish it/, '--check prints what prevents the release, and what remains');
-edit('README.md', qr/clone REPOSITORY/, 'clone https://example.org/uuid9562');
+like($printed, qr/^release: not released\n  - \Q$clone\E\n\nTo publish it/, '--check prints what prevents the release, and what remains');
+edit('README.md', qr/^make install$/m, "git clone -b v$version https://example.org/uuid9562\nmake -C uuid9562 install");
 edit('SECURITY.md', qr/maintainer\@example\.org/, 'maintainer@repository.invalid');
 commit();
 is_refused($version, $placeholders, 'a placeholder of the address for reports of vulnerabilities is refused');
