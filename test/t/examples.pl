@@ -12,7 +12,6 @@
 #
 #	not run: REASON			do not run the block
 #	needs PostgreSQL 18		run the block only on this version and later
-#	before PostgreSQL 17	run the block only on versions before this one
 #	preload			on PostgreSQL 15 and 16, first preload the library and restart the server
 #	needs pg_partman 5.2	run the block only if this version of the extension, or a later one,
 #				is installed
@@ -23,7 +22,7 @@
 #	another session			run the block in another session, while this session goes on
 #	clock SECONDS			set the server's clock ahead or, with a negative number, back
 #	restart				restart the server
-#	on the other server		run the block on a second server, whose address is "host=other"
+#	on the other server		run the block on a second server
 #	on both servers			run the block on both servers
 use ServerTest;
 use Time::Local qw(timegm);
@@ -164,7 +163,6 @@ sub why_not
 	foreach (@{ $_[0]{directives} })
 	{
 		return $1 if /^not run: (.*)/s;
-		return $_ if /^before PostgreSQL (\d+)$/ && $major >= $1;
 		return $_ if /^needs PostgreSQL (\d+)$/ ? $major < $1 : /^needs (\S+)(?: (\S+))?$/ && !has_extension($1, $2);
 	}
 	return;
@@ -217,7 +215,6 @@ foreach my $page (map { s{^\Q$FindBin::Bin\E/}{}r } glob "$FindBin::Bin/README.m
 	my $key_file = PostgreSQL::Test::Utils::tempdir() . '/keys';
 	my $conf = "timezone = 'UTC'\nmax_prepared_transactions = 10\n";
 
-	$conf .= "shared_preload_libraries = 'timescaledb'\ntimescaledb.telemetry_level = off\n" if $asked{'needs timescaledb'};
 	$conf .= "uuid9562.key_file = '$key_file'\n" if grep { /^key file:/ } keys %asked;
 	my $world = World->new('here_' . ++$pages, $conf, allows_streaming => 'logical') or plan skip_all => World::REASON;
 	my %server = (here => $world->node);
@@ -246,9 +243,7 @@ foreach my $page (map { s{^\Q$FindBin::Bin\E/}{}r } glob "$FindBin::Bin/README.m
 
 		foreach my $on (@on)
 		{
-			my ($remote) = grep { $_ ne $on } keys %server;
 			my $sql = $run[$n]{sql};
-			my $address = $remote ? 'host=' . $server{$remote}->host . ' port=' . $server{$remote}->port : '';
 
 			$script .= connect_to($server{$on}) if $on ne $at;
 			$at = $on;
@@ -263,7 +258,6 @@ foreach my $page (map { s{^\Q$FindBin::Bin\E/}{}r } glob "$FindBin::Bin/README.m
 				$script .= "$1\n" if /^setup: (.*)/s;
 				$script .= "\\! printf 'by %d' " . ($start - time + $1) . ' > ' . $world->file_of . "\n" if /^clock (-?\d+)$/;
 			}
-			$sql =~ s/host=other\b/$address/;
 			$sql = in_another_session($server{$on}, $sql, PostgreSQL::Test::Utils::tempdir() . "/$pages.$n.sql") if $is{'another session'};
 			$script .= "\\echo \@\@\@ $n\n$sql\\echo \@\@\@\n";
 		}
