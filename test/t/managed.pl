@@ -230,39 +230,15 @@ like(app(q{INSERT INTO orders VALUES (gen_random_uuid())}), qr/violates check co
 
 my $page = slurp_file("$FindBin::Bin/doc/hosted.md");
 
-# The query of the page tells when a reader by transaction ID can be replaced: a row was committed before the new reader
-# begins, but an older transaction still hides it from the old one.
+# The target of a reader has applied a page whose transaction is rolled back.
 {
-	my ($create, $begin) = $page =~ /^(CREATE TABLE outbox .*?;\n)\n(.*?)^SELECT pg_current_xact_id/ms or die 'the page has no reader by transaction ID';
-	my ($query) = $page =~ /^\\set last 0\n(.*?;)$/ms or die 'the page has no query';
-	my $older = $node->background_psql('shop');
-	my $reads = q{SELECT coalesce(max(xid::text::bigint), 0) FROM outbox WHERE xid < pg_snapshot_xmin(pg_current_snapshot())};
-
-	$older->query_safe('BEGIN; SELECT pg_current_xact_id()');
-	app($create);
-	app(q{INSERT INTO outbox (message) VALUES ('hidden')});
-	like(app($begin), qr/reset/, 'the new reader begins');
-	my $xid = app('SELECT pg_current_xact_id()');
-	my $finished = sub { my ($last) = @_; return app("\\set last $last\n\\set xid $xid\n$query") };
-	my $last = app($reads);
-	is($last, 0, 'an older transaction hides the row from the old reader');
-	is($finished->($last), 'f', 'the old reader is not finished while the transaction is in progress');
-	$older->query_safe(q{INSERT INTO outbox (message) VALUES ('late'); COMMIT});
-	is($finished->($last), 'f', 'nor before it has read the row');
-	like(app(q{BEGIN; SELECT (data).message FROM changes_read('mail', NULL::outbox); SELECT changes_done('mail'); COMMIT}), qr/^late\s*$/, 'which the new reader does not get, unlike a row that was inserted later');
-	is($finished->(app($reads)), 't', 'then it is finished');
-	app(q{INSERT INTO outbox (message) VALUES ('later')});
-	is($finished->(app("SELECT $xid - 1")), 't', 'rows that come later are for the new reader');
-	is(app(q{SELECT (data).message FROM changes_read('mail', NULL::outbox)}), 'later', 'which gets them');
-
-	# its target outside the database has applied a page whose transaction is rolled back
+	app(q{CREATE TABLE outbox (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), message text); SELECT changes_track('outbox')});
 	my $copied = app(q{SELECT change_position FROM changes_read('search', NULL::outbox)});
 	app(q{INSERT INTO outbox (message) VALUES ('last')});
 	my $lost = app("BEGIN; SELECT change_position FROM changes_read('search', NULL::outbox, after => '$copied'); ROLLBACK");
 	like($lost, qr/^changes1[.]/, 'a page is read');
 	is(app("SELECT change_type FROM changes_read('search', NULL::outbox, after => '$lost')"), 'reset', 'after a rollback of the transaction that has read it, a reader copies the table');
 	app(q{SELECT changes_untrack('outbox')});
-	$older->quit;
 }
 
 # The block of the page drops the schemas of the files if nothing uses them.
