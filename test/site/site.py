@@ -266,7 +266,7 @@ SCROLLED_CODE = """
         .map(c => c.textContent);
 """
 # On these pages, all code fits.  On the others, lines of more than 100 characters may be too wide.
-MAIN_PAGES = ["index.html", "tutorial.html", "time.html", "incremental-reads.html", "changes.html", "uuid9562.html"]
+MAIN_PAGES = ["index.html", "time.html", "incremental-reads.html", "changes.html", "uuid9562.html"]
 # Return the links that contain some words, or are in a table row or list item that does, and that
 # can be clicked without scrolling.
 LINKS = """
@@ -493,7 +493,7 @@ def test_switch(browser):
 
 
 def take_screenshots(browser):
-    pages = ["index", "manual", "tutorial", "time", "incremental-reads", "changes", "public-ids", "text-forms", "clients"]
+    pages = ["index", "manual", "time", "incremental-reads", "changes", "public-ids", "text-forms", "clients"]
     pages += ["uuid9562", "rfc9562", "contributing", "404"]
     pages += sorted(page[:-5] for page in PAGES if re.search(r"<img\b", (SITE / page).read_text()) and page[:-5] not in pages)
     browser.prefer("light")
