@@ -236,7 +236,7 @@ foreach my $default ('timestamptz DEFAULT clock_timestamp()', 'timestamptz DEFAU
 		$node->safe_psql('postgres', 'CREATE DATABASE taken');
 		$node->safe_psql('taken', join ';', $first eq 'ours' ? @create : reverse @create);
 		my $error = error_of('taken', $version < 18 ? 'SELECT uuidv7()' : 'SELECT public.uuidv7()') =~ s/public\.//r;
-		ok(index(slurp_file("$FindBin::Bin/doc/$_.md") =~ s/\s+/ /gr, "`$error`") >= 0, "$_.md quotes the message, $first first") or diag($error) foreach 'installing', 'migrating';
+		ok(index($page{installing} =~ s/\s+/ /gr, "`$error`") >= 0, "installing.md quotes the message, $first first") or diag($error);
 		ok(is_quoted($error), "errors.md quotes it too, $first first");
 		$printed{$error} = 1;
 	}
@@ -305,7 +305,7 @@ foreach my $path (grep { !/errors\.md$/ } @pages)
 	my ($name) = $path =~ /([^\/]+)$/;
 	$quoted{$_}{$name} = 1 foreach grep { /$sign/ && !/^(?:[A-Z]+ |uuid)/ } $text =~ /`([^`]+)`/g;
 }
-cmp_ok(scalar(keys %quoted), '>', 12, 'other pages quote messages');
+cmp_ok(scalar(keys %quoted), '>', 10, 'other pages quote messages');
 foreach my $quote (sort keys %quoted)
 {
 	next if $quote eq 'could not access file "$libdir/uuid9562"' && $version >= 18;
