@@ -31,8 +31,10 @@ CREATE EXTENSION uuid9562_changes;
 SELECT current_setting('server_version_num')::int >= 170000 AS tracks \gset
 \if :tracks
 SELECT changes_track('orders');
+BEGIN;
 SELECT change_type FROM changes_read('reader', NULL::orders);
 SELECT changes_done('reader');
+COMMIT;
 DO $$
 DECLARE
 	items text;
