@@ -371,8 +371,9 @@ def waiting():
         for compared, side, client in clients[first:] + clients[:first]:
             register()
             reader = client()
-            times = multiprocessing.Array("d", many, lock=False)
-            writer = multiprocessing.Process(target=commit, args=(reader.table, many, pause, times))
+            fork = multiprocessing.get_context("fork")
+            times = fork.Array("d", many, lock=False)
+            writer = fork.Process(target=commit, args=(reader.table, many, pause, times))
             writer.start()
             took = {}
             while len(took) < many:
@@ -386,6 +387,8 @@ def waiting():
                 record(f"{measure}, 99th percentile, compared with {other_side}", side, ms[int(len(ms) * 0.99)])
     measure = "updates a second of four clients"
     updates = UPDATES.format(min(rows, 50000), "logged")
+    for n in range(50):
+        register(f"poller {n}", "quiet")  # nobody waits for "reset"
     record(measure, "without readers", rate(updates, 4))
     record(measure, "beside 50 readers that wait for changes of another table", rate(updates, 4, f"CALL changes_wait({POLLER}, 'quiet');\n"))
 

@@ -1,8 +1,7 @@
 /*
  * floor.c
  *		C functions of scripts/bench.  The baselines do only the minimum work of similar
- *		functions.  floor_cpu() returns the session's CPU time.  floor_guard_before() is
- *		the guard of IDs as a BEFORE trigger.
+ *		functions.  floor_cpu() returns the session's CPU time.
  *
  * The temporary server of scripts/bench loads this library by its path.
  */
@@ -21,7 +20,6 @@ PG_FUNCTION_INFO_V1(floor_clock);
 PG_FUNCTION_INFO_V1(floor_copy);
 PG_FUNCTION_INFO_V1(floor_read);
 PG_FUNCTION_INFO_V1(floor_cpu);
-PG_FUNCTION_INFO_V1(floor_guard_before);
 PG_FUNCTION_INFO_V1(floor_after);
 
 /* Return the nil UUID in newly allocated memory. */
@@ -76,29 +74,6 @@ floor_cpu(PG_FUNCTION_ARGS)
 	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) != 0)
 		elog(ERROR, "could not read the CPU time: %m");
 	PG_RETURN_FLOAT8(used.tv_sec * 1e3 + used.tv_nsec / 1e6);
-}
-
-/*
- * Check a new row in a BEFORE trigger as uuidv7_guard_trigger() does in an AFTER trigger, and
- * return the row.
- */
-Datum
-floor_guard_before(PG_FUNCTION_ARGS)
-{
-	static PGFunction guard;
-	TriggerData *before = (TriggerData *) fcinfo->context;
-	TriggerData after = *before;
-
-	if (guard == NULL)
-		guard = (PGFunction) load_external_function("$libdir/uuid9562", "uuid9562_uuidv7_guard_trigger",
-													true, NULL);
-	after.tg_event = (before->tg_event & ~TRIGGER_EVENT_TIMINGMASK) | TRIGGER_EVENT_AFTER;
-	fcinfo->context = (fmNodePtr) &after;
-	(void) guard(fcinfo);
-	fcinfo->context = (fmNodePtr) before;
-	if (TRIGGER_FIRED_BY_UPDATE(before->tg_event))
-		return PointerGetDatum(before->tg_newtuple);
-	return PointerGetDatum(before->tg_trigtuple);
 }
 
 /* Do nothing in an AFTER trigger. */
