@@ -85,14 +85,16 @@ foreach my $how (sort keys %stop)
 		'0', "values are not far ahead of the clock after $how");
 	$server->turn('normal');
 }
+my $statements = PostgreSQL::Test::Utils::tempdir() . '/statements';
+append_to_file($statements, "INSERT INTO numbered (id) SELECT public.uuidv7_ordered() FROM generate_series(1, 100);\n" x 5000);
 foreach my $how ('an immediate shutdown', 'a kill of the postmaster')
 {
 	my @psql = map { $node->background_psql('postgres', on_error_stop => 0) } 1 .. 3;
 
 	$server->sql('TRUNCATE numbered');
-	# send many short statements, since a backend notices the end of the postmaster only
-	# between statements
-	Ordered::send_to($_, join ";\n", ('INSERT INTO numbered (id) SELECT public.uuidv7_ordered() FROM generate_series(1, 100)') x 5000) foreach @psql;
+	# many short statements, since a backend notices the end of the postmaster only between statements;
+	# in a file, because a pipe can be too full for them
+	Ordered::send_to($_, "\\i $statements") foreach @psql;
 	$node->poll_query_until('postgres', 'SELECT count(*) > 5000 FROM numbered') or die 'nobody generates';
 	$stop{$how}->();
 	$server->turn(hour_ago());
