@@ -21,29 +21,34 @@ PG_FUNCTION_INFO_V1(uuid9562_changes_done);
 
 static List *pages;				/* of PageRead, in TopTransactionContext */
 
+/* Return the page that a subtransaction has read, or NULL. */
+static PageRead *
+find_read(const char *reader, Oid source, SubTransactionId subtransaction)
+{
+	ListCell   *cell;
+
+	foreach(cell, pages)
+	{
+		PageRead   *page = lfirst(cell);
+
+		if (page->source == source && page->subtransaction == subtransaction &&
+			strcmp(page->reader, reader) == 0)
+			return page;
+	}
+	return NULL;
+}
+
 /*
  * Remember a page, so that changes_done() can confirm it without a position.  NULL stands for an
- * empty page.
+ * empty page.  If a subtransaction rolls back, the page that it has read is forgotten, but no
+ * earlier one.
  */
 void
 uuid9562_remember_page(const char *reader, Oid source, const UuidPagePosition *position)
 {
 	MemoryContext caller = MemoryContextSwitchTo(TopTransactionContext);
-	PageRead   *page = NULL;
-	ListCell   *cell;
+	PageRead   *page = find_read(reader, source, GetCurrentSubTransactionId());
 
-	foreach(cell, pages)
-	{
-		PageRead   *earlier = lfirst(cell);
-
-		/*
-		 * if a subtransaction rolls back, the page that it has read is
-		 * forgotten, but no earlier one
-		 */
-		if (earlier->source == source && strcmp(earlier->reader, reader) == 0 &&
-			earlier->subtransaction == GetCurrentSubTransactionId())
-			page = earlier;
-	}
 	if (page == NULL)
 	{
 		page = palloc0(sizeof(PageRead));
@@ -97,6 +102,7 @@ uuid9562_end_of_reading(bool in_subtransaction, SubTransactionId ended, SubTrans
 	foreach(cell, pages)
 	{
 		PageRead   *page = lfirst(cell);
+		PageRead   *of_parent;
 		const bool	is_rolled_back = parent == InvalidSubTransactionId;
 
 		if (page->done_by == ended)
@@ -106,10 +112,12 @@ uuid9562_end_of_reading(bool in_subtransaction, SubTransactionId ended, SubTrans
 		}
 		if (page->subtransaction != ended)
 			continue;
-		if (is_rolled_back)
+		of_parent = find_read(page->reader, page->source, parent);
+		page->subtransaction = parent;
+		if (of_parent != NULL)
+			*of_parent = *page;
+		if (is_rolled_back || of_parent != NULL)
 			pages = foreach_delete_current(pages, cell);
-		else
-			page->subtransaction = parent;
 	}
 }
 
