@@ -2,6 +2,8 @@
  * after_commit.c
  *		What a transaction does for other processes after it has ended: it wakes those that wait in
  *		changes_wait(), and starts the worker that purges the log.
+ *
+ * The functions that do so must not raise an error, which would be a PANIC after the commit.
  */
 #include "changes/changes.h"
 
@@ -97,10 +99,14 @@ uuid9562_register_worker(void)
 	(void) RegisterDynamicBackgroundWorker(&worker, NULL);
 }
 
-/* Note that this transaction has confirmed changes or written entries. */
+/*
+ * Note that this transaction has confirmed changes or written entries.  Attach to shared memory
+ * before the commit, because this can raise an error.
+ */
 void
 uuid9562_note_purge(bool confirmed)
 {
+	uuid9562_prepare_ordered();
 	has_confirmed |= confirmed;
 	has_written |= !confirmed;
 }

@@ -14,16 +14,19 @@
  *	 collect.c	keeps them until the transaction commits or is prepared
  *	 log.c		then writes an entry for each, with an ID that is greater than all before
  *
- * transaction.c is told when a transaction ends, and after_commit.c wakes other processes then.
+ * transaction.c calls them before and after the end of a transaction.  When src/ordered has
+ * released the horizon, after_commit.c wakes other processes.  source.c also collects keys, those
+ * of the rows of a new partition.
  *
  * The way of a page to a reader:
  *
  *	 read.c		changes_read(); request.c checks what the caller asks for
  *	 row_type.c	notices statements that were parsed with another row type
+ *	 reader.c	loads how far the reader is (core/reader.h), and stores it at the end
  *	 source.c	compares the table (state.c, compare.c) with what is remembered (state_rows.c)
- *	 reader.c	loads and stores how far the reader is (core/reader.h)
  *	 start.c	finds out where the page begins, with the history of the server (place.c)
- *	 page.c		reads entries from the log, and fetch.c the row of each key
+ *	 page.c		reads the entries up to the horizon of the snapshot, below which none is missing
+ *	 fetch.c	reads the row of each key with a later snapshot, so a page can be newer than it says
  *	 confirm.c	changes_done()
  *
  * purge.c deletes entries, worker.c does so in the background, and wait.c is changes_wait().
@@ -33,10 +36,11 @@
  *
  * This holds because a transaction generates the IDs of its entries after its last change and
  * before it releases its row locks.  Another transaction that changes the same key must wait for
- * these locks, so it generates its IDs later.  IDs increase across all sessions of the server.
+ * these locks, so it generates its IDs later.  IDs increase across all sessions of the server,
+ * except after a reset of the generator or a loss of WAL, which place.c notices.
  *
- * Only C writes the tables of the extension (tables.c), and nobody has privileges on them.  So no
- * trigger, rule, policy or expression of another role runs while entries are written or read.
+ * Only C writes the tables of the extension (tables.c, log.c), and nobody has privileges on them.
+ * So no trigger, rule, policy or expression of another role runs while entries are written or read.
  */
 #ifndef UUID9562_CHANGES_H
 #define UUID9562_CHANGES_H

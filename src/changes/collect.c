@@ -65,7 +65,9 @@ static struct
 static inline KeyBytes
 entry_key(const Entry *entry)
 {
-	return (KeyBytes) {entry->length, ENTRY_BYTES(entry)};
+	const KeyBytes key = {entry->length, ENTRY_BYTES(entry)};
+
+	return key;
 }
 
 static inline bool
@@ -340,8 +342,6 @@ write_entries_of_file(void)
 	}
 	write_entries();
 	BufFileClose(stack.file);
-	stack.file = NULL;
-	stack.file_used = 0;
 }
 
 static void
@@ -378,6 +378,10 @@ write_stack(void)
 		uuid9562_close_log();
 		uuid9562_note_purge(false);
 	}
+	else if (stack.file != NULL)
+		BufFileClose(stack.file);
+	stack.file = NULL;
+	stack.file_used = 0;
 	stack.run_count = 0;
 	stack.used = 0;
 	PopActiveSnapshot();

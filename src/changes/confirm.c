@@ -126,8 +126,8 @@ uuid9562_end_of_reading(bool in_subtransaction, SubTransactionId ended, SubTrans
  * -------------------------------------------------------------------------------
  */
 
-static void
-reader_does_not_exist(const char *name)
+pg_noreturn static void
+report_unknown_reader(const char *name)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
@@ -149,7 +149,7 @@ find_page(const char *name)
 				 errmsg("transaction has read more than one table as reader \"%s\"", name),
 				 errhint("Pass the position of the last change that has been applied.")));
 	if (read == NIL && !uuid9562_reader_exists(name))
-		reader_does_not_exist(name);
+		report_unknown_reader(name);
 	if (read == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -169,7 +169,7 @@ load_reader_of(ReaderState *reader, const char *name, Oid source)
 				 errmsg("relation with OID %u does not exist", source)));
 	uuid9562_load_reader(reader, name, source);
 	if (!reader->exists && !uuid9562_reader_exists(name))
-		reader_does_not_exist(name);
+		report_unknown_reader(name);
 	if (!reader->exists)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -178,12 +178,13 @@ load_reader_of(ReaderState *reader, const char *name, Oid source)
 	uuid9562_lock_reader(name, source, true);
 	uuid9562_load_reader(reader, name, source);
 	if (!reader->exists)
-		reader_does_not_exist(name);
+		report_unknown_reader(name);
 	uuid9562_check_reader_role(reader);
 }
 
+/* Warn that a page was not confirmed, but is delivered again in part. */
 static void
-warn(const ReaderState *reader, UuidReaderResult result)
+warn_unless_confirmed(const ReaderState *reader, UuidReaderResult result)
 {
 	if (result == UUID_READER_CONFIRMED)
 		return;
@@ -223,7 +224,7 @@ confirm(ReaderState *reader, const UuidPagePosition *given)
 		uuid9562_store_reader(reader);
 		uuid9562_note_purge(true);
 	}
-	warn(reader, result);
+	warn_unless_confirmed(reader, result);
 }
 
 /*
@@ -237,6 +238,7 @@ uuid9562_changes_done(PG_FUNCTION_ARGS)
 {
 	const char *name = PG_ARGISNULL(0) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(0));
 	ReaderState *reader = palloc(sizeof(ReaderState));
+	PageRead   *page = NULL;
 	UuidPagePosition position;
 
 	uuid9562_check_reader_name(name);
@@ -244,12 +246,9 @@ uuid9562_changes_done(PG_FUNCTION_ARGS)
 	PreventCommandIfReadOnly(FUNCTION "()");
 	if (PG_ARGISNULL(1))
 	{
-		PageRead   *page = find_page(name);
-
+		page = find_page(name);
 		if (page == NULL)
 			PG_RETURN_VOID();
-		page->is_done = true;
-		page->done_by = GetCurrentSubTransactionId();
 		position = page->position;
 	}
 	else
@@ -263,5 +262,10 @@ uuid9562_changes_done(PG_FUNCTION_ARGS)
 	PushActiveSnapshot(GetLatestSnapshot());
 	confirm(reader, &position);
 	PopActiveSnapshot();
+	if (page != NULL)
+	{
+		page->is_done = true;
+		page->done_by = GetCurrentSubTransactionId();
+	}
 	PG_RETURN_VOID();
 }

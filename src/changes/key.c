@@ -7,7 +7,7 @@
  * calls no function of a type.  If the table has got another key since, the hash differs.
  *
  * Two keys are the same if their bytes are.  So 'a' and 'A' are different keys even if a
- * case-insensitive type regards them as equal, and page.c compares both.
+ * case-insensitive type regards them as equal, and fetch.c compares both.
  */
 #include "changes/changes.h"
 

@@ -137,9 +137,14 @@ set_place(void *arg)
 	UuidPagePosition *position = &((PageResult *) arg)->position;
 	const Place place = uuid9562_flushed_place(FUNCTION);
 
+	/* after a reset of the generator, entries can have IDs before the horizon */
+	if (place.branch != position->branch)
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("the generator of ordered IDs was reset while changes were read"),
+				 errhint("Call changes_read() again.")));
 	position->timeline = place.timeline;
 	position->lsn = place.lsn;
-	position->branch = place.branch;
 }
 
 /* Add a changed row to the result; a RowReceiver. */
@@ -247,7 +252,8 @@ uuid9562_changes_read(PG_FUNCTION_ARGS)
 		uuid9562_check_reader_role(reader);
 	}
 	PushActiveSnapshot(GetLatestSnapshot());
-	source = uuid9562_verify_source(rel, uuid9562_snapshot_branch(FUNCTION));
+	result.position.branch = uuid9562_snapshot_branch(FUNCTION);
+	source = uuid9562_verify_source(rel, result.position.branch);
 	uuid9562_check_own_changes(source);
 	start = uuid9562_start_page(&request, reader, source);
 	if (start.is_reset)
@@ -256,6 +262,7 @@ uuid9562_changes_read(PG_FUNCTION_ARGS)
 		uuid9562_lock_entries(request.relid);
 		PopActiveSnapshot();
 		PushActiveSnapshot(GetLatestSnapshot());
+		result.position.branch = uuid9562_snapshot_branch(FUNCTION);
 		start.horizon = uuid9562_inclusive_horizon(FUNCTION);
 	}
 	has_rows = put_page(&request, reader, source, rel, &start, &result);

@@ -144,6 +144,8 @@ read_pages(UuidReader *machine, ArrayType *array)
 	const int64 *numbers = array_elements(array);
 
 	machine->page_count = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) / PAGE_NUMBERS;
+	if (machine->page_count > UUID_READER_PAGES_MAX)
+		elog(ERROR, "a reader has %d pages", machine->page_count);
 	for (int i = 0; i < machine->page_count; i++, numbers += PAGE_NUMBERS)
 		machine->pages[i] = (UuidReaderPage)
 	{

@@ -180,25 +180,14 @@ log_partitions(Oid source, List *added, List **lost, List *states)
 	return rows > 0;
 }
 
+/*
+ * Delete a remembered state.  If another session has done so or is about to, do not wait for it,
+ * but return false.
+ */
 static bool
-has_identity_of(List *list, const RememberedState *remembered)
-{
-	ListCell   *cell;
-
-	foreach(cell, list)
-	{
-		if (uuid_reader_id_equal(((RememberedState *) lfirst(cell))->state.identity,
-								 remembered->state.identity))
-			return true;
-	}
-	return false;
-}
-
-/* Delete a remembered state.  If another session is about to do so, do not wait for it. */
-static void
 forget_state(Relation rel, const RememberedState *remembered)
 {
-	uuid9562_delete_own(rel, remembered->row, false);
+	return uuid9562_delete_own(rel, remembered->row, false);
 }
 
 /* Remember the current state under an identity, with the partitions that are gone. */
@@ -219,8 +208,9 @@ remember_state(Oid source, CurrentState *current, UuidReaderId identity, List *o
 }
 
 /*
- * Compare the remembered states with the current one.  Delete those of lost identities, and renew
- * those that have changed.  Return the valid ones.
+ * Compare the remembered states with the current one.  Delete those that are lost, and renew those
+ * that have changed.  If another session has deleted one of them, it has renewed it, or let all
+ * readers copy the table, so this session does not insert it again.  Return the valid ones.
  */
 static List *
 renew_states(Oid source, CurrentState *current, List *states)
@@ -250,20 +240,14 @@ renew_states(Oid source, CurrentState *current, List *states)
 	{
 		RememberedState *remembered = lfirst(cell);
 
-		/*
-		 * an identity can have two states, if two sessions have renewed it at
-		 * the same time
-		 */
-		if (has_identity_of(lost, remembered))
-			forget_state(rel, remembered);
-		else
+		if (list_member_ptr(lost, remembered))
 		{
-			valid = lappend(valid, remembered);
-			if (!list_member_ptr(changed, remembered))
-				continue;
-			forget_state(rel, remembered);
-			remember_state(source, current, remembered->state.identity, remembered->state.bounds);
+			(void) forget_state(rel, remembered);
+			continue;
 		}
+		valid = lappend(valid, remembered);
+		if (list_member_ptr(changed, remembered) && forget_state(rel, remembered))
+			remember_state(source, current, remembered->state.identity, remembered->state.bounds);
 	}
 	table_close(rel, NoLock);
 	return valid;
@@ -354,35 +338,14 @@ is_verified(const Source *source, List *states)
 	return source->valid && states != NIL;
 }
 
-/*
- * Compare a table, which the caller has locked, with what is remembered of it.  Raise an error if
- * its changes cannot be read.  The result has the identities that are valid.
- */
-Source *
-uuid9562_verify_source(Relation rel, uint64 branch)
+/* Compare a table with the states that are remembered of it. */
+static void
+compare_source(Source *source, Relation rel, uint64 branch, List *states)
 {
 	const Oid	relid = RelationGetRelid(rel);
-	Source	   *source = cached_source(relid);
-	List	   *states = uuid9562_load_states(relid);
 	CurrentState current;
 
-	if (is_verified(source, states))
-	{
-		/* other sessions can have deleted some */
-		cache_identities(source, states);
-		source->has_added_rows = false;
-		return source;
-	}
-	source->valid = source->is_computing = true;
-	PG_TRY();
-	{
-		uuid9562_compute_state(rel, &current, true);
-	}
-	PG_FINALLY();
-	{
-		source->is_computing = false;
-	}
-	PG_END_TRY();
+	uuid9562_compute_state(rel, &current, true);
 	check_problem(relid, &current);
 	current.state.branch = branch;
 	states = renew_states(relid, &current, states);
@@ -398,6 +361,36 @@ uuid9562_verify_source(Relation rel, uint64 branch)
 	}
 	CommandCounterIncrement();
 	cache_state(source, &current, states);
+}
+
+/*
+ * Compare a table, which the caller has locked, with what is remembered of it.  Raise an error if
+ * its changes cannot be read.  The result has the identities that are valid.
+ */
+Source *
+uuid9562_verify_source(Relation rel, uint64 branch)
+{
+	Source	   *source = cached_source(RelationGetRelid(rel));
+	List	   *states = uuid9562_load_states(RelationGetRelid(rel));
+
+	if (is_verified(source, states))
+	{
+		/* other sessions can have deleted some */
+		cache_identities(source, states);
+		source->has_added_rows = false;
+		return source;
+	}
+	/* each invalidation counts until cache_state() */
+	source->valid = source->is_computing = true;
+	PG_TRY();
+	{
+		compare_source(source, rel, branch, states);
+	}
+	PG_FINALLY();
+	{
+		source->is_computing = false;
+	}
+	PG_END_TRY();
 	return source;
 }
 

@@ -8,6 +8,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "core/kind.h"
@@ -105,6 +106,13 @@ check_purged(Oid source, UuidReaderId horizon)
 {
 	UuidReaderId purged = uuid9562_purged(source);
 
+	if (uuid_reader_id_less(horizon, purged))
+	{
+		/* the session can have waited for locks with its snapshot */
+		PushActiveSnapshot(GetLatestSnapshot());
+		horizon = uuid9562_inclusive_horizon(FUNCTION);
+		PopActiveSnapshot();
+	}
 	if (!uuid_reader_id_less(horizon, purged))
 		return purged;
 	uuid9562_set_purged(source, uuid_reader_nothing);

@@ -192,6 +192,12 @@ uuid9562_changes_wait(PG_FUNCTION_ARGS)
 	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect_ext failed");
 	uuid9562_prepare_ordered();
+
+	/*
+	 * the first commit can register a callback for the end of the process,
+	 * which must come before those of look_and_sleep()
+	 */
+	SPI_commit();
 	do
 	{
 		rest = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), end);

@@ -153,6 +153,7 @@ uuid_sealed_write_number(char *string, uint32_t number)
 	digits = (digits << 16 | digits) & 0x0000ffff0000ffff;
 	digits = (digits << 8 | digits) & 0x00ff00ff00ff00ff;
 	digits = (digits << 4 | digits) & 0x0f0f0f0f0f0f0f0f;
+	/* from 10 on, a digit plus 6 has bit 4 */
 	letters = (digits + 0x0606060606060606) >> 4 & 0x0101010101010101;
 	uuid_layout_store64((uint8_t *) string, digits + 0x3030303030303030 +
 						letters * ('a' - '0' - 10));

@@ -92,9 +92,9 @@ add_boundary(Statistics *statistics, const uint8 *uuid, double all, double of_v7
  * "of_v7" of them are bins of v7.  Assume that v7 has the same share of the rows added since
  * ANALYZE, and that its new rows are between its last boundary and now.
  *
- * If a boundary of another version follows, the bin before that boundary can also contain v7 rows.
- * Estimate their number up to now from the density of the last bins of v7, and count one bin at
- * most.
+ * Set "now" and "newer".  If a boundary of another version follows, the bin before that boundary
+ * can also contain v7 rows.  Estimate their number up to now from the density of the last bins of
+ * v7, and count one bin at most.
  */
 static void
 add_recent_rows(Statistics *statistics, double all, double of_v7)

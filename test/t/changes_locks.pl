@@ -5,7 +5,7 @@ use Sessions;
 my $node = use_server(new_server('changes_locks', "shared_preload_libraries = 'uuid9562'\nautovacuum = off\n"));
 sql('CREATE EXTENSION uuid9562_changes CASCADE', 'CREATE ROLE owner LOGIN', 'GRANT CREATE ON SCHEMA public TO owner', 'GRANT CREATE ON DATABASE postgres TO owner');
 my $page = q{SELECT concat_ws(' ', change_type, data) FROM changes_read('r', NULL::item)};
-sub create { sql('DROP TABLE IF EXISTS item, part CASCADE', @_, q{SELECT changes_track('item')}, $page, q{SELECT changes_done('r', change_position) FROM changes_read('r', NULL::item)}) }
+sub create { sql('DROP TABLE IF EXISTS item, part CASCADE', @_, q{SELECT changes_track('item')}, q{SELECT changes_done('r', change_position) FROM changes_read('r', NULL::item)}) }
 # Execute a statement, which waits in vain for a lock of a table, and return whether it was so
 sub waits { my ($session, $statement) = @_; return refused_in($session, $statement) =~ /lock timeout/ }
 my $blocking = session();
@@ -60,6 +60,54 @@ foreach my $locks ('REINDEX INDEX item_pkey', 'ALTER TYPE pair ADD ATTRIBUTE b i
 	like(sql(q{SET lock_timeout = '10 ms'}, q{SELECT problem FROM changes_tables WHERE source = 'item'::regclass}), qr/^relation (?:item_pkey|pair) is locked$/, "changes_tables does not wait for $locks");
 	in($blocking, 'ROLLBACK');
 }
+
+# --- sessions at the same time ------------------------------------------------------------------------------
+
+create('CREATE TABLE item (id int PRIMARY KEY, v int)');
+my @reading = map { session() } 1 .. 3;
+foreach my $round (1 .. 3)
+{
+	sql('ALTER TABLE item ALTER v SET STATISTICS ' . $round);	# a change that the state has
+	in($reading[$_], 'BEGIN', qq{SELECT * FROM changes_read('r$_', NULL::item)}) foreach 0 .. 2;
+	in($_, 'COMMIT') foreach @reading;
+}
+is(sql(q{SELECT count(*) <= 3 FROM uuid9562_changes.state WHERE source = 'item'::regclass}), 't', 'sessions that remember the same state do not multiply it');
+leave(@reading);
+
+# a reader compares the table while it is reset
+create('CREATE TABLE item (id int PRIMARY KEY, v int) PARTITION BY RANGE (id)', 'CREATE TABLE part PARTITION OF item FOR VALUES FROM (0) TO (10)', 'CREATE TABLE part_2 PARTITION OF item FOR VALUES FROM (10) TO (20)');
+my $comparing = session();
+sql('ALTER TABLE item ALTER v SET STATISTICS 7');
+in($blocking, 'BEGIN', 'LOCK TABLE part_2');
+$comparing->{stdin} .= "$page;\n";
+$comparing->{run}->pump_nb;
+$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_locks WHERE relation = 'part_2'::regclass AND NOT granted}) or die;
+sql(q{SELECT changes_reset('item')});
+in($blocking, 'ROLLBACK');
+in($comparing, 'SELECT 1');
+is(sql($page), 'reset', 'a session that was comparing the table does not undo changes_reset()');
+leave($comparing);
+
+# a new reader waits for the lock of a partition with its snapshot, while others read and purge
+create('CREATE TABLE item (id int PRIMARY KEY, v int) PARTITION BY RANGE (id)', 'CREATE TABLE part PARTITION OF item FOR VALUES FROM (0) TO (10)', 'CREATE TABLE part_2 PARTITION OF item FOR VALUES FROM (10) TO (20)');
+my ($late, $other) = (session(), session());
+in($other, $page);
+in($blocking, 'BEGIN', 'LOCK TABLE part_2');
+$late->{stdin} .= "SELECT change_type FROM changes_read('late', NULL::item);\n";
+$late->{run}->pump_nb;
+$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_locks WHERE relation = 'part_2'::regclass AND NOT granted}) or die;
+sql('INSERT INTO part VALUES (1)');
+in($other, 'BEGIN', $page, q{SELECT changes_done('r')}, 'COMMIT');
+is(in($other, q{SELECT changes_purge('item', '0')}), 1, 'others purge while a reader waits for a partition');
+in($blocking, 'ROLLBACK');
+$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM uuid9562_changes.reader WHERE reader = 'late'}) or die;
+in($other, 'INSERT INTO item VALUES (2)');
+is(in($other, $page), 'upsert (2,)', 'the reader that has waited resets no others');
+in($late, 'SELECT 1');
+leave($late, $other);
+
+# a block creates a temporary table before it waits
+is(refusal(q{DO $$BEGIN CREATE TEMPORARY TABLE t (); FOR i IN 1 .. 2 LOOP CALL changes_wait('r', 'item', '0'); END LOOP; END$$}), '', 'changes_wait() after the first temporary table of a session');
 
 # --- schemas of others ----------------------------------------------------------------------------------------
 

@@ -94,6 +94,13 @@ sql('SELECT public.uuidv7_ordered()');
 isnt(state_of() =~ s/\|[^|]*$//r, $before =~ s/\|[^|]*$//r, 'an ordered function creates shared memory');
 ok(-f $mark, 'an ordered function creates the file');
 
+# The first call of a session confirms changes.
+sql('CREATE EXTENSION uuid9562_changes', 'CREATE TABLE item (id int PRIMARY KEY)', q{SELECT changes_track('item')}, q{SELECT changes_done('r', change_position) FROM changes_read('r', NULL::item)}, 'INSERT INTO item VALUES (1)');
+my $position = sql(q{SELECT change_position FROM changes_read('r', NULL::item)});
+sql("SELECT changes_done('r', '$position')");
+is(sql(q{SELECT count(*) FROM changes_read('r', NULL::item)}), 0, 'a session that has not used shared memory confirms a page');
+sql('DROP EXTENSION uuid9562_changes CASCADE');
+
 # --- no room for shared memory ------------------------------------------------------
 
 sql('ALTER SYSTEM SET dynamic_shared_memory_type = posix');
