@@ -205,9 +205,7 @@ BEGIN
 	IF NOT is_tracked OR info.problem IS NOT NULL OR info.dropped_partitions <> dropped_partitions OR info.reader_expiry <> micros
 		OR NOT (info.operations <@ operations AND info.operations @> operations)
 	THEN
-		FOR old IN
-			SELECT tgname FROM pg_trigger WHERE tgrelid = source AND tgparentid = 0 AND tgfoid = 'uuid9562_changes.log_trigger'::regproc AND tgtype & 1 = 1
-		LOOP
+		FOR old IN SELECT tgname FROM pg_trigger WHERE tgrelid = source AND tgparentid = 0 AND tgfoid = 'uuid9562_changes.log_trigger'::regproc AND tgtype & 1 = 1 LOOP
 			EXECUTE format('DROP TRIGGER %I ON %s', old.tgname, source);
 		END LOOP;
 		EXECUTE format('CREATE TRIGGER uuid9562_changes_%s AFTER %s ON %s FOR EACH ROW EXECUTE FUNCTION uuid9562_changes.log_trigger(%L, %L)',
