@@ -34,6 +34,7 @@ my @change = ([ 'w1', 'update', 2, 777, 2 ], [ 'w1', 'insert', 50, 778, 50 ], [ 
 my @all = (
 	{ name => 'two programs', consumers => [ @changes, @events ], some => 2, two => 1, %clock },
 	{ name => 'load', consumers => [ @changes, @events ], some => 5, two => 1, load => 1, steps => 300, disturb => { die => 4, terminate => 2, cancel => 2, purge => 2 }, often => 0.05, writes => { burst => 8, blocks => 8 } },
+	{ name => 'two programs that go on', @pair, late => 1, disturb => { die => 1, terminate => 6, wait => 1 }, often => 0.05 },
 	{ name => 'pool of one session', consumers => [ @changes, @events ], some => 3, through => 1, exact => \@changes, %light },
 	{ name => 'crashes', consumers => [ @changes, @events ], some => 3, exact => \@changes, disturb => { 'crash:immediate' => 2, 'crash:fast' => 1, 'crash:kill' => 1, kill => 2 }, often => 0.015, steps => 300, writes => { prepare => 3, finish => 2 } },
 	# rows that are read after "reset" are lost by a crash before they are confirmed
@@ -57,7 +58,6 @@ my @all = (
 	{ name => 'restores', consumers => [ 'after', 'inside', 'own', 'event_log' ], disturb => { save => 2, restore => 3, standby => 1, 'promote:immediate' => 1, clock => 2, 'crash:immediate' => 1 }, often => 0.03, steps => 250 },
 	{ name => 'switchovers', consumers => [ @changes, 'own', 'event_log', 'standby' ], some => 4, exact => ['after'], disturb => { standby => 3, 'standby:rewind' => 2, 'promote:fast' => 3, 'crash:fast' => 1 }, often => 0.03 },
 	{ name => 'programs', consumers => [ 'copy_table', 'outbox_reader' ], steps => 150, disturb => { die => 4, 'crash:immediate' => 1, standby => 2, cut => 1, 'promote:immediate' => 1, clock => 1 }, often => 0.05 },
-	{ name => 'two programs that go on', @pair, late => 1, disturb => { die => 1, terminate => 6, wait => 1 }, often => 0.05 },
 	{ name => 'pool of one session, two programs', @pair, through => 1, %light },
 	{ name => 'pool of two sessions, two programs', @pair, through => 2, %light },
 	{ name => 'without C, two programs that go on', @pair, form => 'SQL', through => 1, late => 1, %light },
