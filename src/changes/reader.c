@@ -121,27 +121,10 @@ uuid9562_lock_entries(Oid source)
 
 /* --- rows ------------------------------------------------------------------------- */
 
-static UuidReaderId
-id_from_numbers(const int64 *numbers)
-{
-	UuidReaderId id;
-
-	uuid_layout_store64(id.bytes, (uint64) numbers[0]);
-	uuid_layout_store64(id.bytes + 8, (uint64) numbers[1]);
-	return id;
-}
-
-static void
-id_to_numbers(int64 *numbers, UuidReaderId id)
-{
-	numbers[0] = (int64) uuid_layout_load64(id.bytes);
-	numbers[1] = (int64) uuid_layout_load64(id.bytes + 8);
-}
-
 static void
 read_pages(UuidReader *machine, ArrayType *array)
 {
-	const int64 *numbers = array_elements(array);
+	const uint64 *numbers = array_elements(array);
 
 	machine->page_count = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) / PAGE_NUMBERS;
 	if (machine->page_count > UUID_READER_PAGES_MAX)
@@ -149,12 +132,12 @@ read_pages(UuidReader *machine, ArrayType *array)
 	for (int i = 0; i < machine->page_count; i++, numbers += PAGE_NUMBERS)
 		machine->pages[i] = (UuidReaderPage)
 	{
-		.number = (uint64) numbers[PAGE_NUMBER],
-			.end = id_from_numbers(&numbers[PAGE_END]),
-			.horizon = id_from_numbers(&numbers[PAGE_HORIZON]),
-			.cap = id_from_numbers(&numbers[PAGE_CAP]),
-			.read_at = numbers[PAGE_READ_AT],
-			.lease_end = numbers[PAGE_LEASE_END],
+		.number = numbers[PAGE_NUMBER],
+			.end = uuid_reader_id_from_words(&numbers[PAGE_END]),
+			.horizon = uuid_reader_id_from_words(&numbers[PAGE_HORIZON]),
+			.cap = uuid_reader_id_from_words(&numbers[PAGE_CAP]),
+			.read_at = (int64) numbers[PAGE_READ_AT],
+			.lease_end = (int64) numbers[PAGE_LEASE_END],
 			.is_reset = numbers[PAGE_IS_RESET] != 0,
 			.expired = numbers[PAGE_EXPIRED] != 0,
 	};
@@ -163,7 +146,7 @@ read_pages(UuidReader *machine, ArrayType *array)
 static Datum
 pages_datum(const UuidReader *machine)
 {
-	int64		numbers[PAGE_NUMBERS];
+	uint64		numbers[PAGE_NUMBERS];
 	Datum		elements[UUID_READER_PAGES_MAX * PAGE_NUMBERS];
 	int			count = 0;
 
@@ -171,16 +154,16 @@ pages_datum(const UuidReader *machine)
 	{
 		const UuidReaderPage *page = &machine->pages[i];
 
-		numbers[PAGE_NUMBER] = (int64) page->number;
-		id_to_numbers(&numbers[PAGE_END], page->end);
-		id_to_numbers(&numbers[PAGE_HORIZON], page->horizon);
-		id_to_numbers(&numbers[PAGE_CAP], page->cap);
-		numbers[PAGE_READ_AT] = page->read_at;
-		numbers[PAGE_LEASE_END] = page->lease_end;
+		numbers[PAGE_NUMBER] = page->number;
+		uuid_reader_id_to_words(&numbers[PAGE_END], page->end);
+		uuid_reader_id_to_words(&numbers[PAGE_HORIZON], page->horizon);
+		uuid_reader_id_to_words(&numbers[PAGE_CAP], page->cap);
+		numbers[PAGE_READ_AT] = (uint64) page->read_at;
+		numbers[PAGE_LEASE_END] = (uint64) page->lease_end;
 		numbers[PAGE_IS_RESET] = page->is_reset;
 		numbers[PAGE_EXPIRED] = page->expired;
 		for (int j = 0; j < PAGE_NUMBERS; j++)
-			elements[count++] = Int64GetDatum(numbers[j]);
+			elements[count++] = Int64GetDatum((int64) numbers[j]);
 	}
 	return PointerGetDatum(construct_array_builtin(elements, count, INT8OID));
 }
@@ -387,11 +370,12 @@ uuid9562_set_purged(Oid source, UuidReaderId id)
 UuidReaderId
 uuid9562_id_before(int64 microseconds)
 {
-	int64		millis = (timestamptz_to_unix_micros(GetCurrentTimestamp()) - microseconds) / 1000;
+	const int64 unix_micros = timestamptz_to_unix_micros(GetCurrentTimestamp()) - microseconds;
+	UuidPayload first = {0, 0};
 	UuidReaderId id = uuid_reader_nothing;
 
-	if (millis > 0)
-		uuid_layout_store64(id.bytes, (uint64) millis << 16);
+	if (uuid_clock_micros_ticks(UUID_V7->clock, unix_micros, &first.time))
+		uuid_layout_pack(id.bytes, UUID_V7->version, first);
 	return id;
 }
 

@@ -30,36 +30,17 @@ typedef struct UuidPagePosition
 	UuidReaderPosition position;
 } UuidPagePosition;
 
-/* Write the words of an ID, and return their end. */
-static inline uint64_t *
-uuid_page_position_put(uint64_t *words, UuidReaderId id)
-{
-	words[0] = uuid_layout_load64(id.bytes);
-	words[1] = uuid_layout_load64(id.bytes + 8);
-	return words + 2;
-}
-
-static inline UuidReaderId
-uuid_page_position_get(const uint64_t *words)
-{
-	UuidReaderId id;
-
-	uuid_layout_store64(id.bytes, words[0]);
-	uuid_layout_store64(id.bytes + 8, words[1]);
-	return id;
-}
-
 /* Write the text and a NUL to UUID_PAGE_POSITION_LENGTH + 1 bytes. */
 static inline void
 uuid_page_position_write(const UuidPagePosition *page, char *string)
 {
 	const UuidReaderPosition *position = &page->position;
 	UuidSealed	sealed = {.database = page->database,.count = UUID_PAGE_POSITION_WORDS};
-	uint64_t   *words = uuid_page_position_put(sealed.words, page->identity);
+	uint64_t   *words = uuid_reader_id_to_words(sealed.words, page->identity);
 
 	*words++ = position->number;
-	words = uuid_page_position_put(words, position->horizon);
-	words = uuid_page_position_put(words, position->end);
+	words = uuid_reader_id_to_words(words, position->horizon);
+	words = uuid_reader_id_to_words(words, position->end);
 	*words++ = page->branch;
 	*words++ = page->timeline;
 	*words++ = page->lsn;
@@ -79,10 +60,10 @@ uuid_page_position_read(UuidPagePosition *page, const char *string, size_t lengt
 		sealed.words[8] > UINT32_MAX)
 		return false;
 	page->database = sealed.database;
-	page->identity = uuid_page_position_get(&sealed.words[0]);
+	page->identity = uuid_reader_id_from_words(&sealed.words[0]);
 	page->position.number = sealed.words[2];
-	page->position.horizon = uuid_page_position_get(&sealed.words[3]);
-	page->position.end = uuid_page_position_get(&sealed.words[5]);
+	page->position.horizon = uuid_reader_id_from_words(&sealed.words[3]);
+	page->position.end = uuid_reader_id_from_words(&sealed.words[5]);
 	page->branch = sealed.words[7];
 	page->timeline = (uint32_t) sealed.words[8];
 	page->lsn = sealed.words[9];

@@ -59,6 +59,25 @@ uuid_reader_id_min(UuidReaderId a, UuidReaderId b)
 	return uuid_reader_id_less(b, a) ? b : a;
 }
 
+/* Write the two words of an ID, and return their end. */
+static inline uint64_t *
+uuid_reader_id_to_words(uint64_t *words, UuidReaderId id)
+{
+	words[0] = uuid_layout_load64(id.bytes);
+	words[1] = uuid_layout_load64(id.bytes + 8);
+	return words + 2;
+}
+
+static inline UuidReaderId
+uuid_reader_id_from_words(const uint64_t *words)
+{
+	UuidReaderId id;
+
+	uuid_layout_store64(id.bytes, words[0]);
+	uuid_layout_store64(id.bytes + 8, words[1]);
+	return id;
+}
+
 /*
  * Return the greatest ID before another one.  The horizon of a generator is an ID below which all
  * values are visible, so the horizon of a page is the ID before it.
