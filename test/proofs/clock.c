@@ -57,7 +57,7 @@ PROPERTY(ticks_of_v6_are_those_since_1582)
 {
 	int64_t		sec = nondet_int64();
 	uint32_t	nsec = any_nsec();
-	uint64_t	ticks;
+	uint64_t	ticks = 0;
 	bool		held = uuid_clock_ticks(UUID_CLOCK_GREGORIAN, sec, nsec, &ticks);
 
 	holds(held, ticks, ((Exact) sec + 12219292800) * 10000000 + nsec / 100);
@@ -68,7 +68,7 @@ PROPERTY(ticks_of_v7_are_those_since_1970)
 {
 	int64_t		sec = nondet_int64();
 	uint32_t	nsec = any_nsec();
-	uint64_t	ticks;
+	uint64_t	ticks = 0;
 	bool		held = uuid_clock_ticks(UUID_CLOCK_V7, sec, nsec, &ticks);
 
 	/* 4096 * 1000 ticks in 10^9 nanoseconds */
@@ -80,7 +80,7 @@ PROPERTY(field_of_v8_has_the_low_bits_of_the_time)
 {
 	int64_t		sec = nondet_int64();
 	uint32_t	nsec = any_nsec();
-	uint64_t	ticks;
+	uint64_t	ticks = 0;
 	bool		held = uuid_clock_ticks(UUID_CLOCK_V8, sec, nsec, &ticks);
 
 	assert(held == (sec >= 0));
@@ -91,7 +91,7 @@ PROPERTY(field_of_v8_has_the_low_bits_of_the_time)
 PROPERTY(microseconds_are_converted_to_v6_and_back)
 {
 	int64_t		micros = nondet_int64();
-	uint64_t	ticks;
+	uint64_t	ticks = 0;
 	bool		held = uuid_clock_micros_ticks(UUID_CLOCK_GREGORIAN, micros, &ticks);
 
 	holds(held, ticks, ((Exact) micros - EPOCH_MICROS) * 10);
@@ -102,7 +102,7 @@ PROPERTY(microseconds_are_converted_to_v6_and_back)
 PROPERTY(microseconds_are_converted_to_v7_and_back)
 {
 	int64_t		micros = nondet_int64();
-	uint64_t	ticks;
+	uint64_t	ticks = 0;
 	bool		held = uuid_clock_micros_ticks(UUID_CLOCK_V7, micros, &ticks);
 
 	if (micros < 0)
@@ -116,7 +116,7 @@ PROPERTY(microseconds_are_converted_to_v7_and_back)
 PROPERTY(microseconds_are_converted_to_the_low_bits_of_v8)
 {
 	int64_t		micros = nondet_int64();
-	uint64_t	ticks;
+	uint64_t	ticks = 0;
 	bool		held = uuid_clock_micros_ticks(UUID_CLOCK_V8, micros, &ticks);
 
 	assert(held == (micros >= 0));
@@ -195,7 +195,7 @@ PROPERTY(shifting_adds_microseconds_rounded_down_to_ticks)
 {
 	uint64_t	ticks = any_time();
 	int64_t		micros = nondet_int64();
-	uint64_t	shifted;
+	uint64_t	shifted = 0;
 	bool		held = uuid_clock_v7_shift(ticks, micros, false, &shifted);
 
 	holds(held, shifted, ticks + divide((Exact) micros * 4096, 1000));
@@ -206,7 +206,7 @@ PROPERTY(shifting_adds_microseconds_rounded_down_to_milliseconds)
 {
 	uint64_t	ticks = any_time();
 	int64_t		micros = nondet_int64();
-	uint64_t	shifted;
+	uint64_t	shifted = 0;
 	bool		held = uuid_clock_v7_shift(ticks, micros, true, &shifted);
 
 	holds(held, shifted, ticks + divide(micros, 1000) * 4096);
