@@ -93,14 +93,14 @@ unlike(slurp_file("$dir/out"), qr/withdrawn|null/, 'the reader prints no row tha
 	append_to_file("$dir/tasks.py", slurp_file("$FindBin::Bin/examples/outbox_reader.py") =~ s/FROM outbox\b|NULL::outbox\b|'outbox'/$& =~ s{outbox}{tasks}r/ger);
 	my $pid = open($pipe, '-|', $python, "$dir/tasks.py", $conninfo, "$dir/set_back") or die "no reader: $!";
 	local $SIG{ALRM} = sub { kill KILL => $pid };
-	alarm 60;
+	my $rest = alarm 60;
 	my ($first) = <$pipe> =~ /"id": "([^"]*)"/;
 	<$pipe> for 1 .. 2499;
 	sql(q{INSERT INTO tasks (message) SELECT repeat('more', 100) FROM generate_series(1, 2500)});
 	<$pipe>;
 	unlink "$dir/set_back" or die 'the reader has not stored a position';
 	while (!$again && defined(my $line = <$pipe>)) { $again = $line =~ /"$first"/ }
-	alarm 0;
+	alarm $rest;
 	kill KILL => $pid;
 	close $pipe;
 	ok($again, 'a position that is removed while the reader delivers a page is not stored again');

@@ -33,23 +33,28 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
+/*
+ * Read the state.  A signal handler of PostgreSQL that asks for the time can interrupt anything, also
+ * malloc(), so fopen() would not do.  open() is replaced below.
+ */
 static void
 world(char *what, int size)
 {
 	const char *own = getenv("UUID9562_WORLD");
-	FILE	   *file = fopen(own ? own : WORLD, "r");
+	int			saved = errno;
+	int			file = syscall(SYS_openat, AT_FDCWD, own ? own : WORLD, O_RDONLY | O_CLOEXEC);
+	ssize_t		length = file < 0 ? 0 : read(file, what, size - 1);
 
-	what[0] = '\0';
-	if (file == NULL)
-		return;
-	if (fgets(what, size, file) == NULL)
-		what[0] = '\0';
-	fclose(file);
+	what[length < 0 ? 0 : length] = '\0';
+	if (file >= 0)
+		close(file);
+	errno = saved;
 }
 
 int
@@ -137,10 +142,12 @@ int
 gettimeofday(struct timeval *restrict now, void *restrict zone)
 {
 	static int	registered;
-	int			(*real) (struct timeval *, void *) = dlsym(RTLD_NEXT, "gettimeofday");
+	static int	(*real) (struct timeval *, void *);
 	char		what[64];
 	long long	sec;
 
+	if (real == NULL)
+		real = dlsym(RTLD_NEXT, "gettimeofday");
 	if (real(now, zone) != 0)
 		return -1;
 	world(what, sizeof(what));
