@@ -28,14 +28,14 @@ OBJS = \
 	src/changes/key.o \
 	src/changes/log.o \
 	src/changes/page.o \
+	src/changes/page_start.o \
+	src/changes/parsed_types.o \
 	src/changes/place.o \
 	src/changes/purge.o \
 	src/changes/read.o \
 	src/changes/reader.o \
 	src/changes/request.o \
-	src/changes/row_type.o \
 	src/changes/source.o \
-	src/changes/start.o \
 	src/changes/state.o \
 	src/changes/state_rows.o \
 	src/changes/tables.o \
@@ -55,7 +55,7 @@ OBJS = \
 	src/value/text_forms.o \
 	src/public_id/key_file.o \
 	src/public_id/public_id.o \
-	src/period/bounds.o \
+	src/period/comparisons.o \
 	src/period/histogram.o \
 	src/period/period.o \
 	src/period/selectivity.o \

@@ -26,7 +26,7 @@ COMMENT ON SCHEMA uuid9562_changes IS 'log of tracked tables, and their readers'
 
 CREATE TABLE uuid9562_changes.log (
 	source oid,						-- tracked table
-	id uuid,						-- in the order of the commits
+	id uuid,						-- for each key, in the order of the commits
 	key bytea,						-- see src/changes/key.c; NULL: any row can have changed
 	PRIMARY KEY (source, id)
 ) USING heap;
@@ -117,7 +117,7 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION uuid9562_changes.forget_table(regclass) IS 'remove the readers of a table; used by changes_untrack()';
 
 CREATE FUNCTION uuid9562_changes.table_info(source oid, wait boolean, OUT operations text[], OUT dropped_partitions text, OUT reader_expiry bigint,
-	OUT problem text, OUT without_truncate_trigger regclass[], OUT purged uuid, OUT kept_by text)
+	OUT problem text, OUT without_truncate_trigger regclass[], OUT purged uuid, OUT kept_by text, OUT key_problem text)
 AS 'MODULE_PATHNAME', 'uuid9562_table_info'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION uuid9562_changes.table_info(oid, boolean) IS 'options and state of a tracked table; used by changes_track() and changes_tables';
@@ -196,8 +196,8 @@ BEGIN
 	EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', source);
 	is_tracked := EXISTS (SELECT FROM pg_trigger WHERE tgrelid = source AND tgfoid = 'uuid9562_changes.log_trigger'::regproc AND tgparentid = 0 AND tgtype & 1 = 1);
 	info := uuid9562_changes.table_info(source, true);
-	IF info.problem LIKE 'the primary key%' THEN
-		RAISE wrong_object_type USING MESSAGE = format('cannot track table %s: %s', source, replace(info.problem, format('the primary key of table %s', source), 'its primary key'));
+	IF info.key_problem IS NOT NULL THEN
+		RAISE wrong_object_type USING MESSAGE = format('cannot track table %s: its primary key %s', source, info.key_problem);
 	END IF;
 	operations := coalesce(operations, CASE WHEN is_tracked THEN nullif(info.operations, '{}') END, '{insert,update,delete}');
 	dropped_partitions := coalesce(dropped_partitions, CASE WHEN is_tracked THEN info.dropped_partitions END, 'reset');

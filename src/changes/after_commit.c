@@ -25,7 +25,7 @@ static bool has_written;		/* has it written entries? */
 
 /* --- waking ----------------------------------------------------------------------- */
 
-static uint64 written;			/* queues of the tables for which this
+static uint64 queues_to_wake;	/* queues of the tables for which this
 								 * transaction has written entries, as bits */
 
 /* Return the number of the queue of a table. */
@@ -40,7 +40,7 @@ uuid9562_wait_queue(Oid source)
 void
 uuid9562_note_wake(Oid source)
 {
-	written |= UINT64_C(1) << uuid9562_wait_queue(source);
+	queues_to_wake |= UINT64_C(1) << uuid9562_wait_queue(source);
 }
 
 static void
@@ -56,9 +56,9 @@ wake(int number)
 static void
 wake_queues(void)
 {
-	uint64		queues = written;
+	uint64		queues = queues_to_wake;
 
-	written = 0;
+	queues_to_wake = 0;
 
 	/*
 	 * first the end of the transaction, then the numbers of waiters; pairs
@@ -161,8 +161,9 @@ uuid9562_start_purging(void)
 	uuid9562_request_worker(worker);
 }
 
+/* Forget what this transaction has noted, when it ends. */
 void
-uuid9562_forget_purge(void)
+uuid9562_forget_notes(void)
 {
 	has_confirmed = has_written = false;
 }

@@ -21,10 +21,10 @@
  * The way of a page to a reader:
  *
  *	 read.c		changes_read(); request.c checks what the caller asks for
- *	 row_type.c	notices statements that were parsed with another row type
+ *	 parsed_types.c	notices statements that were parsed with another row type
  *	 reader.c	loads how far the reader is (core/reader.h), and stores it at the end
  *	 source.c	compares the table (state.c, compare.c) with what is remembered (state_rows.c)
- *	 start.c	finds out where the page begins, with the history of the server (place.c)
+ *	 page_start.c	finds out where the page begins, with the history of the server (place.c)
  *	 page.c		reads the entries up to the horizon of the snapshot, below which none is missing
  *	 fetch.c	reads the row of each key with a later snapshot, so a page can be newer than it says
  *	 confirm.c	changes_done()
@@ -161,7 +161,7 @@ typedef struct TableTriggers
 
 extern void uuid9562_scan_triggers(Oid relid, Oid source, TableTriggers *triggers);
 extern int64 uuid9562_count_rows(Oid relid, int64 limit);
-extern void uuid9562_log_rows(Oid source, Oid relid);
+extern void uuid9562_collect_rows(Oid source, Oid relid);
 extern void uuid9562_trigger_invalidated(Oid relid);
 
 /* --- transaction.c, collect.c and log.c ------------------------------------------- */
@@ -171,7 +171,8 @@ extern void uuid9562_changes_init(void);
 extern void uuid9562_collect(Oid source, KeyBytes key, const KeyBytes *new_key);
 extern void uuid9562_write_collected(void);
 extern void uuid9562_forget_collected(void);
-extern void uuid9562_end_collecting(SubTransactionId ended, SubTransactionId parent);
+extern void uuid9562_end_collecting(bool is_commit, SubTransactionId ended,
+									SubTransactionId parent);
 
 extern void uuid9562_prepare_log(void);
 extern bool uuid9562_open_log(void);
@@ -202,7 +203,7 @@ typedef struct Numbers
 	uint64	   *values;
 } Numbers;
 
-/* Numbers of a part in State.parts, and of a partition in State.gone */
+/* Numbers of a part in State.parts, and of a partition in State.bounds */
 enum
 {
 	PART_RELID,
@@ -280,6 +281,7 @@ typedef struct CurrentState
 {
 	State		state;
 	char	   *problem;		/* why changes cannot be read, or NULL */
+	const char *key_problem;	/* why those of this primary key cannot */
 	TrackingTrigger trigger;
 	Key			key;
 	List	   *relids;			/* relations that it depends on */
@@ -330,7 +332,7 @@ extern void uuid9562_forget_verified(void);
 extern void uuid9562_check_owner(Oid relid);
 pg_noreturn extern void uuid9562_not_tracked(Oid relid);
 
-/* --- row_type.c: statements that call changes_read() ------------------------------ */
+/* --- parsed_types.c: statements that call changes_read() -------------------------- */
 
 extern void uuid9562_row_types_init(void);
 extern void uuid9562_check_row_type(Relation rel);
@@ -367,8 +369,8 @@ typedef struct ReaderState
 	UuidReader	machine;
 } ReaderState;
 
-extern void uuid9562_lock_reader(const char *name, Oid source, bool lock);
-extern void uuid9562_lock_entries(Oid source);
+extern bool uuid9562_lock_reader(const char *name, Oid source, bool wait);
+extern void uuid9562_unlock_reader(const char *name, Oid source);
 extern void uuid9562_load_reader(ReaderState *reader, const char *name, Oid source);
 extern bool uuid9562_reader_exists(const char *name);
 extern void uuid9562_store_reader(const ReaderState *reader);
@@ -414,7 +416,7 @@ extern void uuid9562_fetch_rows(Relation rel, const Source *source, const Change
 								void (*begin) (void *arg), RowReceiver receive, void *arg);
 
 /*
- * --- request.c, start.c, read.c, confirm.c, wait.c and purge.c
+ * --- request.c, page_start.c, read.c, confirm.c, wait.c and purge.c
  * -----------------------------------------------------------------
  */
 
@@ -436,7 +438,7 @@ typedef struct PageRequest
 	Oid			relid;
 	int64		limit;
 	int64		lease;			/* in microseconds */
-	bool		by_position;	/* does the target store positions? */
+	bool		is_outside;		/* does the target store positions? */
 	bool		has_position;
 	UuidPagePosition given;
 } PageRequest;
@@ -460,12 +462,13 @@ extern PageStart uuid9562_start_page(const PageRequest *request, ReaderState *re
 									 const Source *source);
 extern void uuid9562_check_reader_name(const char *name);
 extern void uuid9562_check_reader_role(const ReaderState *reader);
+extern void uuid9562_lock_and_load_reader(ReaderState *reader, const char *name, Oid source);
 extern bool uuid9562_reset_counts(const char *function, const UuidPagePosition *position);
 extern void uuid9562_read_position(UuidPagePosition *position, text *given);
 extern void uuid9562_remember_page(const char *reader, Oid source,
 								   const UuidPagePosition *position);
-extern void uuid9562_end_of_reading(bool in_subtransaction, SubTransactionId ended,
-									SubTransactionId parent);
+extern void uuid9562_forget_pages(void);
+extern void uuid9562_end_reading(bool is_commit, SubTransactionId ended, SubTransactionId parent);
 
 /* after_commit.c */
 struct GuestWorker;
@@ -474,12 +477,13 @@ extern int	uuid9562_wait_queue(Oid source);
 extern void uuid9562_note_wake(Oid source);
 extern void uuid9562_note_purge(bool confirmed);
 extern void uuid9562_start_purging(void);
-extern void uuid9562_forget_purge(void);
+extern void uuid9562_forget_notes(void);
 extern struct GuestWorker *uuid9562_shared_worker(void);
 extern void uuid9562_register_worker(void);
 extern void uuid9562_request_worker(struct GuestWorker *worker);
 
 extern UuidReaderId uuid9562_inclusive_horizon(const char *function);
+extern void uuid9562_lock_entries(Oid source);
 extern bool uuid9562_lock_purge(Oid source);
 extern int64 uuid9562_purge(const char *function, Oid source, int64 reader_expiry, int64 keep,
 							int64 limit);

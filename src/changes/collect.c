@@ -406,20 +406,20 @@ uuid9562_forget_collected(void)
 }
 
 /*
- * Remove the run of a subtransaction that rolls back, whose parent is InvalidSubTransactionId, or
- * give the run of a subtransaction that commits to its parent.
+ * Give the run of a subtransaction that commits to its parent, or remove that of one that rolls
+ * back.
  *
  * The subtransaction's run is the last one, because all others belong to the parent and its
  * ancestors, which collect no keys meanwhile.
  */
 void
-uuid9562_end_collecting(SubTransactionId ended, SubTransactionId parent)
+uuid9562_end_collecting(bool is_commit, SubTransactionId ended, SubTransactionId parent)
 {
 	Run		   *last = stack.run_count > 0 ? &stack.runs[stack.run_count - 1] : NULL;
 
 	if (last == NULL || last->subtransaction != ended)
 		return;
-	if (parent == InvalidSubTransactionId)
+	if (!is_commit)
 		remove_run();
 	else if (stack.run_count > 1 && last[-1].subtransaction == parent)
 		stack.run_count--;		/* join the parent's own run */

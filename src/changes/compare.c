@@ -97,11 +97,14 @@ note_gone(State *state, uint64 relid)
 }
 
 /*
- * Compare the parts.  Partitions that were dropped and are ignored are noted in old->bounds, and
- * new partitions with rows of their own to *added.
+ * Compare the parts, and return false if rows of them can have changed without an entry.  Note
+ * partitions that were dropped and are ignored in old->bounds, and add new partitions with rows
+ * of their own to *added.
+ *
+ * First note what is gone: a new partition can have its rows.
  */
 static bool
-parts_are_lost(State *old, const CurrentState *current, bool is_altered, List **added)
+compare_parts(State *old, const CurrentState *current, bool is_altered, List **added)
 {
 	const State *new = &current->state;
 
@@ -112,7 +115,7 @@ parts_are_lost(State *old, const CurrentState *current, bool is_altered, List **
 
 		if (now != NULL ? part_is_lost(part, now, is_altered) :
 			!current->trigger.ignores_dropped_partitions)
-			return true;
+			return false;
 		if (now == NULL)
 			note_gone(old, part[PART_RELID]);
 	}
@@ -123,14 +126,20 @@ parts_are_lost(State *old, const CurrentState *current, bool is_altered, List **
 		if (find_part(old, part[PART_RELID]) != NULL)
 			continue;
 		if (was_gone(old, (Oid) part[PART_RELID]))
-			return true;
+			return false;
 		if (get_rel_relkind((Oid) part[PART_RELID]) == RELKIND_RELATION)
 			*added = lappend_oid(*added, (Oid) part[PART_RELID]);
 	}
-	return false;
+	return true;
 }
 
-/* Compare a remembered state with the current one. */
+/*
+ * Compare a remembered state with the current one.
+ *
+ * A column that was dropped loses no value, but a new one can have a value in each row.  A label
+ * that was added to an enum is in no row, but one that is missing was renamed in all rows.  Any
+ * change of an attribute of a composite type can change values.
+ */
 StateVerdict
 uuid9562_compare_states(State *old, const CurrentState *current, List **added)
 {
@@ -142,7 +151,7 @@ uuid9562_compare_states(State *old, const CurrentState *current, List **added)
 		!has_all(&old->attributes, &new->attributes) ||
 		!has_all(&new->attributes, &old->attributes) ||
 		!has_all(&new->labels, &old->labels) ||
-		parts_are_lost(old, current, is_altered, added))
+		!compare_parts(old, current, is_altered, added))
 		return STATE_LOST;
 	return is_altered || !same_numbers(&old->columns, &new->columns) ||
 		!same_numbers(&old->attributes, &new->attributes) ||

@@ -88,36 +88,46 @@ pages_read(const char *reader)
 	return last;
 }
 
-/* Forget the pages of a transaction that ends, or of a subtransaction that rolls back. */
+/* Forget the pages of a transaction that ends, whose memory is freed. */
 void
-uuid9562_end_of_reading(bool in_subtransaction, SubTransactionId ended, SubTransactionId parent)
+uuid9562_forget_pages(void)
+{
+	pages = NIL;
+}
+
+/*
+ * Give the pages of a subtransaction that commits to its parent, or forget those of one that rolls
+ * back.
+ */
+void
+uuid9562_end_reading(bool is_commit, SubTransactionId ended, SubTransactionId parent)
 {
 	ListCell   *cell;
 
-	if (!in_subtransaction)
-	{
-		pages = NIL;			/* the transaction's memory is freed */
-		return;
-	}
 	foreach(cell, pages)
 	{
 		PageRead   *page = lfirst(cell);
 		PageRead   *of_parent;
-		const bool	is_rolled_back = parent == InvalidSubTransactionId;
 
 		if (page->done_by == ended)
 		{
-			page->is_done &= !is_rolled_back;
+			page->is_done &= is_commit;
 			page->done_by = parent;
 		}
 		if (page->subtransaction != ended)
 			continue;
+		if (!is_commit)
+		{
+			pages = foreach_delete_current(pages, cell);
+			continue;
+		}
 		of_parent = find_read(page->reader, page->source, parent);
 		page->subtransaction = parent;
 		if (of_parent != NULL)
+		{
 			*of_parent = *page;
-		if (is_rolled_back || of_parent != NULL)
 			pages = foreach_delete_current(pages, cell);
+		}
 	}
 }
 
@@ -167,19 +177,13 @@ load_reader_of(ReaderState *reader, const char *name, Oid source)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", source)));
-	uuid9562_load_reader(reader, name, source);
+	uuid9562_lock_and_load_reader(reader, name, source);
 	if (!reader->exists && !uuid9562_reader_exists(name))
 		report_unknown_reader(name);
 	if (!reader->exists)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("reader \"%s\" has not read table %s", name, uuid9562_table_name(source))));
-	uuid9562_check_reader_role(reader);
-	uuid9562_lock_reader(name, source, true);
-	uuid9562_load_reader(reader, name, source);
-	if (!reader->exists)
-		report_unknown_reader(name);
-	uuid9562_check_reader_role(reader);
 }
 
 /* Warn that a page was not confirmed, but is delivered again in part. */
@@ -259,6 +263,7 @@ uuid9562_changes_done(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("reader \"%s\" passes its position to changes_read()", name),
 				 errhint("Let the target store the position, and pass it as \"after\".")));
+	/* confirm() compares the branch of the generator that a snapshot captures */
 	PushActiveSnapshot(GetLatestSnapshot());
 	confirm(reader, &position);
 	PopActiveSnapshot();

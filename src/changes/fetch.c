@@ -53,7 +53,8 @@ typedef struct Fetch
 	Relation	rel;			/* the tracked table */
 	const Source *source;
 	HTAB	   *leaves;			/* of Leaf */
-	MemoryContext context;		/* for one row */
+	MemoryContext page_context;
+	MemoryContext row_context;	/* for one row */
 	List	   *virtual_columns;	/* of VirtualColumn */
 	EState	   *estate;			/* for virtual columns, or NULL */
 	TupleTableSlot *slot;		/* a row of the table, for virtual columns */
@@ -61,21 +62,24 @@ typedef struct Fetch
 
 /* --- partitions ------------------------------------------------------------------- */
 
-/* Return the value of each column of a partition key, which are columns of the primary key. */
+/*
+ * Return the value of each column of a partition key, which are columns of the primary key.  The
+ * given values are in the order of the primary key.
+ */
 static void
 partition_key_values(const Fetch *fetch, Relation rel, PartitionKey key, const Datum *values,
 					 Datum *result)
 {
-	Key			columns = fetch->source->key;
+	Key			mapped = fetch->source->key;
 
-	uuid9562_map_key(&columns, RelationGetRelid(fetch->rel), RelationGetRelid(rel));
+	uuid9562_map_key(&mapped, RelationGetRelid(fetch->rel), RelationGetRelid(rel));
 	for (int i = 0; i < key->partnatts; i++)
 	{
 		int			column = 0;
 
-		while (column < columns.count && columns.columns[column] != key->partattrs[i])
+		while (column < mapped.count && mapped.columns[column] != key->partattrs[i])
 			column++;
-		if (column == columns.count)
+		if (column == mapped.count)
 			elog(ERROR, "partition key of relation %u is not in its primary key",
 				 RelationGetRelid(rel));
 		result[i] = values[column];
@@ -167,7 +171,10 @@ prepare_virtual_columns(Fetch *fetch)
 	}
 }
 
-/* Compute the virtual generated columns of a row of the table, which is in a table or partition. */
+/*
+ * Compute the virtual generated columns of a row of the table.  They can use tableoid, which is the
+ * table or partition that has the row.
+ */
 static void
 compute_virtual_columns(const Fetch *fetch, Oid relid, Datum *values, bool *nulls)
 {
@@ -305,7 +312,7 @@ find_row(Fetch *fetch, Leaf *leaf, KeyBytes key, const Datum *values, bool *is_s
 	bool		should_free;	/* not needed: the context is reset */
 
 	/* the scan allocates memory when it is used, and keeps it */
-	caller = MemoryContextSwitchTo(GetMemoryChunkContext(fetch));
+	caller = MemoryContextSwitchTo(fetch->page_context);
 	if (leaf->scan == NULL)
 		leaf->scan = begin_index_scan(leaf->rel, leaf->index, GetActiveSnapshot(), leaf->key.count);
 	for (int i = 0; i < leaf->key.count; i++)
@@ -329,7 +336,8 @@ find_row(Fetch *fetch, Leaf *leaf, KeyBytes key, const Datum *values, bool *is_s
 /*
  * Pass on the change of a key.  If the key has been deleted, but the row of an equal key exists,
  * such as 'ann' for 'Ann', pass on both: a copy that regards the keys as equal needs the row in
- * the end. Then all changes before the last one of the key are confirmed with the first of both.
+ * the end.  The position of the first of both is just before that of the last entry of the key, so
+ * if only this one is confirmed, the row is returned again.
  */
 static void
 fetch_row(Fetch *fetch, Leaf *leaf, const PageKey *changed, RowReceiver receive, void *arg)
@@ -358,7 +366,7 @@ open_leaves(Fetch *fetch, const ChangesPage *page)
 
 	for (int i = 0; i < page->count; i++)
 	{
-		MemoryContext caller = MemoryContextSwitchTo(fetch->context);
+		MemoryContext caller = MemoryContextSwitchTo(fetch->row_context);
 		Datum		values[INDEX_MAX_KEYS];
 		Oid			relid = RelationGetRelid(fetch->rel);
 
@@ -368,7 +376,7 @@ open_leaves(Fetch *fetch, const ChangesPage *page)
 			relid = find_leaf(fetch, values);
 		}
 		MemoryContextSwitchTo(caller);
-		MemoryContextReset(fetch->context);
+		MemoryContextReset(fetch->row_context);
 		leaves[i] = OidIsValid(relid) ? open_leaf(fetch, relid) : NULL;
 	}
 	return leaves;
@@ -395,21 +403,22 @@ uuid9562_fetch_rows(Relation rel, const Source *source, const ChangesPage *page,
 
 	fetch->rel = rel;
 	fetch->source = source;
+	fetch->page_context = CurrentMemoryContext;
 	fetch->leaves = hash_create("uuid9562 partitions of a page", 16, &control,
 								HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	fetch->context = AllocSetContextCreate(CurrentMemoryContext, "uuid9562 row of a page",
-										   ALLOCSET_DEFAULT_SIZES);
+	fetch->row_context = AllocSetContextCreate(CurrentMemoryContext, "uuid9562 row of a page",
+											   ALLOCSET_DEFAULT_SIZES);
 	leaves = open_leaves(fetch, page);
 	prepare_virtual_columns(fetch);
 	PushActiveSnapshot(GetLatestSnapshot());
 	begin(arg);
 	for (int i = 0; i < page->count; i++)
 	{
-		MemoryContext caller = MemoryContextSwitchTo(fetch->context);
+		MemoryContext caller = MemoryContextSwitchTo(fetch->row_context);
 
 		fetch_row(fetch, leaves[i], &page->keys[i], receive, arg);
 		MemoryContextSwitchTo(caller);
-		MemoryContextReset(fetch->context);
+		MemoryContextReset(fetch->row_context);
 		CHECK_FOR_INTERRUPTS();
 	}
 	hash_seq_init(&status, fetch->leaves);
@@ -421,5 +430,5 @@ uuid9562_fetch_rows(Relation rel, const Source *source, const ChangesPage *page,
 		ExecDropSingleTupleTableSlot(fetch->slot);
 		FreeExecutorState(fetch->estate);
 	}
-	MemoryContextDelete(fetch->context);
+	MemoryContextDelete(fetch->row_context);
 }

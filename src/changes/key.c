@@ -189,8 +189,7 @@ uuid9562_equal_keys_are_same(Relation index)
 }
 
 /*
- * Return why changes of a primary key cannot be read, as a format for the name of the table, or
- * NULL.
+ * Return why changes of a primary key cannot be read, as a predicate in a sentence, or NULL.
  *
  * A transaction can insert 1.00 before it deletes 1.0, if the key is deferrable.  A copy that
  * applies both in this order lacks the row.
@@ -202,10 +201,9 @@ uuid9562_key_problem(Oid index)
 	const char *problem = NULL;
 
 	if (rel->rd_rel->relam != BTREE_AM_OID)
-		problem = "the primary key of table %s has WITHOUT OVERLAPS";
+		problem = "has WITHOUT OVERLAPS";
 	else if (!rel->rd_index->indimmediate && !uuid9562_equal_keys_are_same(rel))
-		problem = "the primary key of table %s is deferrable, "
-			"and its equal values can have different bytes";
+		problem = "is deferrable, and its equal values can have different bytes";
 	index_close(rel, AccessShareLock);
 	return problem;
 }

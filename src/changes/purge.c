@@ -39,6 +39,18 @@ PG_FUNCTION_INFO_V1(uuid9562_entries_after);
 #define LOCK_OF_PURGE	1		/* one session at a time */
 
 /*
+ * Let nobody purge entries after the horizon of a page that resets a copy: other sessions do not
+ * see yet that the reader needs them.  The lock must be taken before the snapshot.  Whoever
+ * purges takes a lock that conflicts with it, but only as long as it finds out which entries the
+ * readers need.
+ */
+void
+uuid9562_lock_entries(Oid source)
+{
+	LockDatabaseObject(uuid9562_own_table("purged"), source, LOCK_OF_ENTRIES, ShareLock);
+}
+
+/*
  * Find out up to which ID no reader needs entries, and publish it.  Return false if a transaction
  * that reads the table is in progress, since it can be a reader that is not known yet.
  *
@@ -188,19 +200,12 @@ uuid9562_changes_forget(PG_FUNCTION_ARGS)
 	ReaderState *reader = palloc(sizeof(ReaderState));
 
 	PreventCommandIfReadOnly("changes_forget()");
-	uuid9562_load_reader(reader, name, source);
-	if (reader->exists)
-	{
-		uuid9562_check_reader_role(reader);
-		uuid9562_lock_reader(name, source, true);
-		uuid9562_load_reader(reader, name, source);
-	}
+	uuid9562_lock_and_load_reader(reader, name, source);
 	if (!reader->exists)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("reader \"%s\" of table %s does not exist", name,
 						uuid9562_table_name(source))));
-	uuid9562_check_reader_role(reader);
 	uuid9562_remove_reader(name, source);
 	PG_RETURN_VOID();
 }
@@ -269,7 +274,7 @@ relations_datum(List *relids)
 /*
  * table_info(source oid, wait boolean, OUT operations text[], OUT dropped_partitions text, OUT
  *		reader_expiry bigint, OUT problem text, OUT without_truncate_trigger regclass[],
- *		OUT purged uuid, OUT kept_by text)
+ *		OUT purged uuid, OUT kept_by text, OUT key_problem text)
  *
  * If "wait" is false, do not wait for locks, and hold none afterwards.
  */
@@ -283,8 +288,8 @@ uuid9562_table_info(PG_FUNCTION_ARGS)
 	CurrentState current = {0};
 	UuidReaderId purged;
 	UuidReaderId first;
-	Datum		values[7];
-	bool		nulls[7] = {false};
+	Datum		values[8];
+	bool		nulls[8] = {false};
 	char	   *reader;
 
 	uuid9562_scan_triggers(source, source, &triggers);
@@ -315,6 +320,8 @@ uuid9562_table_info(PG_FUNCTION_ARGS)
 	nulls[5] = uuid_reader_id_equal(purged, uuid_reader_nothing);
 	nulls[6] = reader == NULL || uuid9562_count_entries(source, purged, 1, &first) == 0;
 	values[6] = nulls[6] ? (Datum) 0 : CStringGetTextDatum(reader);
+	nulls[7] = current.key_problem == NULL;
+	values[7] = nulls[7] ? (Datum) 0 : CStringGetTextDatum(current.key_problem);
 	PG_RETURN_DATUM(row_datum(fcinfo, values, nulls));
 }
 

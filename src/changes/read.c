@@ -13,23 +13,13 @@
 
 #include "access/table.h"
 #include "access/xact.h"
-#include "catalog/pg_class.h"
-#include "access/xlog.h"
-#include "catalog/pg_type.h"
 #include "funcapi.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "storage/lmgr.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/rls.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
-#include "core/kind.h"
 #include "ordered/ordered.h"
 
 PG_FUNCTION_INFO_V1(uuid9562_changes_read);
@@ -51,6 +41,10 @@ typedef struct PageResult
 
 /* --- remembering ------------------------------------------------------------------ */
 
+/*
+ * Check whether a time is old enough to be stored again.  A reader must be seen several times
+ * before it expires.
+ */
 static bool
 is_older(TimestampTz time, int64 microseconds, int64 reader_expiry)
 {
@@ -78,7 +72,7 @@ remember_confirmed(const PageRequest *request, ReaderState *reader, const Source
  * Record that a target has stored a position, at most once a minute, so that entries before it
  * can be purged.  Record a reset, an earlier position and a new reader at once.
  */
-static bool
+static void
 record_position(const PageRequest *request, const Source *source, const PageStart *start)
 {
 	ReaderState reader;
@@ -92,10 +86,8 @@ record_position(const PageRequest *request, const Source *source, const PageStar
 		 (!accepts_reset || reader.accepted_reset == request->given.position.number) &&
 		 !uuid_reader_id_less(start->after, reader.machine.confirmed) &&
 		 !is_older(reader.seen, RECORD_MAX, source->reader_expiry)))
-		return false;
-	uuid9562_lock_reader(request->reader, request->relid, true);
-	uuid9562_load_reader(&reader, request->reader, request->relid);
-	uuid9562_check_reader_role(&reader);
+		return;
+	uuid9562_lock_and_load_reader(&reader, request->reader, request->relid);
 	reader.identity = request->has_position &&
 		!start->is_reset ? request->given.identity : source->identities[0];
 	reader.is_outside = true;
@@ -105,7 +97,6 @@ record_position(const PageRequest *request, const Source *source, const PageStar
 	reader.seen = GetCurrentTimestamp();
 	uuid9562_store_reader(&reader);
 	uuid9562_note_purge(true);
-	return true;
 }
 
 /*
@@ -172,6 +163,25 @@ draw_number(void)
 	return number;
 }
 
+/* Read the entries of a page.  Return whether the reader must copy the table instead. */
+static bool
+read_entries(const PageRequest *request, const Source *source, const PageStart *start,
+			 ChangesPage *page)
+{
+	if (start->is_reset)
+		return true;
+	uuid9562_read_page(source, start->after, start->horizon, request->limit, page);
+
+	/*
+	 * Entries can have been purged since the start was found, if the reader
+	 * had expired.  An empty page would say that the copy has the rows of new
+	 * partitions, whose keys this transaction logs when it commits.
+	 */
+	return page->is_reset ||
+		uuid_reader_is_lost(start->after, uuid9562_purged(request->relid)) ||
+		(page->count == 0 && source->has_added_rows);
+}
+
 /*
  * Return the rows of a page that begins at a position.  Return false if it is empty, and
  * otherwise set the position of the page.
@@ -182,26 +192,14 @@ put_page(const PageRequest *request, const ReaderState *reader, const Source *so
 {
 	UuidPagePosition *position = &result->position;
 	ChangesPage page = {0};
-	bool		is_reset = start->is_reset;
+	const bool	is_reset = read_entries(request, source, start, &page);
 
-	if (!is_reset)
-	{
-		uuid9562_read_page(source, start->after, start->horizon, request->limit, &page);
-
-		/*
-		 * entries can have been purged since the start was found, if the
-		 * reader had expired
-		 */
-		is_reset = page.is_reset || uuid_reader_is_lost(start->after,
-														uuid9562_purged(request->relid)) ||
-			(page.count == 0 && source->has_added_rows);
-		if (page.count == 0 && !is_reset)
-			return false;
-	}
 	if (is_reset)
 		page.end = start->horizon;
+	else if (page.count == 0)
+		return false;
 	position->database = MyDatabaseId;
-	if (!request->by_position)
+	if (!request->is_outside)
 		position->identity = reader->identity;
 	else
 		position->identity = start->is_reset ? source->identities[0] : request->given.identity;
@@ -234,7 +232,6 @@ uuid9562_changes_read(PG_FUNCTION_ARGS)
 	PageStart	start;
 	const Source *source;
 	Relation	rel;
-	bool		is_stored;
 	bool		has_rows;
 
 	uuid9562_read_request(fcinfo, &request);
@@ -242,14 +239,15 @@ uuid9562_changes_read(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	rel = uuid9562_open_source(request.relid);
 	uuid9562_check_row_type(rel);
-	uuid9562_load_reader(reader, request.reader, request.relid);
-	uuid9562_check_reader_role(reader);
-	if (!request.by_position)
+	if (request.is_outside)
 	{
-		PreventCommandIfReadOnly(FUNCTION "()");
-		uuid9562_lock_reader(request.reader, request.relid, true);
 		uuid9562_load_reader(reader, request.reader, request.relid);
 		uuid9562_check_reader_role(reader);
+	}
+	else
+	{
+		PreventCommandIfReadOnly(FUNCTION "()");
+		uuid9562_lock_and_load_reader(reader, request.reader, request.relid);
 	}
 	PushActiveSnapshot(GetLatestSnapshot());
 	result.position.branch = uuid9562_snapshot_branch(FUNCTION);
@@ -268,15 +266,15 @@ uuid9562_changes_read(PG_FUNCTION_ARGS)
 	has_rows = put_page(&request, reader, source, rel, &start, &result);
 	PopActiveSnapshot();
 
-	if (request.by_position)
-		is_stored = record_position(&request, source, &start);
+	if (request.is_outside)
+		record_position(&request, source, &start);
 	else
 	{
-		is_stored = remember_confirmed(&request, reader, source, has_rows ? &result.position :
-									   NULL);
-		uuid9562_remember_page(request.reader, request.relid, has_rows ? &result.position : NULL);
-		if (!is_stored)
-			uuid9562_lock_reader(request.reader, request.relid, false);
+		const UuidPagePosition *page = has_rows ? &result.position : NULL;
+
+		uuid9562_remember_page(request.reader, request.relid, page);
+		if (!remember_confirmed(&request, reader, source, page))
+			uuid9562_unlock_reader(request.reader, request.relid);
 	}
 	table_close(rel, NoLock);
 	return (Datum) 0;

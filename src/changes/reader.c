@@ -61,6 +61,8 @@ enum
 	PAGE_NUMBERS
 };
 
+StaticAssertDecl(PAGE_NUMBERS == 11, "the view changes_readers divides by it");
+
 /* --- locks ------------------------------------------------------------------------ */
 
 /*
@@ -79,10 +81,10 @@ hash_reader(const char *name, Oid source)
 
 /*
  * Lock a reader until the transaction ends.  If "wait" is false, return whether this was
- * possible.
+ * possible.  See uuid9562_lock_and_load_reader().
  */
-static bool
-lock_reader(const char *name, Oid source, bool wait)
+bool
+uuid9562_lock_reader(const char *name, Oid source, bool wait)
 {
 	const Oid	table = uuid9562_own_table("reader");
 	const uint64 hash = hash_reader(name, source);
@@ -94,29 +96,14 @@ lock_reader(const char *name, Oid source, bool wait)
 	return true;
 }
 
-/* Lock a reader until the transaction ends, or release the lock. */
+/* Release the lock of a reader that the transaction has not changed. */
 void
-uuid9562_lock_reader(const char *name, Oid source, bool lock)
+uuid9562_unlock_reader(const char *name, Oid source)
 {
 	const uint64 hash = hash_reader(name, source);
 
-	if (lock)
-		(void) lock_reader(name, source, true);
-	else
-		UnlockDatabaseObject(uuid9562_own_table("reader"), (Oid) hash, (uint16) (hash >> 32),
-							 ExclusiveLock);
-}
-
-/*
- * Let nobody purge entries after the horizon of a page that resets a copy: other sessions do not
- * see yet that the reader needs them.  The lock must be taken before the snapshot.  Whoever
- * purges takes a lock that conflicts with it, but only as long as it finds out which entries the
- * readers need.
- */
-void
-uuid9562_lock_entries(Oid source)
-{
-	LockDatabaseObject(uuid9562_own_table("purged"), source, 0, ShareLock);
+	UnlockDatabaseObject(uuid9562_own_table("reader"), (Oid) hash, (uint16) (hash >> 32),
+						 ExclusiveLock);
 }
 
 /* --- rows ------------------------------------------------------------------------- */
@@ -307,7 +294,7 @@ uuid9562_remove_readers(Oid source, bool wait)
 
 	while (next_reader_of(&scan, source, reader))
 	{
-		if (lock_reader(reader->name, source, wait))
+		if (uuid9562_lock_reader(reader->name, source, wait))
 			uuid9562_remove_reader(reader->name, source);
 	}
 	uuid9562_end_own(&scan);
@@ -349,7 +336,7 @@ uuid9562_purged(Oid source)
 	return id;
 }
 
-/* Set the ID up to which entries of a table have been deleted.  The caller has locked the purge. */
+/* Set the ID up to which entries of a table have been deleted.  A purge has locked the table. */
 void
 uuid9562_set_purged(Oid source, UuidReaderId id)
 {

@@ -58,10 +58,10 @@ uuid9562_read_position(UuidPagePosition *position, text *given)
 void
 uuid9562_read_after(PageRequest *request, text *after)
 {
-	request->by_position = after == NULL ||
+	request->is_outside = after == NULL ||
 		VARSIZE_ANY_EXHDR(after) != strlen("confirmed") ||
 		memcmp(VARDATA_ANY(after), "confirmed", strlen("confirmed")) != 0;
-	request->has_position = request->by_position && after != NULL;
+	request->has_position = request->is_outside && after != NULL;
 	if (request->has_position)
 		uuid9562_read_position(&request->given, after);
 }
@@ -178,6 +178,20 @@ uuid9562_check_reader_role(const ReaderState *reader)
 						GetUserNameFromId(reader->owner, true) ?
 						GetUserNameFromId(reader->owner, true) : "(dropped)"),
 				 errhint("Choose another name for the reader.")));
+}
+
+/*
+ * Lock a reader until the transaction ends, and load it.  Nobody locks another role's reader, so
+ * check its role before, and again, because it can have been created or replaced in the meantime.
+ */
+void
+uuid9562_lock_and_load_reader(ReaderState *reader, const char *name, Oid source)
+{
+	uuid9562_load_reader(reader, name, source);
+	uuid9562_check_reader_role(reader);
+	(void) uuid9562_lock_reader(name, source, true);
+	uuid9562_load_reader(reader, name, source);
+	uuid9562_check_reader_role(reader);
 }
 
 /*

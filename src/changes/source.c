@@ -175,7 +175,7 @@ log_partitions(Oid source, List *added, List **lost, List *states)
 	else
 	{
 		foreach(cell, added)
-			uuid9562_log_rows(source, lfirst_oid(cell));
+			uuid9562_collect_rows(source, lfirst_oid(cell));
 	}
 	return rows > 0;
 }
@@ -386,11 +386,13 @@ uuid9562_verify_source(Relation rel, uint64 branch)
 	{
 		compare_source(source, rel, branch, states);
 	}
-	PG_FINALLY();
+	PG_CATCH();
 	{
-		source->is_computing = false;
+		source->valid = source->is_computing = false;
+		PG_RE_THROW();
 	}
 	PG_END_TRY();
+	source->is_computing = false;
 	return source;
 }
 

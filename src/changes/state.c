@@ -285,9 +285,9 @@ compare_oids(const ListCell *a, const ListCell *b)
 	return lfirst_oid(a) < lfirst_oid(b) ? -1 : lfirst_oid(a) > lfirst_oid(b);
 }
 
-/* Set what does not depend on the parts. */
+/* Set the basis, and add the types.  add_part() of the table has set the trigger and the key. */
 static void
-add_table(CurrentState *current, Relation rel)
+set_basis_and_types(CurrentState *current, Relation rel)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
 	List	   *known = NIL;
@@ -307,13 +307,12 @@ add_table(CurrentState *current, Relation rel)
 static void
 check_key(CurrentState *current, Oid source)
 {
-	const char *problem;
-
 	if (current->key.count == 0)
 		set_problem(current, "table %s has no primary key", source);
 	else if (may_open(current, current->key.index) &&
-			 (problem = uuid9562_key_problem(current->key.index)) != NULL)
-		set_problem(current, problem, source);
+			 (current->key_problem = uuid9562_key_problem(current->key.index)) != NULL)
+		set_problem(current, psprintf("the primary key of table %%s %s",
+									  current->key_problem), source);
 }
 
 /*
@@ -389,7 +388,7 @@ uuid9562_compute_state(Relation rel, CurrentState *current, bool wait)
 		if (bound != NULL)
 			current->state.bounds = lappend(current->state.bounds, bound);
 	}
-	add_table(current, rel);
+	set_basis_and_types(current, rel);
 }
 
 /*

@@ -7,6 +7,14 @@
 #include "access/xact.h"
 
 static void
+end_transaction(void)
+{
+	uuid9562_forget_pages();
+	uuid9562_forget_collected();
+	uuid9562_forget_notes();
+}
+
+static void
 at_transaction_event(XactEvent event, void *arg)
 {
 	switch (event)
@@ -15,16 +23,15 @@ at_transaction_event(XactEvent event, void *arg)
 		case XACT_EVENT_PRE_PREPARE:
 			uuid9562_write_collected();
 			break;
+		case XACT_EVENT_COMMIT:
+			uuid9562_start_purging();	/* uses what is forgotten below */
+			end_transaction();
+			break;
 		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PREPARE:
-		case XACT_EVENT_COMMIT:
-			if (event == XACT_EVENT_COMMIT)
-				uuid9562_start_purging();
-			else
-				uuid9562_forget_verified();
-			uuid9562_end_of_reading(false, InvalidSubTransactionId, InvalidSubTransactionId);
-			uuid9562_forget_collected();
-			uuid9562_forget_purge();
+			/* states that it has stored are gone, or not visible yet */
+			uuid9562_forget_verified();
+			end_transaction();
 			break;
 		default:
 			break;
@@ -35,15 +42,14 @@ static void
 at_subtransaction_event(SubXactEvent event, SubTransactionId ended, SubTransactionId parent,
 						void *arg)
 {
-	if (event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB)
+	const bool	is_commit = event == SUBXACT_EVENT_COMMIT_SUB;
+
+	if (!is_commit && event != SUBXACT_EVENT_ABORT_SUB)
 		return;
-	if (event == SUBXACT_EVENT_ABORT_SUB)
-	{
-		parent = InvalidSubTransactionId;
+	if (!is_commit)
 		uuid9562_forget_verified();
-	}
-	uuid9562_end_of_reading(true, ended, parent);
-	uuid9562_end_collecting(ended, parent);
+	uuid9562_end_reading(is_commit, ended, parent);
+	uuid9562_end_collecting(is_commit, ended, parent);
 }
 
 void

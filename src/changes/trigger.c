@@ -326,7 +326,7 @@ uuid9562_count_rows(Oid relid, int64 limit)
 
 /* Collect the keys of all rows of a partition of a tracked table. */
 void
-uuid9562_log_rows(Oid source, Oid relid)
+uuid9562_collect_rows(Oid source, Oid relid)
 {
 	RowScan		rows = begin_rows(relid);
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,

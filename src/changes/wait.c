@@ -105,7 +105,8 @@ look(const PageRequest *request)
 
 /*
  * Prepare to sleep in a queue, look, and sleep, for a number of milliseconds at most.  Return
- * what the look has found; the process has slept unless this is a page.
+ * what the look has found.  The process does not sleep if this is a page, or if it must wait in
+ * another queue.
  */
 static Look
 look_and_sleep(const PageRequest *request, int number, long milliseconds)

@@ -88,6 +88,7 @@ uuid_reader_id_before(UuidReaderId id)
 	int			i = UUID_BYTES;
 
 	UUID_ASSERT(!uuid_reader_id_equal(id, uuid_reader_nothing));
+	/* subtract 1, with borrow */
 	while (id.bytes[--i]-- == 0)
 		;
 	return id;

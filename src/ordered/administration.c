@@ -48,7 +48,7 @@ uuid9562_uuid_generator_stats(PG_FUNCTION_ARGS)
 
 	/* NULL before the first value after startup, and directly after a reset */
 	nulls[LAST_TIMESTAMP] = state.generated == 0 || state.reserved_until == 0;
-	values[LAST_TIMESTAMP] = ticks_timestamptz(UUID_CLOCK_V7, state.previous.time);
+	values[LAST_TIMESTAMP] = ticks_timestamptz_datum(UUID_CLOCK_V7, state.previous.time);
 	values[GENERATED] = Int64GetDatum(state.generated);
 	values[AHEAD_OF_CLOCK] = Int64GetDatum(state.ahead_of_clock);
 	values[MARK_WRITES] = Int64GetDatum(pg_atomic_read_u64(&uuid9562_shared->mark_writes));
@@ -59,7 +59,7 @@ uuid9562_uuid_generator_stats(PG_FUNCTION_ARGS)
 		bool		prepared = holder >= FIRST_PREPARED_XACT_PROC_NUMBER;
 
 		nulls[HELD_SINCE] = held_time == UUID_NO_TIME;
-		values[HELD_SINCE] = ticks_timestamptz(UUID_CLOCK_V7, held_time);
+		values[HELD_SINCE] = ticks_timestamptz_datum(UUID_CLOCK_V7, held_time);
 		/* also NULL if only finished transactions hold the horizon */
 		nulls[HELD_BY_PID] = prepared || !is_visible(proc) ||
 			pg_atomic_read_u64(&slot_of(proc)->first) == UUID_NO_TIME;

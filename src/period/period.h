@@ -36,7 +36,7 @@ typedef struct WithinCall
 extern UuidBounds uuid9562_period_bounds(TypeCacheEntry *typcache, const RangeType *period);
 extern bool uuid9562_side_bound(bool is_lower, TimestampTz time, bool inclusive, Datum *bound);
 
-/* bounds.c: the bounds in expressions */
+/* comparisons.c: the bounds in expressions */
 extern Expr *uuid9562_make_call(const WithinCall *call, const char *name, Oid result_type,
 								List *args);
 extern bool uuid9562_may_execute(const WithinCall *call, Oid function);

@@ -43,25 +43,25 @@ typedef struct Side
 } Side;
 
 /*
- * Estimate the share of rows in a period that begins after the histogram (with above) or ends
+ * Estimate the share of rows in a period that begins after the histogram (with after) or ends
  * before it (otherwise).  Use the density of the nearest bins.  If the period begins after the
  * histogram but before now, count the rows up to now, but at most one bin, as add_recent_rows()
  * does.  Any other period can contain only rows added since ANALYZE: count at most these and one
  * sampled row.
  */
 static double
-extrapolated_share(const Statistics *statistics, const Side *lower, const Side *upper, bool above)
+extrapolated_share(const Statistics *statistics, const Side *lower, const Side *upper, bool after)
 {
 	const uint8 *end = upper->bound;
 	double		most_bins = statistics->newer + SAMPLED_ROW;
 
-	if (above && memcmp(lower->bound, statistics->now, UUID_LEN) < 0)
+	if (after && memcmp(lower->bound, statistics->now, UUID_LEN) < 0)
 	{
 		most_bins = 1;
 		if (memcmp(end, statistics->now, UUID_LEN) > 0)
 			end = statistics->now;
 	}
-	return statistics->bin * Min(uuid9562_bins_between(statistics, above, lower->bound, end),
+	return statistics->bin * Min(uuid9562_bins_between(statistics, after, lower->bound, end),
 								 most_bins);
 }
 

@@ -9,7 +9,7 @@
  *		uuid_is_v7(id) AND id >= lower bound AND id <= upper bound
  *
  * with the comparison operators of PostgreSQL.  uuid_is_v7 makes the condition exact,
- * since UUIDs of other versions can be between the bounds.  See bounds.c for the bounds.
+ * since UUIDs of other versions can be between the bounds.  See comparisons.c for the bounds.
  *
  * The result for a NULL period is NULL.  So if the period may be NULL, the first
  * condition is "uuid_is_v7(id) OR period IS NULL".  Without "period IS NULL", the result

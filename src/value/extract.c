@@ -56,7 +56,7 @@ timestamp_of_kind(const pg_uuid_t *uuid, const UuidKind *kind, bool micros)
 	Assert(!micros || kind->clock == UUID_CLOCK_V7);
 	return micros ?
 		TimestampTzGetDatum(unix_micros_to_timestamptz(uuid_clock_v7_unix_micros(ticks))) :
-		ticks_timestamptz(kind->clock, ticks);
+		ticks_timestamptz_datum(kind->clock, ticks);
 }
 
 /* Return the timestamp.  It is NULL if RFC 9562 does not define one for the version. */

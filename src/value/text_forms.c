@@ -161,5 +161,5 @@ uuid9562_uuidv7_timestamp_from_text(PG_FUNCTION_ARGS)
 	char	   *string = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	pg_uuid_t  *uuid = DatumGetUUIDP(DirectFunctionCall1(uuid_in, CStringGetDatum(string)));
 
-	return ticks_timestamptz(UUID_CLOCK_V7, uuid_layout_unpack(uuid->data, 7).time);
+	return ticks_timestamptz_datum(UUID_CLOCK_V7, uuid_layout_unpack(uuid->data, 7).time);
 }

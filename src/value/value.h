@@ -37,7 +37,7 @@ unix_micros_to_timestamptz(int64 unix_micros)
 
 /* Convert a time field to timestamptz, rounded down as by uuid_clock_unix_micros(). */
 static inline Datum
-ticks_timestamptz(UuidClock clock, uint64 ticks)
+ticks_timestamptz_datum(UuidClock clock, uint64 ticks)
 {
 	return TimestampTzGetDatum(unix_micros_to_timestamptz(uuid_clock_unix_micros(clock, ticks)));
 }

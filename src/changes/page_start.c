@@ -1,5 +1,5 @@
 /*
- * start.c
+ * page_start.c
  *		Where a page begins: after what the reader has confirmed, or with a reset.
  */
 #include "changes/changes.h"
@@ -98,11 +98,13 @@ start_at_position(const PageRequest *request, const ReaderState *reader, const S
 }
 
 /*
- * If the generator of ordered IDs was reset to a time before purged entries, new entries would
- * count as purged.  Then all readers copy the table.
+ * Return the ID up to which entries have been purged.  If the generator of ordered IDs was reset to
+ * an earlier time, new entries would count as purged.  Then forget this ID, and let all readers
+ * copy the table, also in a READ ONLY transaction.  If a worker purges meanwhile and stores an ID
+ * that is too late, too, the next page does so again.
  */
 static UuidReaderId
-check_purged(Oid source, UuidReaderId horizon)
+purged_unless_rewound(Oid source, UuidReaderId horizon)
 {
 	UuidReaderId purged = uuid9562_purged(source);
 
@@ -127,9 +129,9 @@ PageStart
 uuid9562_start_page(const PageRequest *request, ReaderState *reader, const Source *source)
 {
 	PageStart	start = {.horizon = uuid9562_inclusive_horizon(FUNCTION)};
-	const UuidReaderId purged = check_purged(request->relid, start.horizon);
+	const UuidReaderId purged = purged_unless_rewound(request->relid, start.horizon);
 
-	start.after = request->by_position ? start_at_position(request, reader, source, purged) :
+	start.after = request->is_outside ? start_at_position(request, reader, source, purged) :
 		start_at_confirmed(reader, source, purged);
 	start.is_reset = uuid_reader_id_equal(start.after, uuid_reader_nothing);
 	return start;

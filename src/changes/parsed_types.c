@@ -1,5 +1,5 @@
 /*
- * row_type.c
+ * parsed_types.c
  *		Which row types the session's statements that call changes_read() were parsed with.
  *
  * A statement that was parsed before a table was altered takes columns from a page by the numbers

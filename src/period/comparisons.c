@@ -1,5 +1,5 @@
 /*
- * bounds.c
+ * comparisons.c
  *		The comparisons of an ID with the bounds of a period.
  *
  * They replace "id <@ period" in a plan.  The bounds are the smallest and the greatest UUID
