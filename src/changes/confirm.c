@@ -257,6 +257,11 @@ uuid9562_changes_done(PG_FUNCTION_ARGS)
 	}
 	else
 		uuid9562_read_position(&position, PG_GETARG_TEXT_PP(1));
+	if (position.database != MyDatabaseId)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("position is that of a page of another database"),
+				 errhint("Confirm a page in the database in which it was read.")));
 	load_reader_of(reader, name, uuid9562_identity_source(position.identity));
 	if (reader->is_outside)
 		ereport(ERROR,

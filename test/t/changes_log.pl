@@ -407,6 +407,8 @@ $node->poll_query_until('there', q{SELECT v = 'last' FROM s WHERE id = 7}) or di
 is(there(q{SELECT change_type, count(*) FROM changes_read('r', NULL::s, 10000) GROUP BY 1 ORDER BY 1}), "delete|4999\nupsert|1", 'and gets the changes of the publisher');
 is(there('SELECT count(*) FROM uuid9562_changes.reader'), 1, 'the subscriber has its own reader only');
 unlike(slurp_file($node->logfile, $offset), qr/conflict detected|did not find row|duplicate key/, 'no conflict is reported');
+my $position = here(q{SELECT max(change_position) FROM changes_read('r', NULL::s)});
+like(($node->psql('there', "\\set VERBOSITY verbose\nSELECT changes_done('r', '$position')"))[2], qr/22023: position is that of a page of another database\n/, 'a position of the publisher is refused');
 there('ALTER SUBSCRIPTION sub DISABLE; ALTER SUBSCRIPTION sub SET (slot_name = NONE); DROP SUBSCRIPTION sub');
 here(q{SELECT pg_drop_replication_slot('sub') FROM pg_replication_slots WHERE NOT active});
 
