@@ -85,7 +85,7 @@ typedef enum Event
 	LOSE,						/* change a row without an entry */
 	READ,
 	READ_AND_ROLL_BACK,
-	APPLY,						/* a row, or a reset */
+	APPLY,						/* a row; a reset has one for each key */
 	CONFIRM,					/* the rows that are applied */
 	DIE,
 	CONFIRM_AGAIN,				/* the last page of the program */
@@ -306,11 +306,8 @@ read_page(World *world, Page *page, int limit, int lag)
 	add_page(world, &page->position, page->is_reset);
 	page->identity = world->identity;
 	page->lease_end = world->now + LEASE;
-	for (int i = 0; i < world->keys; i++)
-	{
-		if (page->is_reset)
-			page->content[i] = world->table[i];
-	}
+	for (int i = 0; page->is_reset && i < world->keys; i++)
+		page->keys[page->row_count++] = (uint8_t) i;
 	for (int i = 0; i < page->row_count; i++)
 		page->content[page->keys[i]] = world->table[page->keys[i]];
 	return true;
@@ -319,7 +316,7 @@ read_page(World *world, Page *page, int limit, int lag)
 static bool
 is_applied(const Page *page)
 {
-	return page->applied == (page->is_reset ? 1 : page->row_count);
+	return page->applied == page->row_count;
 }
 
 static void
@@ -327,10 +324,7 @@ apply(World *world, Page *page)
 {
 	const int	key = page->keys[page->applied];
 
-	if (page->is_reset)
-		memcpy(world->copy, page->content, sizeof(world->copy));
-	else
-		world->copy[key] = page->content[key];
+	world->copy[key] = page->content[key];
 	page->applied++;
 	page->must_confirm |= page->unguarded || page->lease_end <= world->now;
 }
@@ -429,7 +423,7 @@ happen_to_program(World *world, Event event, int program, int argument, int lag)
 			apply(world, page);
 			return true;
 		case CONFIRM:
-			if (idle || page->applied == 0)
+			if (idle || page->applied == 0 || (page->is_reset && !is_applied(page)))
 				return false;
 			confirm(world, page);
 			if (is_applied(page))
@@ -707,7 +701,8 @@ first_world(Rule broken, bool is_new, int keys, int programs)
 	if (is_new)
 		return world;
 	read_page(&world, &page, ALL_ENTRIES, 0);
-	apply(&world, &page);
+	while (!is_applied(&page))
+		apply(&world, &page);
 	confirm(&world, &page);
 	return world;
 }
