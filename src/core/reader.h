@@ -14,10 +14,10 @@
  * the meantime.
  *
  * The copy is right in the end if each program that applies a page finishes this within the lease
- * and before the page is confirmed, or confirms the page afterwards.  A page that resets the copy
- * can be applied row by row: replace each row, and then delete the others.  Only a program that
- * empties the copy first needs a transaction.  test/core/reader_schedules.c runs all short
- * schedules.
+ * and before the page is confirmed, or confirms the page afterwards.  A program that is alone can
+ * be late.  A page that resets the copy can be applied row by row: replace each row, and then
+ * delete the others.  Only a program that empties the copy first needs a transaction.
+ * test/core/reader_schedules.c runs all short schedules.
  *
  * Each ID here means this ID and all before it: a page has the entries after the confirmed ID and
  * up to its end, which is at most its horizon.
