@@ -25,12 +25,12 @@ sql('SET client_min_messages = warning; CREATE EXTENSION uuid9562_changes CASCAD
 
 my @running;
 my $printed = '';
+local $ENV{PGHOST} = $node->host;
+local $ENV{PGPORT} = $node->port;
 sub start
 {
 	my ($table) = @_;
 
-	local $ENV{PGHOST} = $node->host;
-	local $ENV{PGPORT} = $node->port;
 	push @running, [ $table, IPC::Run::start([ '/usr/bin/python3', $file{$table} ], '>', \$printed, '2>&1') ];
 }
 sub wait_for_copy
@@ -38,6 +38,12 @@ sub wait_for_copy
 	my ($name) = @_;
 	ok($node->poll_query_until('shop', 'SELECT NOT EXISTS (' . join(' UNION ALL ', map { "SELECT FROM ((TABLE $_ EXCEPT TABLE ${_}_copy) UNION ALL (TABLE ${_}_copy EXCEPT TABLE $_)) AS $_" } sort keys %file) . ')'), $name) or diag($printed);
 }
+sql('ALTER TABLE purchase_copy ADD FOREIGN KEY (customer_id) REFERENCES customer_copy ON DELETE CASCADE');
+IPC::Run::run([ 'timeout', '20', '/usr/bin/python3', $file{$_} ], '>>', \$printed, '2>&1') foreach qw(customer purchase);
+is($printed, join('', map { "${_}_copy must have no foreign keys and no triggers\n" } qw(customer purchase)), 'the program refuses copies with a foreign key');
+$printed = '';
+sql('ALTER TABLE purchase_copy DROP CONSTRAINT purchase_copy_customer_id_fkey');
+
 start($_) foreach qw(customer purchase customer purchase);
 wait_for_copy('the program copies the table');
 sql(q{INSERT INTO customer VALUES (3001, 'new')}, q{UPDATE customer SET name = 'changed' WHERE id % 2 = 0}, 'UPDATE customer SET id = -id WHERE id % 3 = 0', 'DELETE FROM customer WHERE id % 7 = 0');
