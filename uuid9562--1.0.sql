@@ -453,5 +453,5 @@ REVOKE EXECUTE ON FUNCTION uuid_generator_advance(uuid, boolean) FROM PUBLIC;
 CREATE FUNCTION uuid_generator_reset() RETURNS void
 AS 'MODULE_PATHNAME', 'uuid9562_uuid_generator_reset'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION uuid_generator_reset() IS 'restart the ordered generator at the current time; new values can be smaller than earlier ones, so let all incremental readers read all rows before';
+COMMENT ON FUNCTION uuid_generator_reset() IS 'restart the ordered generator at the current time; new values can be smaller than earlier ones';
 REVOKE EXECUTE ON FUNCTION uuid_generator_reset() FROM PUBLIC;
