@@ -14,7 +14,7 @@ change.
 
 The copy has no constraints other than the key, because rows that exchange their values can be on
 different pages, and because copies of different tables are not copied together.  For the same reasons,
-add no constraints, and no triggers that change other copies.  The table copy_state has the position of
+the program stops if the copy has foreign keys or triggers.  The table copy_state has the position of
 each copy, stored in the transaction that stores a page.
 
 This requires the extension uuid9562_changes in a schema of the source's search path, the package
@@ -92,6 +92,8 @@ class Copy:
             raise Stop(f"table {self.state_key} is a copy of {state[0]}")
         if exists and state[1] != self.state_columns:
             raise self.changed
+        if run(target, "SELECT FROM pg_trigger WHERE tgrelid = to_regclass(%s)", [self.state_key]).rowcount > 0:
+            raise Stop(f"table {self.state_key} must have no foreign keys and no triggers")
         # a reader with a new name must copy the whole table
         self.reader, self.position = state[2:] if exists else (f"copy_table {uuid.uuid4()}", None)
         if not exists:

@@ -278,6 +278,8 @@ is(run_copy('nothing', '--once'), 'table "nothing" does not exist, or has no pri
 is(run_copy('shop.odd', '--once'), 'table odd is a copy of postgres.public.odd', 'a copy of another table is refused');
 copies('CREATE TABLE word (id int)');
 is(run_copy('word', '--once'), 'table word is no copy', 'a table that is no copy is refused');
+copies('ALTER TABLE item ADD FOREIGN KEY (kind, id) REFERENCES item');
+is(run_copy('shop.item', '--once'), 'table item must have no foreign keys and no triggers', 'a copy with a foreign key is refused');
 copies('DROP TABLE word');
 is(run_copy('word', '--once'), '', 'the copy is created when the other table is gone');
 sql('ALTER TABLE word ADD m int', 'INSERT INTO word VALUES (1, 2, 3)');
