@@ -146,7 +146,7 @@ uuid9562_start_purging(void)
 	uint64		begun;
 
 	if ((!has_confirmed && !has_written) || !uuid9562_purge_worker_enabled ||
-		!IsUnderPostmaster || MyBackendType == B_BG_WORKER)
+		!IsUnderPostmaster)
 		return;
 	worker = uuid9562_shared_worker();
 	begun = pg_atomic_read_u64(&worker->begun);

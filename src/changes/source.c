@@ -353,6 +353,7 @@ compare_source(Source *source, Relation rel, uint64 branch, List *states)
 	{
 		RememberedState *remembered = palloc0(sizeof(RememberedState));
 
+		PreventCommandIfReadOnly("changes_read()");
 		/* a new server needs a first ID, before it has a horizon */
 		(void) uuid9562_next_ordered();
 		remembered->state.identity = draw_identity(relid);

@@ -16,6 +16,7 @@
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_namespace.h"
+#include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -26,17 +27,25 @@
 
 #define SCHEMA	"uuid9562_changes"	/* also the name of the extension */
 
+/* The tables, with the types of their columns */
 static const struct
 {
 	const char *name;
 	int			columns;
+	Oid			types[READER_COLUMNS];
 }			tables[] =
 
 {
-	{"log", LOG_COLUMNS},
-	{"state", STATE_COLUMNS},
-	{"reader", READER_COLUMNS},
-	{"purged", PURGED_COLUMNS}
+	{"log", LOG_COLUMNS, {OIDOID, UUIDOID, BYTEAOID}},
+	{"state", STATE_COLUMNS, {
+			OIDOID, UUIDOID, INT8OID, INT8OID, INT8OID, INT8ARRAYOID, INT8ARRAYOID, INT8ARRAYOID,
+			INT8ARRAYOID, INT8ARRAYOID, TEXTARRAYOID
+	}},
+	{"reader", READER_COLUMNS, {
+			TEXTOID, OIDOID, OIDOID, UUIDOID, UUIDOID, INT8OID, INT8OID, INT8OID, INT8OID,
+			TIMESTAMPTZOID, BOOLOID, INT8ARRAYOID
+	}},
+	{"purged", PURGED_COLUMNS, {OIDOID, UUIDOID}}
 };
 
 static Oid	own_schema;			/* InvalidOid if it must be looked up */
@@ -113,6 +122,25 @@ open_own_index(Relation rel)
 	return NULL;
 }
 
+/* Check whether a superuser has altered the columns of a table, or replaced the table. */
+static bool
+is_altered(Relation rel, const char *name)
+{
+	const int	columns = RelationGetNumberOfAttributes(rel);
+	int			table = 0;
+
+	while (strcmp(name, tables[table].name) != 0)
+		table++;
+	if (columns != tables[table].columns)
+		return true;
+	for (int i = 0; i < columns; i++)
+	{
+		if (TupleDescAttr(RelationGetDescr(rel), i)->atttypid != tables[table].types[i])
+			return true;
+	}
+	return false;
+}
+
 /* Open a table of the extension.  Return NULL if the extension has been dropped. */
 Relation
 uuid9562_try_open_own(const char *name, LOCKMODE mode)
@@ -123,15 +151,11 @@ uuid9562_try_open_own(const char *name, LOCKMODE mode)
 	/* the table can be dropped before it is locked */
 	if (OidIsValid(relid))
 		rel = try_table_open(relid, mode);
-	for (int i = 0; rel != NULL && i < (int) lengthof(tables); i++)
-	{
-		if (strcmp(name, tables[i].name) == 0 &&
-			RelationGetNumberOfAttributes(rel) != tables[i].columns)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("table \"%s.%s\" has been altered", SCHEMA, name),
-					 errhint("Drop and create the extension uuid9562_changes.")));
-	}
+	if (rel != NULL && is_altered(rel, name))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s.%s\" has been altered", SCHEMA, name),
+				 errhint("Drop and create the extension uuid9562_changes.")));
 	return rel;
 }
 
