@@ -1,6 +1,7 @@
 # Check that the programs of this folder find errors: apply each edit below to a copy of the
-# code, build the program, and check that a schedule of the named scenario fails.  If the code
-# does not contain the text of an edit exactly once, that is an error, so that no edit is lost.
+# code, build the program, and check that a schedule of the named scenario fails.  Do the same with
+# test/core/reader_schedules.c, which has no scenarios.  If the code does not contain the text of an
+# edit exactly once, that is an error, so that no edit is lost.
 #
 #	make edittest
 #	perl test/schedules/edits.pl [PART OF A DESCRIPTION]
@@ -197,6 +198,24 @@ my @reservation = (
 		"\tPG_FINALLY(); \\\n\t{ \\\n\t\tunlock_mark(); \\\n\t} \\\n\tPG_END_TRY()\n" => "\tPG_CATCH(); \\\n\t{ \\\n\t\tPG_RE_THROW(); \\\n\t} \\\n\tPG_END_TRY(); \\\n\tunlock_mark()\n" ],
 );
 
+# rules of reader.h and of its callers, which test/core/reader_schedules.c models
+my @reader = (
+	[ 'a page confirms past its cap', '', 'end = uuid_reader_id_min(position->end, page->cap);' => 'end = position->end;' ],
+	[ 'confirming a page does not guard its horizon', '', "\tuuid_reader_guard(reader, horizon);\n" => "\tif (known < 0)\n\t\tuuid_reader_guard(reader, horizon);\n" ],
+	[ 'confirming an unknown page does not guard its horizon', '', "\tuuid_reader_guard(reader, horizon);\n" => "\tif (known >= 0)\n\t\tuuid_reader_guard(reader, horizon);\n" ],
+	[ 'confirming a page whose later changes are purged does not reset', '',
+		"\tuuid_reader_guard(reader, horizon);\n" => "\tif (!uuid_reader_is_lost(horizon, purged))\n\t\tuuid_reader_guard(reader, horizon);\n" ],
+	[ 'an unknown page confirms', '', "\tuuid_reader_guard(reader, horizon);\n" =>
+		"\tif (known < 0 && uuid_reader_id_less(reader->confirmed, position->end))\n\t\treader->confirmed = position->end;\n\tuuid_reader_guard(reader, horizon);\n" ],
+	[ 'confirming a row forgets its page', '', 'if (uuid_reader_id_equal(position->end, page->end))' => 'if (true)' ],
+	[ 'the end of a lease does not guard the horizon', '', 'uuid_reader_guard(reader, page->horizon);' => ';' ],
+	[ 'a merged page does not guard its horizon', '', 'uuid_reader_guard(reader, page->horizon);' => "if (page->number != UUID_READER_NO_NUMBER)\n\t\t\tuuid_reader_guard(reader, page->horizon);" ],
+	[ 'a lost history does not reset after pages that are out', '', 'uuid_reader_lower(reader, &reader->pages[i].horizon, uuid_reader_nothing);' => ';' ],
+	[ 'a number is used again after a rollback', '', 'position.number = ++world->reads;' => 'position.number = world->reader.page_count + 1;' ],
+	[ 'a page is forgotten when its program dies', '', "\t\t\tif (idle || page->must_confirm)\n" =>
+		"\t\t\tif (!idle && uuid_reader_find(&world->reader, page->position.number) >= 0)\n\t\t\t\tuuid_reader_forget(&world->reader, uuid_reader_find(&world->reader, page->position.number));\n\t\t\tif (idle || page->must_confirm)\n" ],
+);
+
 delete $ENV{SCHEDULES};
 my $root = abs_path(dirname(__FILE__) . '/../..');
 my $copy = tempdir(CLEANUP => 1);
@@ -206,10 +225,10 @@ my $make = "make -s -C $copy COPT=-w" . join '', map { defined $ENV{$_} ? " $_='
 sub found
 {
 	my ($program, $scenario, @replacements) = @_;
-	my ($path, $content) = Proofs::edit([ glob "$copy/src/ordered/*.[ch] $copy/src/core/transaction_history.h $copy/src/changes/wait.c $copy/src/changes/after_commit.c" ], @replacements);
-	my $output = `$make test/schedules/$program 2>&1`;
+	my ($path, $content) = Proofs::edit([ glob "$copy/src/ordered/*.[ch] $copy/src/core/transaction_history.h $copy/src/changes/wait.c $copy/src/changes/after_commit.c $copy/src/core/reader.h $copy/test/core/reader_schedules.c" ], @replacements);
+	my $output = `$make test/$program 2>&1`;
 	die "could not build: $output" if $?;
-	$output = `cd $copy && test/schedules/$program '$scenario' 2>&1`;
+	$output = `cd $copy && test/$program '$scenario' 2>&1`;
 	Proofs::content($path, $content);
 	return ($? != 0 && $output =~ /^not ok/m, $output);
 }
@@ -218,9 +237,11 @@ system("cd '$root' && cp -R Makefile *.control src test $copy && rm -f $copy/tes
 system("$make test/schedules/horizon test/schedules/reservation") == 0 or die 'could not build the programs';
 
 my $only = shift @ARGV;
-foreach my $program ('horizon', 'reservation')
+foreach my $edits ([ 'schedules/horizon', @horizon ], [ 'schedules/reservation', @reservation ], [ 'core/reader_schedules', @reader ])
 {
-	foreach my $edit ($program eq 'horizon' ? @horizon : @reservation)
+	my ($program, @edits) = @$edits;
+
+	foreach my $edit (@edits)
 	{
 		my ($name, $scenario, @replacements) = @$edit;
 		next if defined $only && index($name, $only) < 0;
