@@ -2,56 +2,28 @@
  * hooks.c
  *		With -fsanitize=thread, compiled code calls these functions before each plain access.
  */
-#include "explore.h"
+#include "server.h"
+
+#define HOOK(declaration, value) \
+	extern declaration; \
+	STUB(declaration, value)
 
 #define DEFINE_HOOKS(size) \
-	extern void __tsan_read##size(void *address); \
-	extern void __tsan_write##size(void *address); \
-	extern void __tsan_unaligned_read##size(void *address); \
-	extern void __tsan_unaligned_write##size(void *address); \
-	void __tsan_read##size(void *address) { before_load(address, size); } \
-	void __tsan_write##size(void *address) { before_store(address, size); } \
-	void __tsan_unaligned_read##size(void *address) { before_load(address, size); } \
-	void __tsan_unaligned_write##size(void *address) { before_store(address, size); }
+	HOOK(void __tsan_read##size(void *address), before_load(address, size)) \
+	HOOK(void __tsan_write##size(void *address), before_store(address, size)) \
+	HOOK(void __tsan_unaligned_read##size(void *address), before_load(address, size)) \
+	HOOK(void __tsan_unaligned_write##size(void *address), before_store(address, size))
 
 DEFINE_HOOKS(1)
 DEFINE_HOOKS(2)
 DEFINE_HOOKS(4)
 DEFINE_HOOKS(8)
 DEFINE_HOOKS(16)
-
-extern void __tsan_init(void);
-extern void __tsan_func_entry(void *address);
-extern void __tsan_func_exit(void);
-extern void __tsan_read_range(void *address, size_t size);
-extern void __tsan_write_range(void *address, size_t size);
-
-void
-__tsan_init(void)
-{
-}
-
-void
-__tsan_func_entry(void *address)
-{
-}
-
-void
-__tsan_func_exit(void)
-{
-}
-
-void
-__tsan_read_range(void *address, size_t size)
-{
-	before_load(address, size);
-}
-
-void
-__tsan_write_range(void *address, size_t size)
-{
-	before_store(address, size);
-}
+HOOK(void __tsan_init(void),)
+HOOK(void __tsan_func_entry(void *address),)
+HOOK(void __tsan_func_exit(void),)
+HOOK(void __tsan_read_range(void *address, size_t size), before_load(address, size))
+HOOK(void __tsan_write_range(void *address, size_t size), before_store(address, size))
 
 /*
  * The compiler does not call the functions above for the accesses of memcpy(), memmove() and
@@ -62,15 +34,7 @@ __tsan_write_range(void *address, size_t size)
 #undef memmove
 #undef memset
 
-extern void *__tsan_memcpy(void *to, const void *from, size_t size);
-extern void *__tsan_memmove(void *to, const void *from, size_t size);
-extern void *__tsan_memset(void *to, int value, size_t size);
-
-void *
-memcpy(void *to, const void *from, size_t size)
-{
-	return memmove(to, from, size);
-}
+STUB(void *memcpy(void *to, const void *from, size_t size), memmove(to, from, size))
 
 void *
 memmove(void *to, const void *from, size_t size)
@@ -102,20 +66,6 @@ memset(void *to, int value, size_t size)
 	return to;
 }
 
-void *
-__tsan_memcpy(void *to, const void *from, size_t size)
-{
-	return memmove(to, from, size);
-}
-
-void *
-__tsan_memmove(void *to, const void *from, size_t size)
-{
-	return memmove(to, from, size);
-}
-
-void *
-__tsan_memset(void *to, int value, size_t size)
-{
-	return memset(to, value, size);
-}
+HOOK(void *__tsan_memcpy(void *to, const void *from, size_t size), memmove(to, from, size))
+HOOK(void *__tsan_memmove(void *to, const void *from, size_t size), memmove(to, from, size))
+HOOK(void *__tsan_memset(void *to, int value, size_t size), memset(to, value, size))

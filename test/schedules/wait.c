@@ -64,9 +64,6 @@ uuid9562_start_page(const PageRequest *request, ReaderState *reader, const Sourc
 	PageStart	start = {.is_reset = false};
 	UuidPayload horizon = ask_horizon(&snapshot);
 
-	(void) request;
-	(void) reader;
-	(void) source;
 	uuid_layout_pack(start.horizon.bytes, UUID_V7->version, horizon);
 	start.horizon = uuid_reader_id_before(start.horizon);
 	return start;
@@ -77,154 +74,35 @@ uuid9562_count_entries(Oid source, UuidReaderId after, int64 limit, UuidReaderId
 {
 	UuidPayload row;
 
-	(void) source;
-	(void) after;
-	(void) limit;
 	if (!find_row(&snapshot, place, &row))
 		return 0;
 	uuid_layout_pack(first->bytes, UUID_V7->version, row);
 	return 1;
 }
 
-Relation
-uuid9562_open_source(Oid relid)
-{
-	(void) relid;
-	return NULL;
-}
-
-void
-table_close(Relation rel, LOCKMODE mode)
-{
-	(void) rel;
-	(void) mode;
-}
-
-Source *
-uuid9562_verify_source(Relation rel, uint64 branch)
-{
-	(void) rel;
-	(void) branch;
-	return NULL;
-}
-
-void
-uuid9562_load_reader(ReaderState *reader, const char *name, Oid source)
-{
-	(void) reader;
-	(void) name;
-	(void) source;
-}
-
-void
-uuid9562_check_reader_role(const ReaderState *reader)
-{
-	(void) reader;
-}
-
-void
-uuid9562_check_reader_name(const char *name)
-{
-	(void) name;
-}
-
-void
-uuid9562_read_after(PageRequest *request, text *after)
-{
-	(void) request;
-	(void) after;
-}
-
-char *
-text_to_cstring(const text *value)
-{
-	(void) value;
-	return "r";
-}
-
-int
-SPI_connect_ext(int options)
-{
-	(void) options;
-	return SPI_OK_CONNECT;
-}
-
-void
-SPI_commit(void)
-{
-}
-
-int
-SPI_finish(void)
-{
-	return SPI_OK_FINISH;
-}
-
-void
-MemoryContextDelete(MemoryContext context)
-{
-	(void) context;
-}
-
-void
-before_shmem_exit(pg_on_exit_callback function, Datum arg)
-{
-	(void) function;
-	(void) arg;
-}
-
-void
-cancel_before_shmem_exit(pg_on_exit_callback function, Datum arg)
-{
-	(void) function;
-	(void) arg;
-}
+STUB(Relation uuid9562_open_source(Oid relid), NULL)
+STUB(void table_close(Relation rel, LOCKMODE mode),)
+STUB(Source *uuid9562_verify_source(Relation rel, uint64 branch), NULL)
+STUB(void uuid9562_load_reader(ReaderState *reader, const char *name, Oid source),)
+STUB(void uuid9562_check_reader_role(const ReaderState *reader),)
+STUB(void uuid9562_check_reader_name(const char *name),)
+STUB(void uuid9562_read_after(PageRequest *request, text *after),)
+STUB(char *text_to_cstring(const text *value), "r")
+STUB(int SPI_connect_ext(int options), SPI_OK_CONNECT)
+STUB(void SPI_commit(void),)
+STUB(int SPI_finish(void), SPI_OK_FINISH)
+STUB(void MemoryContextDelete(MemoryContext context),)
+STUB(void before_shmem_exit(pg_on_exit_callback function, Datum arg),)
+STUB(void cancel_before_shmem_exit(pg_on_exit_callback function, Datum arg),)
 
 /* The time never runs out. */
-TimestampTz
-GetCurrentTimestamp(void)
-{
-	return 0;
-}
-
-long
-TimestampDifferenceMilliseconds(TimestampTz start, TimestampTz stop)
-{
-	(void) start;
-	(void) stop;
-	return 1;
-}
-
-Datum
-timestamptz_pl_interval(PG_FUNCTION_ARGS)
-{
-	(void) fcinfo;
-	return (Datum) 0;
-}
-
-Datum
-DirectFunctionCall2Coll(PGFunction function, Oid collation, Datum first, Datum second)
-{
-	(void) function;
-	(void) collation;
-	(void) first;
-	(void) second;
-	return (Datum) 0;
-}
-
-uint32
-hash_bytes_uint32(uint32 value)
-{
-	return value;
-}
-
+STUB(TimestampTz GetCurrentTimestamp(void), 0)
+STUB(long TimestampDifferenceMilliseconds(TimestampTz start, TimestampTz stop), 1)
+STUB(Datum timestamptz_pl_interval(PG_FUNCTION_ARGS), (Datum) 0)
+STUB(Datum DirectFunctionCall2Coll(PGFunction function, Oid collation, Datum first, Datum second), (Datum) 0)
+STUB(uint32 hash_bytes_uint32(uint32 value), value)
 #if PG_VERSION_NUM >= 170000
-uint32
-WaitEventExtensionNew(const char *name)
-{
-	(void) name;
-	return 1;
-}
+STUB(uint32 WaitEventExtensionNew(const char *name), 1)
 #endif
 
 /* --- changes_wait() ---------------------------------------------------------------- */
@@ -236,7 +114,6 @@ call(void *arg)
 	CallContext context = {.type = T_CallContext,.atomic = false};
 	Interval	timeout = {0};
 
-	(void) arg;
 	InitFunctionCallInfoData(*fcinfo, NULL, 4, InvalidOid, (Node *) &context, NULL);
 	for (int i = 0; i < 4; i++)
 		fcinfo->args[i].isnull = i == 3;
