@@ -1,10 +1,9 @@
-# Tests of a database that uses the extension: dump and restore, several kinds of indexes, a
-# change of the default while sessions insert, dropping the extension, and a hostile search
-# path.
+# Tests of a database that uses the extension: dump and restore, dropping the extension, and a
+# hostile search path.
 use ServerTest;
 use Shop;
 
-my $node = new_server('life', "timezone = 'UTC'\nmax_connections = 30\n");
+my $node = new_server('life', "timezone = 'UTC'\n");
 
 sub sql { my ($database, @statements) = @_; return $node->safe_psql($database, join ";\n", @statements) }
 
@@ -39,57 +38,6 @@ foreach my $format (qw(plain custom directory))
 	is(sql("restored_$format", q{INSERT INTO customers DEFAULT VALUES RETURNING abs(extract(epoch FROM created - now())) < 10}),
 		't', "$format: a new row has an ID of the current time");
 	sql('postgres', "DROP DATABASE restored_$format");
-}
-
-# --- indexes ------------------------------------------------------------------
-
-# Select a period by btree, BRIN and expression indexes, and an ID by a hash index.
-{
-	my $rows = sql('shop', q{SELECT count(*) FROM visits WHERE id <@ '[2026-03-10,2026-03-20)'});
-	my $one = sql('shop', 'SELECT id FROM march ORDER BY id LIMIT 1');
-
-	sql('shop', 'CREATE TABLE plain AS SELECT id FROM visits');
-	foreach my $index (qw(btree brin))
-	{
-		sql('shop', "CREATE INDEX CONCURRENTLY by_$index ON plain USING $index (id)");
-		my $plan = "SET enable_seqscan = off; EXPLAIN (COSTS OFF) SELECT FROM plain WHERE id <@ '[2026-03-10,2026-03-20)'";
-		like(sql('shop', $plan), qr/by_$index\b.*Index Cond: \(\(id >= .*\) AND \(id <= /s, "$index: the plan has an index condition");
-		is(sql('shop', q{SET enable_seqscan = off; SELECT count(*) FROM plain WHERE id <@ '[2026-03-10,2026-03-20)'}), $rows, "$index: the same rows");
-		sql('shop', "REINDEX INDEX CONCURRENTLY by_$index");
-		is(sql('shop', q{SET enable_seqscan = off; SELECT count(*) FROM plain WHERE id <@ '[2026-03-10,2026-03-20)'}), $rows, "$index: the same rows after REINDEX");
-		sql('shop', "DROP INDEX by_$index");
-	}
-	sql('shop', 'CREATE INDEX CONCURRENTLY by_hash ON plain USING hash (id)');
-	is(sql('shop', "SET enable_seqscan = off; SELECT count(*) FROM plain WHERE id = '$one'"), '1', 'hash: a query for one ID finds its row');
-	is(sql('shop', q{SET enable_seqscan = off; SELECT count(*) FROM plain WHERE id <@ '[2026-03-10,2026-03-20)'}), $rows, 'hash: a period finds the same rows, without the index');
-	sql('shop', 'CREATE INDEX CONCURRENTLY by_day ON plain ((public.uuidv7_timestamp(id)))');
-	is(sql('shop', q{SET enable_seqscan = off; SELECT count(*) FROM plain WHERE public.uuidv7_timestamp(id) >= '2026-03-10' AND public.uuidv7_timestamp(id) < '2026-03-20'}),
-		$rows, 'an index on the timestamp finds the same rows');
-}
-
-# --- a default that changes while sessions insert -----------------------------
-
-sql('shop', 'CREATE TABLE orders (n bigserial, id uuid PRIMARY KEY DEFAULT gen_random_uuid())');
-{
-	my @clients = map { $node->background_psql('shop') } 1 .. 3;
-	my $insert = q{DO $$BEGIN LOOP
-		INSERT INTO orders SELECT FROM generate_series(1, 50);
-		COMMIT;
-		EXIT WHEN (SELECT count(*) >= 1000 FROM orders WHERE public.uuid_is_v7(id));
-		END LOOP; END$$;};
-
-	$_->{stdin} .= "$insert\n" foreach @clients;
-	$_->{run}->pump_nb foreach @clients;
-	$node->poll_query_until('shop', 'SELECT count(*) > 500 FROM orders') or die 'nobody inserts';
-	sql('shop', 'ALTER TABLE orders ALTER COLUMN id SET DEFAULT public.uuidv7()');
-	$_->query_safe('SELECT 1') foreach @clients;
-	$_->quit foreach @clients;
-	is(sql('shop', 'SELECT count(*) - count(DISTINCT id), max(n) - count(*) FROM orders'), '0|0', 'a default that changes while three sessions insert loses no row');
-	sql('shop', 'INSERT INTO orders DEFAULT VALUES');
-	is(sql('shop', 'SELECT count(*) > 0 FROM orders WHERE public.uuid_extract_version(id) = 4'), 't', 'keys are random before the change');
-	is(sql('shop', 'SELECT bool_and(public.uuid_is_v7(id)) FROM (SELECT id FROM orders ORDER BY n DESC LIMIT 100) AS last'), 't', 'keys have version 7 after the change');
-	is(sql('shop', q{SELECT count(*) = (SELECT count(*) FROM orders WHERE public.uuid_is_v7(id)) FROM orders WHERE id <@ tstzrange(now() - interval '1 hour', NULL)}),
-		't', 'a period finds only keys of version 7');
 }
 
 # --- DROP EXTENSION -----------------------------------------------------------
