@@ -61,8 +61,6 @@ is( $server->sql(q{
 	INSERT INTO mixed (ordered, id) SELECT i % 2 = 0, CASE WHEN i % 2 = 0 THEN public.uuidv7_ordered() ELSE public.uuidv7() END FROM generate_series(1, 1000) AS i;
 	SELECT count(*) FROM (SELECT id, lag(id) OVER (PARTITION BY ordered ORDER BY n) AS before FROM mixed) AS pairs WHERE id <= before}),
 	'0', 'in a statement that calls both, values of uuidv7() and of uuidv7_ordered() are in order');
-is($server->sql(q{SET uuid9562.v7_method = 'counter'}, 'SELECT count(*) FROM (SELECT lag(id) OVER () AS before, id FROM (SELECT public.uuidv7_ordered() FROM generate_series(1, 1000)) AS made (id)) AS pairs WHERE id <= before'),
-	'0', 'uuid9562.v7_method does not change the order');
 
 # --- restarts -----------------------------------------------------------------
 
@@ -84,25 +82,6 @@ foreach my $how (sort keys %stop)
 	is($server->sql(q{SELECT count(*) FROM public.uuid_generator_stats() WHERE last_timestamp > '} . gmtime(time + 60) . q{ UTC'}),
 		'0', "values are not far ahead of the clock after $how");
 	$server->turn('normal');
-}
-my $statements = PostgreSQL::Test::Utils::tempdir() . '/statements';
-append_to_file($statements, "INSERT INTO numbered (id) SELECT public.uuidv7_ordered() FROM generate_series(1, 100);\n" x 5000);
-foreach my $how ('an immediate shutdown', 'a kill of the postmaster')
-{
-	my @psql = map { $node->background_psql('postgres', on_error_stop => 0) } 1 .. 3;
-
-	$server->sql('TRUNCATE numbered');
-	# many short statements, since a backend notices the end of the postmaster only between statements;
-	# in a file, because a pipe can be too full for them
-	Ordered::send_to($_, "\\i $statements") foreach @psql;
-	$node->poll_query_until('postgres', 'SELECT count(*) > 5000 FROM numbered') or die 'nobody generates';
-	$stop{$how}->();
-	$server->turn(hour_ago());
-	$server->start;
-	my $last = $server->sql('SELECT id FROM numbered ORDER BY id DESC LIMIT 1');
-	cmp_ok($server->value, 'gt', $last, "a value after $how is greater than all committed before it");
-	$server->turn('normal');
-	eval { $_->quit } foreach @psql;
 }
 
 # --- a clock that goes back while the server runs -----------------------------
