@@ -68,18 +68,6 @@ my $unknown = qr/ERROR:  55000: could not determine uuidv7_horizon\(\) because o
 	is(sql(q{SELECT count(*) FROM events WHERE note IN ('prepared', 'next') AND id < public.uuidv7_horizon()}), '2', 'COMMIT PREPARED releases the horizon');
 	is(in($other, q{SELECT count(*) FROM events WHERE note = 'next' AND id < public.uuidv7_horizon()}), '0', 'a snapshot from before COMMIT PREPARED has the horizon from before it');
 	in($other, 'COMMIT');
-
-	for my $n (1 .. 5)
-	{
-		in($preparer, 'BEGIN', "INSERT INTO events (note) VALUES ('prepared $n')", "PREPARE TRANSACTION 'a'");
-		in($other, 'BEGIN', "INSERT INTO events (note) VALUES ('prepared $n')", "PREPARE TRANSACTION 'b'");
-		is(sql("SELECT count(*) FROM events WHERE id >= public.uuidv7_horizon()"), '0', "two prepared transactions, round $n: all committed rows are below the horizon");
-		in($preparer, "INSERT INTO events (note) VALUES ('beside $n')");
-		in($preparer, "COMMIT PREPARED 'b'");
-		is(sql("SELECT count(*) FROM events WHERE id >= public.uuidv7_horizon()"), '2', "round $n: the older prepared transaction holds the horizon");
-		in($preparer, "ROLLBACK PREPARED 'a'");
-		is_above_all("round $n: ROLLBACK PREPARED releases the horizon");
-	}
 	in($preparer, 'BEGIN', 'SELECT public.uuidv7_ordered()', q{PREPARE TRANSACTION 'read'}, q{COMMIT PREPARED 'read'});
 	is_above_all('a prepared transaction that has written nothing does not hold the horizon when it has finished');
 	leave($preparer, $other);
