@@ -11,13 +11,16 @@ SET LOCAL TimeZone = 'UTC';
 SET LOCAL default_statistics_target = 100;
 SET LOCAL max_parallel_workers_per_gather = 0;
 
-CREATE FUNCTION estimated_rows(query text) RETURNS numeric LANGUAGE plpgsql AS $$
+-- Return an item of a query's plan.
+CREATE FUNCTION planned(query text, VARIADIC item text[]) RETURNS numeric LANGUAGE plpgsql AS $$
 DECLARE
 	plan json;
 BEGIN
-	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
-	RETURN plan -> 0 -> 'Plan' ->> 'Plan Rows';
+	EXECUTE format('EXPLAIN (%s FORMAT JSON) %s', CASE WHEN item[1] = 'Planning' THEN 'MEMORY, SUMMARY OFF,' END, query) INTO plan;
+	RETURN plan -> 0 #>> item;
 END$$;
+CREATE FUNCTION estimated_rows(query text) RETURNS numeric
+RETURN planned(query, 'Plan', 'Plan Rows');
 
 -- Compare the estimate of a condition on a table with the actual number of rows.
 CREATE FUNCTION estimates(from_table text, condition text) RETURNS text LANGUAGE plpgsql AS $$
@@ -258,15 +261,8 @@ SELECT estimates('few_v7', 'id <@ first_days()');
 SELECT estimates('few_v7', $$id <@ tstzrange(now() - interval '89 days', now() - interval '88 days') OR id = public.nil_uuid()$$);
 SELECT estimates('few_v7', $$id <@ tstzrange(now() - interval '89 days', now() - interval '88 days 12 hours') OR id <@ tstzrange(now() - interval '88 days', now() - interval '87 days 12 hours')$$);
 CREATE INDEX few_v7_of_v7 ON few_v7 (id) WHERE public.uuid_is_v7(id);
-CREATE FUNCTION estimated_index_rows(query text) RETURNS numeric LANGUAGE plpgsql AS $$
-DECLARE
-	plan json;
-BEGIN
-	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
-	RETURN plan #>> '{0,Plan,Plans,0,Plan Rows}';
-END$$;
-SELECT cmp_ok(estimated_index_rows($$SELECT FROM few_v7 WHERE id <@ tstzrange(now() - interval '89 days', now() - interval '88 days')$$), '>', 160::numeric,
-			  'the rows of a partial index on v7 are estimated');
+SELECT cmp_ok(planned($$SELECT FROM few_v7 WHERE id <@ tstzrange(now() - interval '89 days', now() - interval '88 days')$$, 'Plan', 'Plans', '0', 'Plan Rows'),
+			  '>', 160::numeric, 'the rows of a partial index on v7 are estimated');
 DROP INDEX few_v7_of_v7;
 
 -- Estimate new rows after the last bin of a histogram, and new rows before the first bin.
@@ -339,16 +335,17 @@ SELECT cmp_ok(evaluations_of(condition, 200), '<=', 8 * 200::bigint, '200 times 
 FROM unnest(ARRAY['id <@ tstzrange(since(%s), NULL)', 'NOT id <@ tstzrange(since(%s), now())', 'id <@ period_since(%s)',
 				  '(id <@ tstzrange(since(%s), NULL) OR now() IS NULL)', '(now() IS NULL OR id <@ tstzrange(since(%s), now()) OR id <@ tstzrange(now(), since(%1$s)))', '(id <@ tstzrange(since(%1$s), NULL)) IS NOT FALSE AND id <@ tstzrange(since(%1$s), NULL)']) AS condition;
 
--- planning many conditions needs at most three times as much memory as their bounds do
-CREATE FUNCTION memory_of(condition text) RETURNS numeric LANGUAGE plpgsql AS $$
-DECLARE
-	plan json;
+-- Return how much memory planning needs.  Use the second plan, since planning for the first time also
+-- loads caches.
+CREATE FUNCTION planning_memory(query text) RETURNS numeric LANGUAGE plpgsql AS $$
 BEGIN
-	FOR n IN 1 .. 2 LOOP
-		EXECUTE 'EXPLAIN (MEMORY, SUMMARY OFF, FORMAT JSON) SELECT FROM steady WHERE ' || many(condition, 1000) INTO plan;
-	END LOOP;
-	RETURN plan #>> '{0,Planning,Memory Used}';
+	PERFORM planned(query, 'Planning', 'Memory Used');
+	RETURN planned(query, 'Planning', 'Memory Used');
 END$$;
+
+-- planning many conditions needs at most three times as much memory as their bounds do
+CREATE FUNCTION memory_of(condition text) RETURNS numeric
+RETURN planning_memory('SELECT FROM steady WHERE ' || many(condition, 1000));
 SELECT CASE WHEN current_setting('server_version_num')::int < 170000
 			THEN skip('EXPLAIN (MEMORY) requires PostgreSQL 17 or later', 2)
 			ELSE (SELECT string_agg(cmp_ok(memory_of(condition), '<', 3 * memory_of(bounds), condition || ': planning needs little memory'), E'\n')
@@ -357,17 +354,11 @@ SELECT CASE WHEN current_setting('server_version_num')::int < 170000
 
 -- the planner frees the statistics of each partition
 CREATE TABLE calendar (id uuid) PARTITION BY RANGE (id);
-CREATE FUNCTION planning_memory(bins int) RETURNS numeric LANGUAGE plpgsql AS $$
-DECLARE
-	plan json;
+CREATE FUNCTION memory_with(bins int) RETURNS numeric LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM set_config('default_statistics_target', bins::text, true);
 	ANALYZE calendar;
-	-- use the second plan, since planning for the first time also loads caches
-	FOR n IN 1 .. 2 LOOP
-		EXECUTE $q$EXPLAIN (MEMORY, SUMMARY OFF, FORMAT JSON) SELECT FROM calendar WHERE id <@ '[2026-01-01 12:00,2026-01-20 12:00)'$q$ INTO plan;
-	END LOOP;
-	RETURN plan #>> '{0,Planning,Memory Used}';
+	RETURN planning_memory($q$SELECT FROM calendar WHERE id <@ '[2026-01-01 12:00,2026-01-20 12:00)'$q$);
 END$$;
 DO $$
 BEGIN
@@ -380,7 +371,7 @@ END$$;
 INSERT INTO calendar SELECT public.uuidv7_at('2026-01-01'::timestamptz + n * interval '1 minute') FROM generate_series(0, 28799) AS n;
 SELECT CASE WHEN current_setting('server_version_num')::int < 170000
 			THEN skip('EXPLAIN (MEMORY) requires PostgreSQL 17 or later')
-			ELSE cmp_ok(planning_memory(1000), '<', 1.5 * planning_memory(10),
+			ELSE cmp_ok(memory_with(1000), '<', 1.5 * memory_with(10),
 						'planning for 20 partitions does not keep the statistics of each partition in memory') END;
 
 -- A superuser can add an operator to the family whose constants are no UUIDs.
