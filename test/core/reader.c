@@ -112,23 +112,6 @@ TEST(id_before_another_is_the_greatest_below_it)
 
 /* --- one program ---------------------------------------------------------------- */
 
-TEST(new_reader_begins_with_a_reset)
-{
-	UuidReader	reader = {0};
-	UuidReaderPosition row = {7, id(10), uuid_reader_nothing};
-
-	assert_id_equal(uuid_reader_start(&reader, uuid_reader_nothing, 0), uuid_reader_nothing);
-	add_reset(&reader, 7, 10, 0);
-
-	/* a part of a reset confirms nothing */
-	assert_int_equal(uuid_reader_done(&reader, &row, uuid_reader_nothing, 1), UUID_READER_CONFIRMED);
-	assert_id_equal(uuid_reader_start(&reader, uuid_reader_nothing, 1), uuid_reader_nothing);
-
-	assert_int_equal(done(&reader, 7, 10, 10, 2), UUID_READER_CONFIRMED);
-	assert_id_equal(uuid_reader_start(&reader, uuid_reader_nothing, 2), id(10));
-	assert_int_equal(reader.page_count, 0);
-}
-
 /* The caller stores a reader only if it has changed. */
 TEST(unchanged_reader_is_not_stored)
 {
@@ -189,24 +172,6 @@ TEST(each_change_is_stored)
 	done(&reader, 1, 5, 6, 9 + LEASE);
 	assert_true(reader.changed);
 	assert_int_equal(reader.page_count, 0);
-}
-
-/* --- guards ---------------------------------------------------------------------- */
-
-TEST(unknown_page_only_guards)
-{
-	UuidReader	reader = reader_at(8);
-
-	add(&reader, 2, 20, 20, 0);
-	assert_int_equal(done(&reader, 1, 12, 15, 1), UUID_READER_UNKNOWN_PAGE);
-	assert_id_equal(reader.confirmed, id(8));
-	assert_id_equal(page_of(&reader, 2)->cap, id(15));
-	assert_int_equal(done(&reader, 1, 5, 6, 1), UUID_READER_UNKNOWN_PAGE);
-	assert_id_equal(reader.confirmed, id(6));
-	/* the number of merged pages names none */
-	reader.pages[0].number = UUID_READER_NO_NUMBER;
-	assert_int_equal(done(&reader, UUID_READER_NO_NUMBER, 20, 20, 1), UUID_READER_UNKNOWN_PAGE);
-	assert_id_equal(reader.confirmed, id(6));
 }
 
 /* --- leases ---------------------------------------------------------------------- */
@@ -435,6 +400,7 @@ TEST(closest_pages_are_merged)
 	assert_true(is_known(&reader, 100));
 	merged = &reader.pages[FIRST - 1];
 	assert_true(merged->number == UUID_READER_NO_NUMBER);
+	assert_false(is_known(&reader, UUID_READER_NO_NUMBER));
 	assert_id_equal(merged->horizon, id(200 - FIRST - 1));
 	assert_int_equal(merged->read_at, first_read);
 	assert_int_equal(merged->lease_end, first_read + 1 + LEASE);
