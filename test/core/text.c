@@ -1,5 +1,6 @@
 /*
- * Tests of hexadecimal digits with separators, and of the text forms of a UUID.
+ * Tests of hexadecimal digits with separators, and of the text forms of a UUID.  sql/convert.sql has
+ * vectors of the text forms.
  */
 #include "support.h"
 
@@ -83,45 +84,6 @@ TEST(reads_hexadecimal_digits_in_a_frame)
 			continue;
 		bytes_from_text(string, expected, 2);
 		assert_memory_equal(bytes, expected, 2);
-	}
-}
-
-/* Texts in the order of uuid_text_forms, computed in Python with divmod() and the module base64 */
-static const char *const vectors[][UUID_TEXT_FORMS] = {
-	{
-		"urn:uuid:017f22e2-79b0-7cc3-98c4-dc0c0c07398f",
-		"05VI5OJPM1UC7664RG60O1PPHS", "01FWHE4YDGFK1SHH6W1G60EECF",
-		"1BihbxwwQ4NZZpKRH9JDCz", "1bHGAXWWp4nyyPjqh9idcZ", "02p5oQZoHTv0zeY5yG21K3",
-		"AX8i4nmwfMOYxNwMDAc5jw", "01fwhe4ydgfk1shh6w1g60eecf"
-	},
-	{
-		"urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6",
-		"V0EKVBJTTG8T19R502GCI7JBUO", "7R3N7TWZFC278AES80M34HWTZP",
-		"Xe22UfxT3rxcKJEAfL5373", "wD22tEXs3RXBjieaEk5373", "7YBUWgZR1mKSqGyj9tVViw",
-		"-B1Prn3sEdCnZQCgyR5r9g", "7r3n7twzfc278aes80m34hwtzp"
-	},
-	{
-		"urn:uuid:ffffffff-ffff-ffff-ffff-ffffffffffff",
-		"VVVVVVVVVVVVVVVVVVVVVVVVVS", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ",
-		"YcVfxkQb6JRzqk5kF2tNLv", "xBuEXKpA6iqZQK5Kf2TnkV", "7n42DGM5Tflk9n8mt7Fhc7",
-		"_____________________w", "7zzzzzzzzzzzzzzzzzzzzzzzzz"
-	},
-};
-
-TEST(writes_the_vectors)
-{
-	for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++)
-	{
-		uint8_t		bytes[UUID_BYTES];
-
-		bytes_from_text(vectors[i][0] + strlen("urn:uuid:"), bytes, UUID_BYTES);
-		for (size_t n = 0; n < UUID_TEXT_FORMS; n++)
-		{
-			char		string[LONGEST + 1] = {0};
-
-			uuid_text_form_write(&uuid_text_forms[n], bytes, string);
-			assert_string_equal(string, vectors[i][n]);
-		}
 	}
 }
 
