@@ -198,15 +198,11 @@ reload();
 
 # --- contents -------------------------------------------------------------------
 
-# test/core/key_lines.c tests which lines are valid.
+# test/core/key_lines.c tests which files and lines are valid.
 my $good = "postgres good = $counting\n";
 my $half = substr $keys[0], 0, 32;
 foreach my $case (
-	[ 'an empty file', '', 'The file is empty.' ],
-	[ 'no final newline', "${good}postgres orders = $keys[0]", 'The file does not end with a newline.' ],
 	[ '65 digits', "\n# keys\n${good}postgres orders = $keys[0]0\n", 'Line 4 has a syntax error.' ],
-	[ 'NUL in a line of its own', "${good}\0\n", 'Line 2 has a syntax error.' ],
-	[ 'a byte order mark', "\xef\xbb\xbf$good", 'The file begins with a byte order mark.' ],
 	[ 'a bad line of another database', "${good}other orders = $half\n", 'Line 2 has a syntax error.' ],
 	[ 'a database name of 64 bytes', 'd' x 64 . " orders = $keys[0]\n$good", 'Line 1 has a syntax error.' ],
 	[ 'a key name twice', "postgres orders = $keys[0]\nother orders = $keys[1]\npostgres orders = $keys[1]\n", 'Line 3 repeats a key name of the same database.' ],
