@@ -28,6 +28,7 @@ log_statement = none
 CONF
 	my $self = bless { world => $world, node => $world->node, clock => 0, known => {} }, $class;
 
+	$self->crash('fast');	# from now on, it has a clock of its own
 	$self->sql('postgres', 'CREATE ROLE app LOGIN');
 	return $self;
 }
