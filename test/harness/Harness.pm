@@ -14,7 +14,7 @@
 package Harness;
 use ServerTest;
 use Consumer;
-use List::Util qw(first max min);
+use List::Util qw(first max min shuffle);
 use Servers;
 use Time::HiRes qw(sleep time);
 use Writer;
@@ -139,7 +139,7 @@ sub begin
 		($form eq 'C' ? $tables =~ s/<views>/$views/r : $tables =~ s/DEFAULT uuidv7_ordered..|<views>//gr) =~ s/%s/ $scenario->{parts} ? ' PARTITION BY RANGE (id); ' . $parts : ''/er);
 	@{$self}{qw(faults ids read epoch is_late actors scenario said did)} = ([], [], {}, 0, $scenario->{late}, {}, $scenario, [], []);
 	delete $self->{own};
-	$self->rows(q{SELECT changes_track(source => 'item'); SELECT changes_track(source => 'outbox', operations => '{insert}')});
+	$self->rows(q{SELECT changes_track(source => 'item', reader_expiry => '10 min'); SELECT changes_track(source => 'outbox', operations => '{insert}', reader_expiry => '10 min')});
 	$self->{actors}{"w$_"} = Writer->new(name => "w$_", world => $self) foreach 1 .. WRITERS;
 	foreach my $kind (@{ $scenario->{consumers} })
 	{
@@ -541,7 +541,8 @@ my %writes = (begin => 8, commit => 5, rollback => 1, savepoint => 2, 'rollback 
 	bulk => 0.3, 'bulk delete' => 0.3, truncate => 0.1, burst => 0.5, blocks => 0.7, event => 7, events => 2, message => 3, prepare => 1, finish => 1);
 
 my %admin = (
-	purge => q{SELECT changes_purge(source => 'item', keep => '0')},
+	purge => q{SELECT changes_purge(source => t, keep => '-1 day') FROM unnest('{item,outbox}'::regclass[]) AS t},
+	'purge some' => q{SELECT changes_purge(source => 'item', keep => '-1 day', max_entries => 3)},
 	track => q{SELECT changes_track(source => 'item')},
 	reset => q{SELECT changes_reset(source => 'item')},
 	'set default' => q{ALTER TABLE item ALTER t SET DEFAULT 'x'},
@@ -591,20 +592,32 @@ sub schedule
 	# write only what somebody reads
 	my $kinds = "@{ $scenario->{consumers} }";
 	delete @weights{qw(event events blocks)} if $kinds !~ /own|horizon|event_log|connector|standby/;
-	delete $weights{message} if $kinds !~ /outbox/;
+	delete $weights{message} if $kinds !~ /outbox|once/;
 	delete @weights{qw(insert upsert update delete key many merge bulk burst truncate), 'bulk delete'} if $kinds !~ /confirmed|session|after|inside|held|copy_table/;
-	my ($last, %rests) = '';
+	my ($last, @turns, %rests) = '';
 	my $key = sub { return 1 + int(24 * rand() ** 2) };
 	srand $seed;
 	foreach my $number (1 .. $scenario->{steps} // 200)
 	{
 		push @schedule, [ 'server', 'pause' ] if $number % 100 == 0;
+		my @changes = ([ 'w1', 'many', 1, $number ], [ 'w1', 'message', 1, $number ]);
+		if ($scenario->{orders} && !@turns)
+		{
+			my ($kind) = shuffle(@{ $scenario->{consumers} });
+			my @both = shuffle($kind, "${kind}_2");
+
+			# rows change between two pages; the other program can wait until the first one has confirmed
+			@turns = rand() < 0.3 ? shuffle('w1', (@both) x 5) : ($both[0], 'w1', $both[1], map { shuffle(@both) } 1 .. pick(2, 6));
+			push @schedule, [ 'server', 'pause' ], @changes;
+		}
 		my $chance = rand;
 
 		if (%disturbances && $chance < ($scenario->{often} // 0.05))
 		{
 			my $what = weighed(%disturbances);
 
+			# leases have ended, and readers have expired
+			if ($what eq 'expire') { push @schedule, @changes, [ 'server', 'clock' ]; $what = 'purge' }
 			if ($what eq 'die') { push @schedule, [ pick(@names), 'die' ] }
 			elsif ($what =~ /^(kill|terminate|cancel)$/) { push @schedule, [ 'server', $what, pick(@names, map { "w$_" } 1 .. WRITERS) ] }
 			elsif ($admin{$what})
@@ -615,7 +628,8 @@ sub schedule
 			}
 			else { push @schedule, [ 'server', split /:/, $what ] }
 		}
-		elsif ($chance < 0.55)
+		elsif (@turns && $chance < 0.9) { my $turn = shift @turns; push @schedule, $turn eq 'w1' ? @changes : [ $turn, pick(40, 40, int rand 210) ] }
+		elsif (!@turns && $chance < 0.55)
 		{
 			# a program often goes on, or rests at a point that it reaches soon, and then perhaps dies
 			my @awake = grep { ($rests{$_} // 0) < $number } @names;

@@ -3,6 +3,7 @@
 #	consumers	kinds of programs, the files in "consumers"
 #	some		the number of these kinds that take part, which the seed chooses
 #	two			two programs of each name
+#	orders		again and again, two programs of a name take a few steps in any order after a change
 #	through		the number of server sessions of PgBouncer
 #	form		"SQL" for the form without C
 #	late		programs that have lost their sessions still apply what they have read
@@ -24,7 +25,7 @@ my @changes = qw(confirmed session after inside outbox);
 my @events = qw(own horizon event_log connector);
 my @pair = (consumers => [qw(confirmed session confirmed after)], some => 1, two => 1, writes => { begin => 3, prepare => 0, bulk => 0, truncate => 0, burst => 0.2 });
 my %light = (disturb => { die => 2, terminate => 3, cancel => 1, purge => 2 }, often => 0.05);
-my %clock = (disturb => { die => 2, terminate => 3, cancel => 1, purge => 2, clock => 1 }, often => 0.05);
+my %clock = (disturb => { die => 2, terminate => 3, cancel => 1, purge => 2, clock => 1, expire => 1 }, often => 0.05);
 
 # Each reads, perhaps all rows, applies and confirms.
 sub page { my @names = @_; return map { my $name = $_; map { [ $name, 40 ] } 1 .. 4 } @names }
@@ -32,6 +33,8 @@ my @copies = (qw(confirmed after inside));
 my @change = ([ 'w1', 'update', 2, 777, 2 ], [ 'w1', 'insert', 50, 778, 50 ], [ 'w1', 'delete', 3, 0, 3 ]);
 
 my @all = (
+	{ name => 'orders of two programs', consumers => [qw(confirmed once)], two => 1, orders => 1, late => 1, disturb => { die => 4, terminate => 1, wait => 2, clock => 1, expire => 4, purge => 1, 'purge some' => 1 }, often => 0.05, steps => 120,
+		writes => { begin => 1, many => 5, prepare => 0, bulk => 0, 'bulk delete' => 0, truncate => 0, burst => 0, message => 10 } },
 	{ name => 'two programs', consumers => [ @changes, @events ], some => 2, two => 1, %clock },
 	{ name => 'load', consumers => [ @changes, @events ], some => 5, two => 1, load => 1, steps => 300, disturb => { die => 4, terminate => 2, cancel => 2, purge => 2 }, often => 0.05, writes => { burst => 8, blocks => 8 } },
 	{ name => 'two programs that go on', @pair, late => 1, disturb => { die => 1, terminate => 6, wait => 1 }, often => 0.05 },
