@@ -59,6 +59,8 @@ my $tables = q{
 		END LOOP;
 	END$$;
 
+	CREATE PROCEDURE stream(seed int, count int) LANGUAGE plpgsql AS 'BEGIN FOR i IN 1 .. count LOOP INSERT INTO event (n) VALUES (seed + i); COMMIT; END LOOP; END';	-- as many transactions
+
 	-- Write an event in each of many subtransactions, of which some roll back.
 	CREATE FUNCTION blocks(seed int, count int) RETURNS void LANGUAGE plpgsql AS $$
 	BEGIN
@@ -538,7 +540,7 @@ sub check_order
 # --- schedules ----------------------------------------------------------------------
 
 my %writes = (begin => 8, commit => 5, rollback => 1, savepoint => 2, 'rollback to savepoint' => 1, insert => 3, upsert => 3, update => 6, delete => 3, key => 2, many => 2, merge => 1,
-	bulk => 0.3, 'bulk delete' => 0.3, truncate => 0.1, burst => 0.5, blocks => 0.7, event => 7, events => 2, message => 3, prepare => 1, finish => 1);
+	bulk => 0.3, 'bulk delete' => 0.3, truncate => 0.1, burst => 0.5, blocks => 0.7, stream => 0.5, event => 7, events => 2, message => 3, prepare => 1, finish => 1);
 
 my %admin = (
 	purge => q{SELECT changes_purge(source => t, keep => '-1 day') FROM unnest('{item,outbox}'::regclass[]) AS t},
@@ -591,7 +593,7 @@ sub schedule
 	delete $weights{truncate} if $scenario->{exact};
 	# write only what somebody reads
 	my $kinds = "@{ $scenario->{consumers} }";
-	delete @weights{qw(event events blocks)} if $kinds !~ /own|horizon|event_log|connector|standby/;
+	delete @weights{qw(event events blocks stream)} if $kinds !~ /own|horizon|event_log|connector|standby/;
 	delete $weights{message} if $kinds !~ /outbox|once/;
 	delete @weights{qw(insert upsert update delete key many merge bulk burst truncate), 'bulk delete'} if $kinds !~ /confirmed|session|after|inside|held|copy_table/;
 	my ($last, @turns, %rests) = '';

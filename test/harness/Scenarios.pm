@@ -37,6 +37,7 @@ my @all = (
 		writes => { begin => 1, many => 5, prepare => 0, bulk => 0, 'bulk delete' => 0, truncate => 0, burst => 0, message => 10 } },
 	{ name => 'two programs', consumers => [ @changes, @events ], some => 2, two => 1, %clock },
 	{ name => 'load', consumers => [ @changes, @events ], some => 5, two => 1, load => 1, steps => 300, disturb => { die => 4, terminate => 2, cancel => 2, purge => 2 }, often => 0.05, writes => { burst => 8, blocks => 8 } },
+	{ name => 'events', consumers => [qw(horizon own event_log)], two => 1, load => 1, steps => 120, disturb => { die => 2, terminate => 1, cancel => 1 }, often => 0.03, writes => { begin => 0, stream => 20, blocks => 0 } },
 	{ name => 'two programs that go on', @pair, late => 1, disturb => { die => 1, terminate => 6, wait => 1 }, often => 0.05 },
 	{ name => 'pool of one session', consumers => [ @changes, @events ], some => 3, through => 1, exact => \@changes, %light },
 	{ name => 'crashes', consumers => [ @changes, @events ], some => 3, exact => \@changes, disturb => { 'crash:immediate' => 2, 'crash:fast' => 1, 'crash:kill' => 1, kill => 2 }, often => 0.015, steps => 300, writes => { prepare => 3, finish => 2 } },

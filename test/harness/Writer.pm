@@ -20,6 +20,7 @@ my %statements = (
 	truncate => 'TRUNCATE item',
 	burst => 'SELECT burst(%2$d, 2 * %1$d)',
 	blocks => 'SELECT blocks(%2$d, 10 * %1$d)',
+	stream => 'CALL stream(%2$d, 10 * %1$d)',
 	event => 'INSERT INTO event (n) VALUES (%2$d) RETURNING id',
 	events => 'INSERT INTO event (n) SELECT %2$d FROM generate_series(1, 1 + %1$d)',
 	message => 'INSERT INTO outbox (message) VALUES (%2$d)');
@@ -45,7 +46,7 @@ sub step
 		return $self->ask($op eq 'prepare' ? "PREPARE TRANSACTION 'p$value'" : uc $op, sub { $self->{state} = '' });
 	}
 	return $self->ask(sprintf "%s PREPARED '%s'", $value % 4 ? 'COMMIT' : 'ROLLBACK', $self->{world}{prepared}[ $value % @{ $self->{world}{prepared} } ]) if $op eq 'finish' && !$state && $self->{world}->look_for_prepared;
-	return if $op eq 'finish' || $state eq 'failed';
+	return if $op eq 'finish' || $state eq 'failed' || ($op eq 'stream' && $state);
 	if ($op =~ /savepoint/)
 	{
 		return if !$state || ($op ne 'savepoint' && !$self->{has_savepoint});

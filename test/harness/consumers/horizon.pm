@@ -8,9 +8,10 @@ sub read
 {
 	my ($self) = @_;
 	my $from = $self->{from} = $self->{target}{position} // '00000000-0000-0000-0000-000000000000';
-
-	return $self->ask("SELECT uuidv7_horizon(), (SELECT string_agg(id::text, ' ' ORDER BY id) FROM event WHERE id >= '$from' AND id < uuidv7_horizon())",
-		sub { $self->{page} = $_[0]; $self->{is_empty} = $_[0][1] eq ''; $self->{next} = 'apply' });
+	# beside others, ask often, since transactions are only for moments between generating an ID and being visible
+	my $query = "SELECT uuidv7_horizon(), (SELECT string_agg(id::text, ' ' ORDER BY id) FROM event WHERE id >= '$from' AND id < uuidv7_horizon())";
+	return $self->ask(join(";\n", ($query) x ($self->{world}{scenario}{load} ? 50 : 1)),
+		sub { $self->{page} = \@_; $self->{is_empty} = !grep { $_->[1] ne '' } @_; $self->{next} = 'apply' });
 }
 
 sub apply
@@ -20,8 +21,14 @@ sub apply
 
 	$self->{next} = 'read';
 	return if ($target->{position} // $self->{from}) ne $self->{from};
-	push @{ $target->{ids} }, map { [ $self->{epoch}, $_ ] } split / /, $page->[1];
-	$target->{position} = $page->[0];
+	foreach (@$page)
+	{
+		my $position = $target->{position} // $self->{from};
+
+		push @{ $target->{ids} }, map { [ $self->{epoch}, $_ ] } grep { $_ ge $position } split / /, $_->[1];
+		# a horizon can be less than an earlier one
+		$target->{position} = List::Util::maxstr($position, $_->[0]);
+	}
 	return;
 }
 
