@@ -212,8 +212,8 @@ my @reader = (
 	[ 'a merged page does not guard its horizon', '', 'uuid_reader_guard(reader, page->horizon);' => "if (page->number != UUID_READER_NO_NUMBER)\n\t\t\tuuid_reader_guard(reader, page->horizon);" ],
 	[ 'a lost history does not reset after pages that are out', '', 'uuid_reader_lower(reader, &reader->pages[i].horizon, uuid_reader_nothing);' => ';' ],
 	[ 'a number is used again after a rollback', '', 'position.number = ++world->reads;' => 'position.number = world->reader.page_count + 1;' ],
-	[ 'a page is forgotten when its program dies', '', "\t\t\tif (idle || page->must_confirm)\n" =>
-		"\t\t\tif (!idle && uuid_reader_find(&world->reader, page->position.number) >= 0)\n\t\t\t\tuuid_reader_forget(&world->reader, uuid_reader_find(&world->reader, page->position.number));\n\t\t\tif (idle || page->must_confirm)\n" ],
+	[ 'a page is forgotten when its program dies', '', "\t\t\tif (idle || (page->must_confirm && world->programs > 1))\n" =>
+		"\t\t\tif (!idle && uuid_reader_find(&world->reader, page->position.number) >= 0)\n\t\t\t\tuuid_reader_forget(&world->reader, uuid_reader_find(&world->reader, page->position.number));\n\t\t\tif (idle || (page->must_confirm && world->programs > 1))\n" ],
 );
 
 delete $ENV{SCHEDULES};
