@@ -630,7 +630,7 @@ sub schedule
 			}
 			else { push @schedule, [ 'server', split /:/, $what ] }
 		}
-		elsif (@turns && $chance < 0.9) { my $turn = shift @turns; push @schedule, $turn eq 'w1' ? @changes : [ $turn, pick(40, 40, int rand 210) ] }
+		elsif (@turns && $chance < 0.9) { my $turn = shift @turns; push @schedule, $turn eq 'w1' ? @changes : [ $turn, pick(40, 40, 40, 40, int rand 210, int rand 210, 'die') ] }
 		elsif (!@turns && $chance < 0.55)
 		{
 			# a program often goes on, or rests at a point that it reaches soon, and then perhaps dies
