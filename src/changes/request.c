@@ -171,7 +171,8 @@ void
 uuid9562_check_reader_role(const ReaderState *reader)
 {
 	if (!has_privs_of_role(GetUserId(), reader->owner) &&
-		!object_ownercheck(RelationRelationId, reader->source, GetUserId()))
+		(get_rel_name(reader->source) == NULL ||
+		 !object_ownercheck(RelationRelationId, reader->source, GetUserId())))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("reader \"%s\" of table %s belongs to role %s", reader->name, uuid9562_table_name(reader->source),

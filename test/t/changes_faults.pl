@@ -75,6 +75,11 @@ $node->safe_psql('granted', 'ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUB
 is(executes('granted', 'lessee'), '', 'the owner of the database and of the extension cannot read, write, lock or alter them');
 is(error_as('spy', $_), 'ERROR:  permission denied for table item', "nobody calls $_ without SELECT on the table") foreach page('item', 'x'), q{CALL changes_wait('x', 'item')}, 'SELECT changes_entries(NULL::item)';
 
+sql('CREATE TABLE gone (id int PRIMARY KEY)', q{SELECT changes_track('gone')}, page('gone', 'r'));
+my $gone = sql(q{SELECT 'gone'::regclass::oid});
+sql('DROP TABLE gone');
+is(error_as('spy', "SELECT changes_forget('r', $gone)"), qq{ERROR:  reader "r" of table $gone belongs to role } . sql('SELECT current_user'), 'a reader of a dropped table has its role');
+
 # --- many partitions ------------------------------------------------------------------------------------
 
 create("$plain PARTITION BY RANGE (id)");
