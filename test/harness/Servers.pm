@@ -158,7 +158,15 @@ sub add_standby
 	}
 	$self->{nodes}{ $self->{standby}->name } = $self->{standby};
 	$self->{world}->turn('normal', $self->{standby});
-	$self->{world}->start($self->{standby});
+	{
+		local $ENV{PGCTLTIMEOUT} = 10;
+		return if $self->{world}->start($self->{standby}, fail_ok => 1);
+	}
+	# a transaction with more than 64 subtransactions lets a new standby accept no connections until it ends
+	$self->sql('postgres', q{SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name ~ '^w[0-9]'});
+	$self->sql('run', "ROLLBACK PREPARED '$_'") foreach split /\n/, $self->sql('postgres', 'SELECT gid FROM pg_prepared_xacts');
+	$self->sql('postgres', 'CHECKPOINT');
+	$self->{standby}->poll_query_until('postgres', 'SELECT true') or die 'the standby does not start';
 	return;
 }
 

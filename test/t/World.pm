@@ -64,13 +64,13 @@ sub branches
 }
 
 # Start a server, by default the server of this object.  The server has a state of its own if
-# turn() was called for its node before.
+# turn() was called for its node before.  The options are those of its start().
 sub start
 {
-	my ($self, $node) = @_;
+	my ($self, $node, %options) = @_;
 	local $ENV{LD_PRELOAD} = $self->{library};
 	local $ENV{UUID9562_WORLD} = $self->file_of($node);
-	($node || $self->{node})->start;
+	return ($node || $self->{node})->start(%options);
 }
 
 sub file_of
