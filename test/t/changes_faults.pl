@@ -80,6 +80,10 @@ my $gone = sql(q{SELECT 'gone'::regclass::oid});
 sql('DROP TABLE gone');
 is(error_as('spy', "SELECT changes_forget('r', $gone)"), qq{ERROR:  reader "r" of table $gone belongs to role } . sql('SELECT current_user'), 'a reader of a dropped table has its role');
 
+sql(map { ("CREATE TABLE $_ (id int PRIMARY KEY)", "SELECT changes_track('$_')", apply($_, 'r')) } qw(one two));
+sql('BEGIN', 'INSERT INTO one VALUES (1)', 'INSERT INTO two VALUES (1)', 'COMMIT');
+is(sql(page('one', 'r'), page('two', 'r')), "upsert (1)\nupsert (1)", 'a transaction that changes equal keys of two tables logs both');
+
 # --- many partitions ------------------------------------------------------------------------------------
 
 create("$plain PARTITION BY RANGE (id)");
