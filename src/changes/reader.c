@@ -336,7 +336,10 @@ uuid9562_purged(Oid source)
 	return id;
 }
 
-/* Set the ID up to which entries of a table have been deleted.  A purge has locked the table. */
+/*
+ * Set the ID up to which entries of a table have been deleted.  A purge has called
+ * uuid9562_lock_purge().
+ */
 void
 uuid9562_set_purged(Oid source, UuidReaderId id)
 {
