@@ -192,6 +192,8 @@ sub promote
 	my $standby = delete $self->{standby} or return 0;
 	my $loses = delete $self->{is_cut} || $mode eq 'immediate';
 
+	# only a standby that is connected gets everything before a fast shutdown ends
+	$self->{node}->wait_for_catchup($standby, 'flush', $self->{node}->lsn('flush')) unless $loses;
 	$self->{node}->stop($mode);
 	$standby->promote;
 	@{$self}{qw(old node)} = ($self->{node}, $standby);

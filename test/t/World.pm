@@ -37,7 +37,8 @@ sub new
 
 	$self->{node} = PostgreSQL::Test::Cluster->new($name);
 	$self->{node}->init(%node_options);
-	$self->{node}->append_conf('postgresql.conf', $conf);
+	# a clock that jumps would end the connections of standbys
+	$self->{node}->append_conf('postgresql.conf', "wal_sender_timeout = 0\nwal_receiver_timeout = 0\n$conf");
 	$self->start;
 	$self->{node}->safe_psql('postgres', 'CREATE EXTENSION uuid9562');
 	return $self;

@@ -182,7 +182,7 @@ foreach my $case (
 			SELECT changes_read('a', NULL::customer, after => :'visit')}),
 	[ q{SELECT changes_read('a', 'customer')}, $preloaded ], [ q{SELECT data.id FROM changes_read('a', NULL::customer)}, $preloaded ],
 	[ q{BEGIN READ ONLY; SELECT changes_read('b', NULL::customer)}, $preloaded ],
-	[ "$big; COPY (SELECT) TO PROGRAM 'truncate -s 0 base/pgsql_tmp/*'; COMMIT", $preloaded ],
+	[ "$big; COPY (SELECT) TO PROGRAM 'cat && truncate -s 0 base/pgsql_tmp/*'; COMMIT", $preloaded ],
 	[ sprintf $guard, 'orders', 'words' ], [ sprintf $guard, 'made', 'id' ],
 	$version < 17 ? [ 'SELECT uuidv7_ordered()' ] : (),
 	[ 'BEGIN READ ONLY; SELECT uuidv7_ordered()', $preloaded ],
