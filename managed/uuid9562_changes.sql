@@ -776,7 +776,7 @@ BEGIN
 		IF NOT EXISTS (SELECT FROM uuid9562_changes.changes_reader AS o WHERE o.reader = reader) THEN RAISE undefined_object USING MESSAGE = format('reader "%s" does not exist', reader);
 		ELSIF read IS NULL THEN
 			RAISE object_not_in_prerequisite_state USING MESSAGE = format('this transaction has not read a page of reader "%s"', reader), DETAIL = 'Another transaction can have read the last page.',
-				HINT = 'Pass the position of the last change that has been applied.';
+				HINT = 'Call changes_read() and changes_done() in one transaction, or pass the position of the last change that has been applied.';
 		ELSIF (SELECT count(*) FROM jsonb_each_text(read) WHERE value <> '') > 1 THEN
 			RAISE ambiguous_parameter USING MESSAGE = format('transaction has read more than one table as reader "%s"', reader), HINT = 'Pass the position of the last change that has been applied.';
 		END IF;

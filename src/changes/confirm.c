@@ -165,7 +165,7 @@ find_page(const char *name)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("this transaction has not read a page of reader \"%s\"", name),
 				 errdetail("Another transaction can have read the last page."),
-				 errhint("Pass the position of the last change that has been applied.")));
+				 errhint("Call changes_read() and changes_done() in one transaction, or pass the position of the last change that has been applied.")));
 	return ((PageRead *) linitial(read))->is_done ? NULL : linitial(read);
 }
 
