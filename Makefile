@@ -42,7 +42,7 @@ OBJS = \
 	src/changes/transaction.o \
 	src/changes/trigger.o \
 	src/changes/wait.o \
-	src/changes/worker.o \
+	src/changes/purge_worker.o \
 	src/core/random_buffer.o \
 	src/runtime/runtime.o \
 	src/generate/generate.o \
@@ -65,7 +65,7 @@ OBJS = \
 	src/ordered/clock_warning.o \
 	src/ordered/high_water_mark.o \
 	src/ordered/horizon.o \
-	src/ordered/horizon_cache.o \
+	src/ordered/snapshot_horizons.o \
 	src/ordered/next_value.o \
 	src/ordered/position.o \
 	src/ordered/reservation.o \

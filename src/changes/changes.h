@@ -29,7 +29,7 @@
  *	 fetch.c	reads the row of each key with a later snapshot, so a page can be newer than it says
  *	 confirm.c	changes_done()
  *
- * purge.c deletes entries, worker.c does so in the background, and wait.c is changes_wait().
+ * purge.c deletes entries, purge_worker.c does so in the background, and wait.c is changes_wait().
  *
  * Invariant: for each committed change of a key, the log has an entry for the key, or one without a
  * key, whose ID is greater than the IDs of all entries for earlier changes of the key.
@@ -48,14 +48,26 @@
 #include "compat.h"
 
 #include "access/genam.h"
-#include "access/htup.h"
+#include "access/htup_details.h"
 #include "utils/array.h"
 #include "utils/rel.h"
 #include "utils/snapshot.h"
+#include "utils/timestamp.h"
 
 #include "core/page_position.h"
 
 /* --- tables.c: the tables of the extension ---------------------------------------- */
+
+/*
+ * Return the version of a row of a system catalog: the transaction that has written it.  Each
+ * change of a column, type or trigger writes a new row, and freezing keeps the number.  After 2^32
+ * transactions, two versions could be equal.
+ */
+static inline TransactionId
+row_version(HeapTuple row)
+{
+	return HeapTupleHeaderGetRawXmin(row->t_data);
+}
 
 /* Columns of log */
 enum
@@ -190,10 +202,7 @@ array_elements(ArrayType *array)
 	return (char *) array + ARR_OVERHEAD_NONULLS(ARR_NDIM(array));
 }
 
-/*
- * --- state.c, compare.c, state_rows.c and source.c: tracked tables
- * -------------------------------------------------
- */
+/* --- state.c, compare.c, state_rows.c and source.c: tracked tables ---------------- */
 
 /* An array of numbers, most of which are hashes */
 typedef struct Numbers
@@ -316,7 +325,7 @@ typedef enum StateVerdict
 
 extern void uuid9562_add_number(Numbers *numbers, uint64 number);
 extern void uuid9562_compute_state(Relation rel, CurrentState *current, bool wait);
-extern void uuid9562_unlock_parts(const CurrentState *current, Oid source);
+extern void uuid9562_unlock_parts(const CurrentState *current);
 extern uint64 uuid9562_hash_files(Oid source);
 extern bool uuid9562_may_overlap(const PartBound *gone, Oid relid);
 extern StateVerdict uuid9562_compare_states(State *old, const CurrentState *current, List **added);
@@ -415,10 +424,7 @@ extern int64 uuid9562_count_entries(Oid source, UuidReaderId after, int64 limit,
 extern void uuid9562_fetch_rows(Relation rel, const Source *source, const ChangesPage *page,
 								void (*begin) (void *arg), RowReceiver receive, void *arg);
 
-/*
- * --- request.c, page_start.c, read.c, confirm.c, wait.c and purge.c
- * -----------------------------------------------------------------
- */
+/* --- request.c, page_start.c, read.c, confirm.c, wait.c and purge.c --------------- */
 
 /* A page that the transaction in progress has read as a reader */
 typedef struct PageRead
@@ -458,6 +464,7 @@ extern void uuid9562_check_own_changes(const Source *source);
 extern Oid	uuid9562_row_type_relation(Oid type);
 extern Relation uuid9562_open_source(Oid relid);
 extern void uuid9562_read_after(PageRequest *request, text *after);
+extern UuidReaderId uuid9562_inclusive_horizon(const char *function);
 extern PageStart uuid9562_start_page(const PageRequest *request, ReaderState *reader,
 									 const Source *source);
 extern void uuid9562_check_reader_name(const char *name);
@@ -482,9 +489,9 @@ extern struct GuestWorker *uuid9562_shared_worker(void);
 extern void uuid9562_register_worker(void);
 extern void uuid9562_request_worker(struct GuestWorker *worker);
 
-extern UuidReaderId uuid9562_inclusive_horizon(const char *function);
 extern void uuid9562_lock_entries(Oid source);
 extern bool uuid9562_lock_purge(Oid source);
+extern int64 uuid9562_interval_micros(const Interval *interval);
 extern int64 uuid9562_purge(const char *function, Oid source, int64 reader_expiry, int64 keep,
 							int64 limit);
 

@@ -344,6 +344,14 @@ write_entries_of_file(void)
 	BufFileClose(stack.file);
 }
 
+/*
+ * Write an entry for each collected key, before the transaction commits or is prepared.
+ *
+ * A transaction can be READ ONLY by now: it has become so after it wrote, or changes_read() has
+ * collected the keys of a new partition.  Writing the log does not depend on this, because no
+ * user writes it.  An error aborts the transaction, and the next one sets XactReadOnly anew.  TOAST
+ * of long keys requires the snapshot.
+ */
 static void
 write_stack(void)
 {
@@ -361,7 +369,6 @@ write_stack(void)
 	context = AllocSetContextCreate(TopTransactionContext, "uuid9562 writing changed keys",
 									ALLOCSET_DEFAULT_SIZES);
 	caller = MemoryContextSwitchTo(context);
-	/* a transaction can become read-only after it has written */
 	XactReadOnly = false;
 	PushActiveSnapshot(GetTransactionSnapshot());
 

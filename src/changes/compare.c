@@ -134,7 +134,8 @@ compare_parts(State *old, const CurrentState *current, bool is_altered, List **a
 }
 
 /*
- * Compare a remembered state with the current one.
+ * Compare a remembered state with the current one.  Append the partitions that were attached since
+ * then to *added, and note in the state those that are gone and ignored.
  *
  * A column that was dropped loses no value, but a new one can have a value in each row.  A label
  * that was added to an enum is in no row, but one that is missing was renamed in all rows.  Any

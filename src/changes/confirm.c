@@ -131,10 +131,7 @@ uuid9562_end_reading(bool is_commit, SubTransactionId ended, SubTransactionId pa
 	}
 }
 
-/*
- * --- confirmation
- * -------------------------------------------------------------------------------
- */
+/* --- confirmation ----------------------------------------------------------------- */
 
 pg_noreturn static void
 report_unknown_reader(const char *name)

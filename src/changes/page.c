@@ -171,7 +171,7 @@ uuid9562_each_entry(Relation rel, const Key *key,
 	uuid9562_end_own(&scan);
 }
 
-/* Count the entries after an ID, up to a limit.  Set *first to the ID of the first one. */
+/* Count the entries after an ID, up to a limit.  Set *first to the ID of the first one, if any. */
 int64
 uuid9562_count_entries(Oid source, UuidReaderId after, int64 limit, UuidReaderId *first)
 {

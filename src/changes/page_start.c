@@ -104,7 +104,7 @@ start_at_position(const PageRequest *request, const ReaderState *reader, const S
  * that is too late, too, the next page does so again.
  */
 static UuidReaderId
-purged_unless_rewound(Oid source, UuidReaderId horizon)
+forget_purged_if_rewound(Oid source, UuidReaderId horizon)
 {
 	UuidReaderId purged = uuid9562_purged(source);
 
@@ -129,7 +129,7 @@ PageStart
 uuid9562_start_page(const PageRequest *request, ReaderState *reader, const Source *source)
 {
 	PageStart	start = {.horizon = uuid9562_inclusive_horizon(FUNCTION)};
-	const UuidReaderId purged = purged_unless_rewound(request->relid, start.horizon);
+	const UuidReaderId purged = forget_purged_if_rewound(request->relid, start.horizon);
 
 	start.after = request->is_outside ? start_at_position(request, reader, source, purged) :
 		start_at_confirmed(reader, source, purged);

@@ -120,8 +120,8 @@ find_trigger(Oid relid)
  * Convert an interval to microseconds, within 1,000 years.  A negative one lets all entries be
  * purged.
  */
-static int64
-interval_micros(const Interval *interval)
+int64
+uuid9562_interval_micros(const Interval *interval)
 {
 	const int64 max_days = 365250;
 	const int64 days = (int64) interval->month * DAYS_PER_MONTH + interval->day;
@@ -161,14 +161,11 @@ uuid9562_changes_purge(PG_FUNCTION_ARGS)
 	uuid9562_check_owner(source);
 	trigger = find_trigger(source);
 	PG_RETURN_INT64(uuid9562_purge("changes_purge", source, trigger.reader_expiry,
-								   interval_micros(keep),
+								   uuid9562_interval_micros(keep),
 								   PG_ARGISNULL(2) ? PG_INT64_MAX : PG_GETARG_INT32(2)));
 }
 
-/*
- * --- readers and tables
- * --------------------------------------------------------------------------
- */
+/* --- readers and tables ----------------------------------------------------------- */
 
 /*
  * changes_reset(source regclass)
@@ -227,10 +224,7 @@ uuid9562_forget_table(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/*
- * --- views
- * ------------------------------------------------------------------------------------------
- */
+/* --- views ------------------------------------------------------------------------ */
 
 static bool
 may_read(Oid source)
@@ -281,47 +275,55 @@ relations_datum(List *relids)
 Datum
 uuid9562_table_info(PG_FUNCTION_ARGS)
 {
+	enum
+	{
+		OPERATIONS, DROPPED_PARTITIONS, EXPIRY, PROBLEM, WITHOUT_TRUNCATE, PURGED, KEPT_BY,
+		KEY_PROBLEM, COLUMNS
+	};
 	const Oid	source = PG_GETARG_OID(0);
 	const bool	wait = PG_GETARG_BOOL(1);
+	bool		is_locked;
 	Relation	rel = NULL;
 	TableTriggers triggers;
 	CurrentState current = {0};
 	UuidReaderId purged;
 	UuidReaderId first;
-	Datum		values[8];
-	bool		nulls[8] = {false};
+	Datum		values[COLUMNS];
+	bool		nulls[COLUMNS] = {false};
 	char	   *reader;
 
 	uuid9562_scan_triggers(source, source, &triggers);
 	if (!may_read(source))
 		PG_RETURN_NULL();
-	if (wait || ConditionalLockRelationOid(source, AccessShareLock))
+	is_locked = !wait && ConditionalLockRelationOid(source, AccessShareLock);
+	if (wait || is_locked)
 		rel = try_relation_open(source, wait ? AccessShareLock : NoLock);
 	if (rel != NULL)
 	{
 		uuid9562_compute_state(rel, &current, wait);
 		relation_close(rel, NoLock);
-		if (!wait)
-			uuid9562_unlock_parts(&current, source);
+		uuid9562_unlock_parts(&current);
 	}
 	else
 		current.problem = "the table is locked";
+	if (is_locked)
+		UnlockRelationOid(source, AccessShareLock);
 	current.trigger = triggers.root;
 	purged = uuid9562_purged(source);
 	uuid9562_kept_by_readers(source, Max(1, current.trigger.reader_expiry), &reader);
-	values[0] = operations_datum(current.trigger.type);
-	values[1] = CStringGetTextDatum(current.trigger.ignores_dropped_partitions ? "ignore" :
-									"reset");
-	values[2] = Int64GetDatum(current.trigger.reader_expiry);
-	nulls[3] = current.problem == NULL;
-	values[3] = nulls[3] ? (Datum) 0 : CStringGetTextDatum(current.problem);
-	values[4] = relations_datum(current.without_truncate);
-	values[5] = reader_id_datum(&purged);
-	nulls[5] = uuid_reader_id_equal(purged, uuid_reader_nothing);
-	nulls[6] = reader == NULL || uuid9562_count_entries(source, purged, 1, &first) == 0;
-	values[6] = nulls[6] ? (Datum) 0 : CStringGetTextDatum(reader);
-	nulls[7] = current.key_problem == NULL;
-	values[7] = nulls[7] ? (Datum) 0 : CStringGetTextDatum(current.key_problem);
+	values[OPERATIONS] = operations_datum(current.trigger.type);
+	values[DROPPED_PARTITIONS] =
+		CStringGetTextDatum(current.trigger.ignores_dropped_partitions ? "ignore" : "reset");
+	values[EXPIRY] = Int64GetDatum(current.trigger.reader_expiry);
+	nulls[PROBLEM] = current.problem == NULL;
+	values[PROBLEM] = nulls[PROBLEM] ? (Datum) 0 : CStringGetTextDatum(current.problem);
+	values[WITHOUT_TRUNCATE] = relations_datum(current.without_truncate);
+	values[PURGED] = reader_id_datum(&purged);
+	nulls[PURGED] = uuid_reader_id_equal(purged, uuid_reader_nothing);
+	nulls[KEPT_BY] = reader == NULL || uuid9562_count_entries(source, purged, 1, &first) == 0;
+	values[KEPT_BY] = nulls[KEPT_BY] ? (Datum) 0 : CStringGetTextDatum(reader);
+	nulls[KEY_PROBLEM] = current.key_problem == NULL;
+	values[KEY_PROBLEM] = nulls[KEY_PROBLEM] ? (Datum) 0 : CStringGetTextDatum(current.key_problem);
 	PG_RETURN_DATUM(row_datum(fcinfo, values, nulls));
 }
 

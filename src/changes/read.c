@@ -21,6 +21,7 @@
 #include "utils/tuplestore.h"
 
 #include "ordered/ordered.h"
+#include "runtime/runtime.h"
 
 PG_FUNCTION_INFO_V1(uuid9562_changes_read);
 PG_FUNCTION_INFO_V1(uuid9562_changes_entries);
@@ -99,10 +100,7 @@ record_position(const PageRequest *request, const Source *source, const PageStar
 	uuid9562_note_purge(true);
 }
 
-/*
- * --- result
- * ---------------------------------------------------------------------------------------
- */
+/* --- result ----------------------------------------------------------------------- */
 
 static void
 put_row(PageResult *result, const char *change_type, Datum data, bool has_data)
@@ -151,15 +149,11 @@ put_change(void *arg, bool is_delete, Datum data, UuidReaderId end)
 static uint64
 draw_number(void)
 {
-	uint64		number = UUID_READER_NO_NUMBER;
+	uint64		number;
 
-	while (number == UUID_READER_NO_NUMBER)
-	{
-		if (!pg_strong_random(&number, sizeof(number)))
-			ereport(ERROR,
-					(errcode(ERRCODE_INTERNAL_ERROR),
-					 errmsg("could not generate random values")));
-	}
+	do
+		number = random_bits();
+	while (number == UUID_READER_NO_NUMBER);
 	return number;
 }
 
@@ -218,10 +212,10 @@ put_page(const PageRequest *request, const ReaderState *reader, const Source *so
 	return true;
 }
 
-/*
- * changes_read(reader text, source anyelement, page integer, after text, lease interval, OUT
- * change_type
- *		text, OUT data anyelement, OUT change_position text) returns SETOF record
+/*-
+ * changes_read(reader text, source anyelement, page integer, after text, lease interval,
+ *				OUT change_type text, OUT data anyelement, OUT change_position text)
+ *		returns SETOF record
  */
 Datum
 uuid9562_changes_read(PG_FUNCTION_ARGS)
@@ -280,10 +274,7 @@ uuid9562_changes_read(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/*
- * --- entries
- * -------------------------------------------------------------------------------------
- */
+/* --- entries ---------------------------------------------------------------------- */
 
 /* Add an entry to the result of changes_entries(). */
 static void

@@ -69,12 +69,9 @@ uuid9562_read_after(PageRequest *request, text *after)
 static int64
 read_lease(const Interval *lease)
 {
-	const int64 days = (int64) lease->month * DAYS_PER_MONTH + lease->day;
-	const int64 max = LEASE_MAX_DAYS * USECS_PER_DAY;
-	int64		result = lease->time / USECS_PER_DAY + days > LEASE_MAX_DAYS ? max + 1 :
-		days < -LEASE_MAX_DAYS ? 0 : lease->time + days * USECS_PER_DAY;
+	const int64 result = uuid9562_interval_micros(lease);
 
-	if (result <= 0 || result > max)
+	if (result <= 0 || result > LEASE_MAX_DAYS * USECS_PER_DAY)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("value %s is out of range for lease",

@@ -30,6 +30,7 @@
 #include "utils/syscache.h"
 
 #include "ordered/ordered.h"
+#include "runtime/runtime.h"
 
 /* If a new partition has more rows, readers copy the table instead of reading an entry for each. */
 #define LOGGED_ROWS_MAX		5000
@@ -146,12 +147,10 @@ uuid9562_identity_source(UuidReaderId identity)
 static UuidReaderId
 draw_identity(Oid source)
 {
+	const uint64 random[] = {random_bits(), random_bits()};
 	UuidReaderId identity;
 
-	if (!pg_strong_random(identity.bytes, UUID_BYTES - sizeof(Oid)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("could not generate random values")));
+	memcpy(identity.bytes, random, UUID_BYTES);
 	memcpy(identity.bytes + UUID_BYTES - sizeof(Oid), &source, sizeof(Oid));
 	return identity;
 }
@@ -297,7 +296,6 @@ cache_identities(Source *source, List *states)
 
 	foreach(cell, states)
 		identities[count++] = ((RememberedState *) lfirst(cell))->state.identity;
-	source->identity_count = 0;
 	source->identities = replace(source->identities, identities, count * sizeof(UuidReaderId));
 	source->identity_count = count;
 }
@@ -313,10 +311,8 @@ cache_state(Source *source, const CurrentState *current, List *states)
 
 	cache_identities(source, states);
 	list_sort(relids, list_oid_cmp);
-	count = 0;
 	foreach(cell, relids)
 		oids[count++] = lfirst_oid(cell);
-	source->relid_count = 0;
 	source->relids = replace(source->relids, oids, count * sizeof(Oid));
 	source->relid_count = count;
 	source->key = current->key;
@@ -397,10 +393,7 @@ uuid9562_verify_source(Relation rel, uint64 branch)
 	return source;
 }
 
-/*
- * --- for other functions
- * ------------------------------------------------------------------------
- */
+/* --- for other functions ---------------------------------------------------------- */
 
 /* Delete all remembered states of a table, so that all readers copy it. */
 void

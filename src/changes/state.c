@@ -107,7 +107,7 @@ add_columns(State *state, Oid relid, bool is_source)
 
 		if (column->attisdropped)
 			continue;
-		state->version = hash_combine64(state->version, HeapTupleHeaderGetRawXmin(row->t_data));
+		state->version = hash_combine64(state->version, row_version(row));
 		if (is_source)
 			uuid9562_add_number(&state->columns, hash_numbers(described, lengthof(described)));
 	}
@@ -151,7 +151,7 @@ add_labels(State *state, Oid type)
 	{
 		Form_pg_enum label = (Form_pg_enum) GETSTRUCT(row);
 		uint64		described[] = {
-			label->oid, HeapTupleHeaderGetRawXmin(row->t_data), hash_text(NameStr(label->enumlabel))
+			label->oid, row_version(row), hash_text(NameStr(label->enumlabel))
 		};
 
 		uuid9562_add_number(&state->labels, hash_numbers(described, lengthof(described)));
@@ -279,12 +279,6 @@ add_part(CurrentState *current, Relation rel, Oid source)
 	add_columns(&current->state, relid, relid == source);
 }
 
-static int
-compare_oids(const ListCell *a, const ListCell *b)
-{
-	return lfirst_oid(a) < lfirst_oid(b) ? -1 : lfirst_oid(a) > lfirst_oid(b);
-}
-
 /* Set the basis, and add the types.  add_part() of the table has set the trigger and the key. */
 static void
 set_basis_and_types(CurrentState *current, Relation rel)
@@ -334,15 +328,14 @@ lock_parts(CurrentState *current, Oid source)
 	return relids;
 }
 
-/* Release the locks that were taken without waiting. */
+/* Release the locks of partitions that uuid9562_compute_state() took without waiting. */
 void
-uuid9562_unlock_parts(const CurrentState *current, Oid source)
+uuid9562_unlock_parts(const CurrentState *current)
 {
 	ListCell   *cell;
 
 	foreach(cell, current->locked)
 		UnlockRelationOid(lfirst_oid(cell), AccessShareLock);
-	UnlockRelationOid(source, AccessShareLock);
 }
 
 /*
@@ -360,7 +353,7 @@ uuid9562_compute_state(Relation rel, CurrentState *current, bool wait)
 	current->wait = wait;
 	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
 		relids = lock_parts(current, source);
-	list_sort(relids, compare_oids);
+	list_sort(relids, list_oid_cmp);
 	/* first what changes_track() cannot repair */
 	uuid9562_primary_key(source, &current->key);
 	check_key(current, source);
@@ -454,7 +447,7 @@ uuid9562_hash_files(Oid source)
 
 	if (get_rel_relkind(source) == RELKIND_PARTITIONED_TABLE)
 		relids = find_all_inheritors(source, NoLock, NULL);
-	list_sort(relids, compare_oids);
+	list_sort(relids, list_oid_cmp);
 	foreach(cell, relids)
 	{
 		HeapTuple	row = SearchSysCache1(RELOID, ObjectIdGetDatum(lfirst_oid(cell)));

@@ -10,6 +10,7 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 
+/* Read an array.  The numbers are those in the array, so none can be added. */
 static Numbers
 read_numbers(Datum array)
 {

@@ -103,7 +103,7 @@ static void
 add_trigger(TableTriggers *triggers, Relation catalog, HeapTuple row, Oid source)
 {
 	Form_pg_trigger form = (Form_pg_trigger) GETSTRUCT(row);
-	TransactionId xmin = HeapTupleHeaderGetRawXmin(row->t_data);
+	TransactionId xmin = row_version(row);
 	uint64		hash = hash_combine64(form->oid, xmin);
 	Oid			logs_for;
 	bool		usable = form->tgenabled == TRIGGER_FIRES_ALWAYS && form->tgattr.dim1 == 0 &&

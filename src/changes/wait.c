@@ -48,10 +48,7 @@ typedef enum
 	LOOK_HELD_BY_PREPARED
 } Look;
 
-/*
- * --- waiting
- * -------------------------------------------------------------------------------------
- */
+/* --- waiting ---------------------------------------------------------------------- */
 
 /* Start to wait in a queue, before a look.  The atomic operation is a full barrier. */
 static void
@@ -135,10 +132,7 @@ look_and_sleep(const PageRequest *request, int number, long milliseconds)
 	return found;
 }
 
-/*
- * --- procedure
- * ----------------------------------------------------------------------------------
- */
+/* --- procedure -------------------------------------------------------------------- */
 
 static void
 read_request(FunctionCallInfo fcinfo, PageRequest *request)

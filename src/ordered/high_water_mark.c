@@ -112,10 +112,15 @@ read_page(SMgrRelation storage, Page page)
 									   RBM_ZERO_ON_ERROR, NULL, true);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	memcpy(page, BufferGetPage(buffer), BLCKSZ);
-	UnlockReleaseBuffer(buffer);
-	/* if PostgreSQL's checksum was wrong, the buffer is zeroed: read the file */
+
+	/*
+	 * If PostgreSQL's checksum was wrong, the buffer is zeroed: read the
+	 * file.  Nobody writes it meanwhile, because nobody has changed the
+	 * buffer, or can do so before its lock is released.
+	 */
 	if (PageIsNew(page))
 		smgrread(storage, MAIN_FORKNUM, 0, page);
+	UnlockReleaseBuffer(buffer);
 }
 
 /*

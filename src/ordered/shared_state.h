@@ -163,7 +163,7 @@ extern void uuid9562_reset_generator(void);
 extern XLogRecPtr uuid9562_record_branch(uint64 name, uint64_t *target);
 extern GeneratorState uuid9562_generator_state(void);
 
-/* horizon.c and horizon_cache.c */
+/* horizon.c and snapshot_horizons.c */
 extern CachedHorizon *uuid9562_snapshot_state(const char *function);
 extern UuidPayload uuid9562_horizon(CachedHorizon *cached);
 extern int	uuid9562_find_holder(uint64 *time);

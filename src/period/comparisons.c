@@ -185,7 +185,12 @@ add_side_comparison(WithinCall *call, bool is_lower, Node *time, bool inclusive)
 								   list_make2(time, makeBoolConst(inclusive, false)));
 	if (constant->constisnull)
 		return true;
-	/* if no UUID of version 7 meets this side, the period contains none */
+
+	/*
+	 * If no UUID of version 7 meets this side, the period contains none.  Do
+	 * not compare with "bound", which has another variant then: see
+	 * uuid9562_period_bounds() on TimescaleDB.
+	 */
 	if (!uuid9562_side_bound(is_lower, DatumGetTimestampTz(constant->constvalue), inclusive,
 							 &bound))
 		return add_period_comparisons(call, NULL);

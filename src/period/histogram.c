@@ -21,6 +21,9 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
+/* Part of a bin between two UUIDs, if the density is unknown: it can be anything from 0 to 1 */
+#define UNKNOWN_BINS	0.5
+
 #define DENSITY_BINS	4		/* bins averaged at an end of the histogram */
 
 const uint8 uuid9562_nil[UUID_LEN] = {0};
@@ -43,7 +46,8 @@ uuid_distance(const uint8 *from, const uint8 *to)
 
 /*
  * Estimate the number of v7 rows between two UUIDs, measured in bins.  Assume the density of the
- * first bins of v7 or, with at_end, of its last bins.  If v7 has no bin, return 0.5.
+ * first bins of v7 or, with at_end, of its last bins.  The result is infinite if all
+ * boundaries of these bins are equal.
  */
 double
 uuid9562_bins_between(const Statistics *statistics, bool at_end, const uint8 *low,
@@ -56,7 +60,7 @@ uuid9562_bins_between(const Statistics *statistics, bool at_end, const uint8 *lo
 	if (memcmp(low, high, UUID_LEN) >= 0)
 		return 0;
 	if (bins <= 0)
-		return 0.5;
+		return UNKNOWN_BINS;
 	return bins * uuid_distance(low, high) / uuid_distance(first[0].uuid, first[bins].uuid);
 }
 

@@ -1,5 +1,5 @@
 /*
- * horizon_cache.c
+ * snapshot_horizons.c
  *		The horizons that the current transaction has computed, by snapshot.
  *
  * A statement can call uuidv7_horizon() several times: for each row, partition or FETCH.

@@ -1,5 +1,5 @@
 /*
- * worker.c
+ * purge_worker.c
  *		A background worker that purges the log, so that nobody has to wait for this.
  *
  * A transaction that confirms changes registers the worker after its commit, and so does one that
@@ -38,10 +38,7 @@
 
 PGDLLEXPORT void uuid9562_purge_worker(Datum database);
 
-/*
- * --- the worker
- * ----------------------------------------------------------------------------------
- */
+/* --- the worker ------------------------------------------------------------------- */
 
 /* Return the first OID of a table after another one in a table of the extension, or InvalidOid. */
 static Oid
