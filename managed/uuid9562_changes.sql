@@ -707,7 +707,7 @@ BEGIN
 	END IF;
 	IF entries IS NOT NULL THEN
 		IF NOT uuid9562_changes.changes_is_planned(relation::oid, altered) THEN
-			RAISE serialization_failure USING MESSAGE = format('row type of table %s has changed', relation), HINT = 'Call changes_read() again.';
+			RAISE serialization_failure USING MESSAGE = format('row type of table %s has changed', relation), HINT = 'Execute the statement again.';
 		END IF;
 		SELECT * INTO key FROM uuid9562_changes.changes_key(relation::oid);
 		-- a deleted key can equal that of a row, for example with citext; a column can be named r

@@ -1,12 +1,13 @@
 /*
  * parsed_types.c
- *		Which row types the session's statements that call changes_read() were parsed with.
+ *		Which row types the session's statements that call changes_read() or changes_entries() were
+ *		parsed with.
  *
  * A statement that was parsed before a table was altered takes columns from a page by the numbers
  * that they had then.  PostgreSQL does not parse the statement again, because it does not notice
  * that the statement depends on the table: it only names the row type.  So a hook remembers the
- * row type of each call of changes_read() that is parsed.  If a page is read while the table has
- * another one, all plans of the session are discarded, and the caller gets an error.
+ * row type of each call that is parsed.  If a page is read while the table has another one, all
+ * plans of the session are discarded, and the caller gets an error.
  *
  * The row types are in the memory of the process, because prepared statements survive ROLLBACK
  * and DISCARD.  Statements that were parsed before the library was loaded are not known.
@@ -28,9 +29,6 @@
 #include "utils/portal.h"
 #include "utils/typcache.h"
 
-#define READ_NAME	"changes_read"
-#define READ_ROW	1			/* argument that has the row type */
-
 /* A row type with which the session has parsed a call.  The struct has no padding. */
 typedef struct ParsedType
 {
@@ -42,10 +40,7 @@ static bool knows_all;			/* are all statements of the session known? */
 static HTAB *parsed_types;		/* of ParsedType */
 static post_parse_analyze_hook_type previous_hook;
 
-/*
- * --- hashes
- * -------------------------------------------------------------------------------------
- */
+/* --- hashes ----------------------------------------------------------------------- */
 
 /* Return the type of the elements of an array, range or multirange, or the type itself. */
 static Oid
@@ -109,16 +104,12 @@ hash_row_type(Oid relid, TupleDesc desc)
 											  get_rel_namespace(relid)));
 }
 
-/*
- * --- parsing
- * --------------------------------------------------------------------------------------
- */
+/* --- parsing ---------------------------------------------------------------------- */
 
-/* Remember the row type of a call of changes_read(). */
+/* Remember a type with which a call was parsed, if it is the row type of a table. */
 static void
-remember_call(List *arguments)
+remember_type(Oid type)
 {
-	Oid			type = exprType(list_nth(arguments, READ_ROW));
 	Oid			relid = get_typ_typrelid(type);
 	ParsedType	parsed = {relid, 0};
 	TupleDesc	desc;
@@ -131,6 +122,19 @@ remember_call(List *arguments)
 	hash_search(parsed_types, &parsed, HASH_ENTER, NULL);
 }
 
+/* Does an expression call a function with the name of one that returns rows of a table? */
+static bool
+is_call(const FuncExpr *expression)
+{
+	const char *name = expression->funcretset ? get_func_name(expression->funcid) : NULL;
+
+	return name != NULL && (strcmp(name, "changes_read") == 0 ||
+							strcmp(name, "changes_entries") == 0);
+}
+
+/*
+ * Remember the row type of each call in a query.  No argument but the table has a row type.
+ */
 static bool
 find_calls(Node *node, void *context)
 {
@@ -138,14 +142,12 @@ find_calls(Node *node, void *context)
 		return false;
 	if (IsA(node, Query))
 		return query_tree_walker((Query *) node, find_calls, context, 0);
-	if (IsA(node, FuncExpr))
+	if (IsA(node, FuncExpr) && is_call((const FuncExpr *) node))
 	{
-		const FuncExpr *call = (const FuncExpr *) node;
-		char	   *name = call->funcretset &&
-			list_length(call->args) > READ_ROW ? get_func_name(call->funcid) : NULL;
+		ListCell   *cell;
 
-		if (name != NULL && strcmp(name, READ_NAME) == 0)
-			remember_call(call->args);
+		foreach(cell, ((const FuncExpr *) node)->args)
+			remember_type(exprType(lfirst(cell)));
 	}
 	return expression_tree_walker(node, find_calls, context);
 }
@@ -200,12 +202,12 @@ after_parsing(ParseState *state, Query *query, PARSE_HOOK_JUMBLE)
 		(void) find_calls(searched, NULL);
 }
 
-/*
- * --- reading
- * ---------------------------------------------------------------------------------------
- */
+/* --- reading ---------------------------------------------------------------------- */
 
-/* Check whether the calling statement was prepared, by the protocol or by PREPARE. */
+/*
+ * Check whether the calling statement was prepared: by the protocol, whose portals name it, or by
+ * PREPARE, because EXECUTE runs it in a portal that is not visible.
+ */
 static bool
 is_prepared(void)
 {
@@ -254,7 +256,7 @@ uuid9562_check_row_type(Relation rel)
 	ereport(ERROR,
 			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 			 errmsg("row type of table %s has changed", uuid9562_table_name(relid)),
-			 errhint("Call changes_read() again.")));
+			 errhint("Execute the statement again.")));
 }
 
 /* Install the hook, when the library is loaded. */

@@ -415,6 +415,12 @@ is_planned_again('another table has got the name of the table');
 like(refused_in($planned, 'EXECUTE page'), qr/changes of table item are not tracked/, 'then the statement finds the other table');
 leave($planned);
 sql(q{DROP TABLE item, former});
+create($structure);
+$planned = session();
+in($planned, 'PREPARE page AS SELECT (data).v FROM changes_entries(NULL::item)', 'EXECUTE page');
+sql(@exchange);
+is_planned_again('changes_entries()');
+leave($planned);
 
 # the first call of a session is rolled back, or the session forgets its settings, or it has only planned
 foreach ([ 'a rollback of the first call', 'BEGIN', 'EXECUTE page', 'ROLLBACK' ], [ 'DISCARD TEMP', 'EXECUTE page', 'DISCARD TEMP' ], [ 'no earlier call' ])
