@@ -122,6 +122,31 @@ open_own_index(Relation rel)
 	return NULL;
 }
 
+/*
+ * Check whether a superuser has created an index with expressions or a condition.  To evaluate
+ * them, writing a row would need an executor.
+ */
+static bool
+has_computed_index(Relation rel)
+{
+	List	   *indexes = RelationGetIndexList(rel);
+	ListCell   *cell;
+	bool		found = false;
+
+	foreach(cell, indexes)
+	{
+		HeapTuple	index = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(lfirst_oid(cell)));
+
+		if (!HeapTupleIsValid(index))
+			continue;
+		found |= !heap_attisnull(index, Anum_pg_index_indexprs, NULL) ||
+			!heap_attisnull(index, Anum_pg_index_indpred, NULL);
+		ReleaseSysCache(index);
+	}
+	list_free(indexes);
+	return found;
+}
+
 /* Check whether a superuser has altered the columns of a table, or replaced the table. */
 static bool
 is_altered(Relation rel, const char *name)
@@ -131,7 +156,7 @@ is_altered(Relation rel, const char *name)
 
 	while (strcmp(name, tables[table].name) != 0)
 		table++;
-	if (columns != tables[table].columns)
+	if (columns != tables[table].columns || has_computed_index(rel))
 		return true;
 	for (int i = 0; i < columns; i++)
 	{
@@ -155,7 +180,7 @@ uuid9562_try_open_own(const char *name, LOCKMODE mode)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s.%s\" has been altered", SCHEMA, name),
-				 errhint("Drop and create the extension uuid9562_changes.")));
+				 errhint("Undo this, or drop and create the extension uuid9562_changes.")));
 	return rel;
 }
 

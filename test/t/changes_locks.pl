@@ -115,6 +115,12 @@ sql('ALTER SCHEMA uuid9562_changes RENAME TO moved');
 like(refusal('INSERT INTO item VALUES (3)'), qr/relation "uuid9562_changes.log" does not exist/, 'a change fails while there is no log');
 sql('ALTER SCHEMA moved RENAME TO uuid9562_changes', 'ALTER TABLE uuid9562_changes.state ALTER bound_texts TYPE text');
 like(refusal($page), qr/table "uuid9562_changes.state" has been altered/, 'a reader fails while a column has another type');
+foreach my $index ('((id::text))', '(id) WHERE source > 0')
+{
+	sql("CREATE INDEX computed ON uuid9562_changes.log $index");
+	like(refusal('INSERT INTO item VALUES (3)'), qr/table "uuid9562_changes.log" has been altered/, "a change fails while the log has an index on $index");
+	sql('DROP INDEX uuid9562_changes.computed');
+}
 sql('ALTER TABLE uuid9562_changes.log ADD COLUMN more int');
 like(refusal('INSERT INTO item VALUES (3)'), qr/table "uuid9562_changes.log" has been altered/, 'a change fails while the log has another column');
 sql('DROP EXTENSION uuid9562_changes CASCADE');
