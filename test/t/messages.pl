@@ -181,6 +181,7 @@ foreach my $case (
 			SELECT changes_done('a', :'visit')}, q{SELECT change_position AS visit FROM changes_read('v', NULL::visit) \gset
 			SELECT changes_read('a', NULL::customer, after => :'visit')}),
 	[ q{SELECT changes_read('a', 'customer')}, $preloaded ], [ q{SELECT data.id FROM changes_read('a', NULL::customer)}, $preloaded ],
+	(map { [ "SELECT $_ FROM changes_read(source => NULL::customer, reader => 'c')", $preloaded ] } '*', '(data).id'),
 	[ q{BEGIN READ ONLY; SELECT changes_read('b', NULL::customer)}, $preloaded ],
 	[ "$big; COPY (SELECT) TO PROGRAM 'cat && truncate -s 0 base/pgsql_tmp/*'; COMMIT", $preloaded ],
 	[ sprintf $guard, 'orders', 'words' ], [ sprintf $guard, 'made', 'id' ],
