@@ -22,9 +22,9 @@ OBJS = \
 	src/uuid9562.o \
 	src/changes/after_commit.o \
 	src/changes/collect.o \
-	src/changes/compare.o \
+	src/changes/compare_states.o \
 	src/changes/confirm.o \
-	src/changes/fetch.o \
+	src/changes/fetch_rows.o \
 	src/changes/key.o \
 	src/changes/log.o \
 	src/changes/page.o \
@@ -38,7 +38,7 @@ OBJS = \
 	src/changes/source.o \
 	src/changes/state.o \
 	src/changes/state_rows.o \
-	src/changes/tables.o \
+	src/changes/own_tables.o \
 	src/changes/transaction.o \
 	src/changes/trigger.o \
 	src/changes/wait.o \

@@ -205,10 +205,13 @@ BEGIN
 	IF NOT is_tracked OR info.problem IS NOT NULL OR info.dropped_partitions <> dropped_partitions OR info.reader_expiry <> micros
 		OR NOT (info.operations <@ operations AND info.operations @> operations)
 	THEN
-		FOR old IN SELECT tgname FROM pg_trigger WHERE tgrelid = source AND tgparentid = 0 AND tgfoid = 'uuid9562_changes.log_trigger'::regproc AND tgtype & 1 = 1 LOOP
+		-- under another name after a restore; replacing the trigger does not require ACCESS EXCLUSIVE, and so causes no deadlock
+		FOR old IN SELECT tgname FROM pg_trigger WHERE tgrelid = source AND tgparentid = 0 AND tgfoid = 'uuid9562_changes.log_trigger'::regproc AND tgtype & 1 = 1
+			AND tgname <> 'uuid9562_changes_' || source::oid
+		LOOP
 			EXECUTE format('DROP TRIGGER %I ON %s', old.tgname, source);
 		END LOOP;
-		EXECUTE format('CREATE TRIGGER uuid9562_changes_%s AFTER %s ON %s FOR EACH ROW EXECUTE FUNCTION uuid9562_changes.log_trigger(%L, %L)',
+		EXECUTE format('CREATE OR REPLACE TRIGGER uuid9562_changes_%s AFTER %s ON %s FOR EACH ROW EXECUTE FUNCTION uuid9562_changes.log_trigger(%L, %L)',
 					   source::oid, array_to_string(operations, ' OR '), source, dropped_partitions, micros);
 		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER uuid9562_changes_%s', source, source::oid);
 		-- rows can have changed without an entry, which changes_readers shall show before a reader notices it
@@ -219,8 +222,7 @@ BEGIN
 		WHERE NOT EXISTS (SELECT FROM pg_trigger
 						  WHERE tgrelid = relid AND tgtype & 33 = 32 AND tgenabled = 'A' AND tgqual IS NULL AND tgfoid = 'uuid9562_changes.log_trigger'::regproc)
 	LOOP
-		EXECUTE format('DROP TRIGGER IF EXISTS uuid9562_changes_truncate ON %s', part);
-		EXECUTE format('CREATE TRIGGER uuid9562_changes_truncate AFTER TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION uuid9562_changes.log_trigger()', part);
+		EXECUTE format('CREATE OR REPLACE TRIGGER uuid9562_changes_truncate AFTER TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION uuid9562_changes.log_trigger()', part);
 		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER uuid9562_changes_truncate', part);
 	END LOOP;
 END$body$;
@@ -232,11 +234,12 @@ AS $body$
 DECLARE
 	trigger record;
 BEGIN
-	PERFORM uuid9562_changes.forget_table(source);	-- checks that the caller owns the table
-	IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = source AND tgfoid = 'uuid9562_changes.log_trigger'::regproc AND tgparentid = 0) THEN
+	IF EXISTS (SELECT FROM pg_class WHERE oid = source)
+		AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = source AND tgfoid = 'uuid9562_changes.log_trigger'::regproc AND tgparentid = 0)
+	THEN
 		RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not tracked', source);
 	END IF;
-	EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', source);
+	PERFORM uuid9562_changes.forget_table(source);	-- checks that the caller owns the table, and locks it
 	-- also TRUNCATE triggers of partitions, unless another tracked table needs them, and of detached ones
 	FOR trigger IN
 		SELECT tgname, tgrelid::regclass AS relation

@@ -957,11 +957,12 @@ BEGIN
 	dropped_partitions := coalesce(dropped_partitions, f.dropped_partitions, 'reset');
 	reader_expiry := coalesce(reader_expiry, f.reader_expiry, '7 days');
 	IF f.problem IS NOT NULL OR (f.operations, f.dropped_partitions, f.reader_expiry) IS DISTINCT FROM (operations, dropped_partitions, reader_expiry) THEN
-		FOR name IN SELECT tgname FROM pg_trigger WHERE tgrelid = source AND tgfoid = 'uuid9562_changes.log_trigger'::regproc AND tgtype & 1 = 1 LOOP
+		-- replacing the trigger does not require ACCESS EXCLUSIVE, and so causes no deadlock
+		FOR name IN SELECT tgname FROM pg_trigger WHERE tgrelid = source AND tgfoid = 'uuid9562_changes.log_trigger'::regproc AND tgtype & 1 = 1 AND tgname <> 'uuid9562_changes_' || source::oid LOOP
 			EXECUTE format('DROP TRIGGER %I ON %s', name, source);
 		END LOOP;
 		name := 'uuid9562_changes_' || source::oid;
-		EXECUTE format('CREATE TRIGGER %I AFTER %s ON %s FOR EACH ROW EXECUTE FUNCTION uuid9562_changes.log_trigger(%L, %L)',
+		EXECUTE format('CREATE OR REPLACE TRIGGER %I AFTER %s ON %s FOR EACH ROW EXECUTE FUNCTION uuid9562_changes.log_trigger(%L, %L)',
 					   name, array_to_string(operations, ' OR '), source, dropped_partitions, (extract(epoch FROM reader_expiry) * 1000000)::bigint);
 		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', source, name);
 	END IF;
@@ -970,8 +971,7 @@ BEGIN
 		WHERE NOT EXISTS (SELECT FROM pg_trigger
 						  WHERE tgrelid = relid AND tgtype & 33 = 32 AND tgenabled = 'A' AND tgqual IS NULL AND tgfoid = 'uuid9562_changes.log_trigger'::regproc)
 	LOOP
-		EXECUTE format('DROP TRIGGER IF EXISTS uuid9562_changes_truncate ON %s', tracked.relid);
-		EXECUTE format('CREATE TRIGGER uuid9562_changes_truncate AFTER TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION uuid9562_changes.log_trigger()', tracked.relid);
+		EXECUTE format('CREATE OR REPLACE TRIGGER uuid9562_changes_truncate AFTER TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION uuid9562_changes.log_trigger()', tracked.relid);
 		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER uuid9562_changes_truncate', tracked.relid);
 	END LOOP;
 	SELECT pubname INTO name FROM pg_publication WHERE puballtables LIMIT 1;
@@ -987,7 +987,7 @@ DECLARE
 	trigger record;
 BEGIN
 	PERFORM uuid9562_changes.changes_check_owner(source::oid);
-	EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', source);
+	EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', source);	-- as DROP TRIGGER does, before readers are locked
 	PERFORM uuid9562_changes.changes_reset(source);
 	PERFORM uuid9562_changes.changes_forget(r.reader, r.source) FROM uuid9562_changes.changes_readers AS r WHERE r.source = changes_untrack.source;
 	FOR trigger IN SELECT tgname FROM pg_trigger WHERE tgrelid = source AND tgfoid = 'uuid9562_changes.log_trigger'::regproc AND tgtype & 1 = 1 LOOP

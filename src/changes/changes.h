@@ -23,10 +23,12 @@
  *	 read.c		changes_read(); request.c checks what the caller asks for
  *	 parsed_types.c	notices statements that were parsed with another row type
  *	 reader.c	loads how far the reader is (core/reader.h), and stores it at the end
- *	 source.c	compares the table (state.c, compare.c) with what is remembered (state_rows.c)
+ *	 source.c	compares the table (state.c, compare_states.c) with the remembered states
+ *				(state_rows.c)
  *	 page_start.c	finds out where the page begins, with the history of the server (place.c)
  *	 page.c		reads the entries up to the horizon of the snapshot, below which none is missing
- *	 fetch.c	reads the row of each key with a later snapshot, so a page can be newer than it says
+ *	 fetch_rows.c	reads the row of each key with a later snapshot, so a page can be newer than it
+ *				says
  *	 confirm.c	changes_done()
  *
  * purge.c deletes entries, purge_worker.c does so in the background, and wait.c is changes_wait().
@@ -39,8 +41,9 @@
  * these locks, so it generates its IDs later.  IDs increase across all sessions of the server,
  * except after a reset of the generator or a loss of WAL, which place.c notices.
  *
- * Only C writes the tables of the extension (tables.c, log.c), and nobody has privileges on them.
- * So no trigger, rule, policy or expression of another role runs while entries are written or read.
+ * Only C writes the tables of the extension (own_tables.c, log.c), and nobody has privileges on
+ * them.  So no trigger, rule, policy or expression of another role runs while entries are written
+ * or read.
  */
 #ifndef UUID9562_CHANGES_H
 #define UUID9562_CHANGES_H
@@ -56,7 +59,7 @@
 
 #include "core/page_position.h"
 
-/* --- tables.c: the tables of the extension ---------------------------------------- */
+/* --- own_tables.c: the tables of the extension ---------------------------------------- */
 
 /*
  * Return the version of a row of a system catalog: the transaction that has written it.  Each
@@ -78,8 +81,31 @@ enum
 	LOG_COLUMNS = LOG_KEY
 };
 
-#define READER_COLUMNS	12
-#define PURGED_COLUMNS	2
+/* Columns of reader */
+enum
+{
+	READER_NAME = 1,
+	READER_SOURCE,
+	READER_OWNER,
+	READER_IDENTITY,
+	READER_CONFIRMED,
+	READER_ACCEPTED_RESET,
+	READER_BRANCH,
+	READER_TIMELINE,
+	READER_LSN,
+	READER_SEEN,
+	READER_IS_OUTSIDE,
+	READER_PAGES,
+	READER_COLUMNS = READER_PAGES
+};
+
+/* Columns of purged */
+enum
+{
+	PURGED_SOURCE = 1,
+	PURGED_ID,
+	PURGED_COLUMNS = PURGED_ID
+};
 
 /* Scan of one of the tables by its index, in the order of the index */
 typedef struct OwnScan
@@ -100,6 +126,7 @@ pg_noreturn extern void uuid9562_no_own_table(const char *name);
 extern OwnScan uuid9562_scan_own(const char *name, LOCKMODE mode, int key_count, ScanKey keys);
 extern HeapTuple uuid9562_next_own(OwnScan *scan, ScanDirection direction);
 extern void uuid9562_end_own(OwnScan *scan);
+extern List *uuid9562_gone_sources(void);
 extern void uuid9562_insert_own(Relation rel, Datum *values, bool *nulls);
 extern bool uuid9562_delete_own(Relation rel, HeapTuple tuple, bool wait);
 
@@ -202,7 +229,7 @@ array_elements(ArrayType *array)
 	return (char *) array + ARR_OVERHEAD_NONULLS(ARR_NDIM(array));
 }
 
-/* --- state.c, compare.c, state_rows.c and source.c: tracked tables ---------------- */
+/* --- state.c, compare_states.c, state_rows.c and source.c: tracked tables ---------------- */
 
 /* An array of numbers, most of which are hashes */
 typedef struct Numbers
@@ -278,11 +305,19 @@ enum
 	STATE_COLUMNS = STATE_BOUND_TEXTS
 };
 
+typedef enum StateVerdict
+{
+	STATE_SAME,
+	STATE_CHANGED,				/* remember the new state */
+	STATE_LOST					/* rows can have changed without an entry */
+} StateVerdict;
+
 /* A remembered state, and its row */
 typedef struct RememberedState
 {
 	State		state;
 	HeapTuple	row;
+	StateVerdict verdict;		/* of comparing it with the current state */
 } RememberedState;
 
 /* A state, with what is computed beside it */
@@ -315,13 +350,6 @@ typedef struct Source
 	int64		reader_expiry;	/* in microseconds */
 	Key			key;
 } Source;
-
-typedef enum StateVerdict
-{
-	STATE_SAME,
-	STATE_CHANGED,				/* remember the new state */
-	STATE_LOST					/* rows can have changed without an entry */
-} StateVerdict;
 
 extern void uuid9562_add_number(Numbers *numbers, uint64 number);
 extern void uuid9562_compute_state(Relation rel, CurrentState *current, bool wait);
@@ -388,9 +416,9 @@ extern void uuid9562_remove_readers(Oid source, bool wait);
 extern UuidReaderId uuid9562_purged(Oid source);
 extern void uuid9562_set_purged(Oid source, UuidReaderId id);
 extern UuidReaderId uuid9562_id_before(int64 microseconds);
-extern UuidReaderId uuid9562_kept_by_readers(Oid source, int64 reader_expiry, char **reader);
+extern UuidReaderId uuid9562_kept_by_readers(Oid source, int64 reader_expiry, char **name);
 
-/* --- page.c and fetch.c ----------------------------------------------------------- */
+/* --- page.c and fetch_rows.c ----------------------------------------------------------- */
 
 /* A key that a page has, with the ID of its last entry */
 typedef struct PageKey
@@ -490,6 +518,7 @@ extern void uuid9562_register_worker(void);
 extern void uuid9562_request_worker(struct GuestWorker *worker);
 
 extern void uuid9562_lock_entries(Oid source);
+extern void uuid9562_wait_for_resets(Oid source);
 extern bool uuid9562_lock_purge(Oid source);
 extern int64 uuid9562_interval_micros(const Interval *interval);
 extern int64 uuid9562_purge(const char *function, Oid source, int64 reader_expiry, int64 keep,

@@ -19,7 +19,11 @@ PG_FUNCTION_INFO_V1(uuid9562_changes_done);
 
 /* --- pages of this transaction ---------------------------------------------------- */
 
-static List *pages;				/* of PageRead, in TopTransactionContext */
+/*
+ * Of PageRead, in TopTransactionContext, in the order of the subtransactions: those of a
+ * subtransaction come after those of its parent.
+ */
+static List *pages;
 
 /* Return the page that a subtransaction has read, or NULL. */
 static PageRead *

@@ -7,7 +7,7 @@
  * calls no function of a type.  If the table has got another key since, the hash differs.
  *
  * Two keys are the same if their bytes are.  So 'a' and 'A' are different keys even if a
- * case-insensitive type regards them as equal, and fetch.c compares both.
+ * case-insensitive type regards them as equal, and fetch_rows.c compares both.
  */
 #include "changes/changes.h"
 
@@ -202,6 +202,8 @@ uuid9562_key_problem(Oid index)
 
 	if (rel->rd_rel->relam != BTREE_AM_OID)
 		problem = "has WITHOUT OVERLAPS";
+	else if (!rel->rd_index->indisvalid)
+		problem = "is missing in a partition";
 	else if (!rel->rd_index->indimmediate && !uuid9562_equal_keys_are_same(rel))
 		problem = "is deferrable, and its equal values can have different bytes";
 	index_close(rel, AccessShareLock);

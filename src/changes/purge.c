@@ -51,6 +51,19 @@ uuid9562_lock_entries(Oid source)
 }
 
 /*
+ * Wait until the transactions in progress that have read a page that resets a copy have ended.
+ * Each of them can have stored the first state of the table.
+ */
+void
+uuid9562_wait_for_resets(Oid source)
+{
+	const Oid	table = uuid9562_own_table("purged");
+
+	LockDatabaseObject(table, source, LOCK_OF_ENTRIES, ExclusiveLock);
+	UnlockDatabaseObject(table, source, LOCK_OF_ENTRIES, ExclusiveLock);
+}
+
+/*
  * Find out up to which ID no reader needs entries, and publish it.  Return false if a transaction
  * that reads the table is in progress, since it can be a reader that is not known yet.
  *
@@ -210,9 +223,11 @@ uuid9562_changes_forget(PG_FUNCTION_ARGS)
 /*
  * forget_table(source regclass)
  *
- * Remove the readers of a table; called by changes_untrack().  The remembered states stay: if the
- * table is tracked again, they tell which row type earlier plans can have.  Its entries stay too,
- * and are below the horizon of all later readers.
+ * Remove the readers and the remembered states of a table; called by changes_untrack().  Its
+ * entries stay, and are below the horizon of all later readers.
+ *
+ * First take the lock that dropping a trigger requires.  A session that reads locks the table
+ * before its reader, so another order of locks would lead to a deadlock.
  */
 Datum
 uuid9562_forget_table(PG_FUNCTION_ARGS)
@@ -220,7 +235,9 @@ uuid9562_forget_table(PG_FUNCTION_ARGS)
 	const Oid	source = PG_GETARG_OID(0);
 
 	uuid9562_check_owner(source);
+	LockRelationOid(source, AccessExclusiveLock);
 	uuid9562_remove_readers(source, true);
+	uuid9562_forget_states(source, true);
 	PG_RETURN_VOID();
 }
 
@@ -328,7 +345,7 @@ uuid9562_table_info(PG_FUNCTION_ARGS)
 }
 
 /*
- * entries_after(source regclass, after uuid, OUT entries bigint, OUT first uuid)
+ * entries_after(source oid, after uuid, OUT entries bigint, OUT first uuid)
  *
  * Count the entries that a reader has not confirmed, for a caller who may read the table.
  */

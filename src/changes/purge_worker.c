@@ -40,9 +40,9 @@ PGDLLEXPORT void uuid9562_purge_worker(Datum database);
 
 /* --- the worker ------------------------------------------------------------------- */
 
-/* Return the first OID of a table after another one in a table of the extension, or InvalidOid. */
+/* Return the first OID of a table after another one in the log, or InvalidOid. */
 static Oid
-next_source(const char *name, Oid after)
+next_source(Oid after)
 {
 	ScanKeyData key;
 	OwnScan		scan;
@@ -50,9 +50,8 @@ next_source(const char *name, Oid after)
 	Oid			source = InvalidOid;
 	bool		isnull;
 
-	StaticAssertStmt(LOG_SOURCE == 1 && STATE_SOURCE == 1, "the source is the first column");
 	ScanKeyInit(&key, LOG_SOURCE, BTGreaterStrategyNumber, F_OIDGT, ObjectIdGetDatum(after));
-	scan = uuid9562_scan_own(name, AccessShareLock, 1, &key);
+	scan = uuid9562_scan_own("log", AccessShareLock, 1, &key);
 	entry = uuid9562_next_own(&scan, ForwardScanDirection);
 	if (HeapTupleIsValid(entry))
 		source = DatumGetObjectId(heap_getattr(entry, LOG_SOURCE, RelationGetDescr(scan.rel),
@@ -88,11 +87,14 @@ purge_batch(Oid source)
 static void
 forget_gone_tables(void)
 {
-	Oid			source = InvalidOid;
+	List	   *gone = uuid9562_gone_sources();
+	ListCell   *cell;
 
-	while (OidIsValid(source = next_source("state", source)))
+	foreach(cell, gone)
 	{
-		if (get_rel_name(source) != NULL || !uuid9562_lock_purge(source))
+		const Oid	source = lfirst_oid(cell);
+
+		if (!uuid9562_lock_purge(source))
 			continue;
 		uuid9562_forget_states(source, false);
 		uuid9562_remove_readers(source, false);
@@ -125,7 +127,7 @@ purge_all(void)
 		else
 		{
 			if (!more)
-				source = next_source("log", source);
+				source = next_source(source);
 			if (OidIsValid(source))
 				more = purge_batch(source);
 			else
@@ -177,7 +179,10 @@ uuid9562_purge_worker(Datum database)
 	/* nobody waits for the WAL of this worker */
 	SetConfigOption("synchronous_commit", "off", PGC_SUSET, PGC_S_OVERRIDE);
 	pgstat_report_activity(STATE_RUNNING, "purging the log of uuid9562_changes");
-	if (purge_all() || pg_atomic_read_u64(&worker->requested) != 0)
+	/* the setting can have been switched off after the request */
+	if (!uuid9562_purge_worker_enabled)
+		pg_atomic_exchange_u64(&worker->registered, 0);
+	else if (purge_all() || pg_atomic_read_u64(&worker->requested) != 0)
 	{
 		pg_atomic_write_u64(&worker->registered, (uint64) GetCurrentTimestamp());
 		uuid9562_register_worker();

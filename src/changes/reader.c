@@ -28,23 +28,6 @@
 												 * kept for targets that store
 												 * positions */
 
-/* Columns of the table "reader" */
-enum
-{
-	READER_NAME = 1,
-	READER_SOURCE,
-	READER_OWNER,
-	READER_IDENTITY,
-	READER_CONFIRMED,
-	READER_ACCEPTED_RESET,
-	READER_BRANCH,
-	READER_TIMELINE,
-	READER_LSN,
-	READER_SEEN,
-	READER_IS_OUTSIDE,
-	READER_PAGES
-};
-
 StaticAssertDecl(READER_PAGES == READER_COLUMNS, "the last column");
 
 /* Numbers of a page in the column "pages"; an ID has two */
@@ -285,6 +268,10 @@ uuid9562_store_reader(const ReaderState *reader)
 
 /*
  * Remove all readers of a table.  If "wait" is false, keep those that other sessions have locked.
+ *
+ * Readers that other sessions are about to commit stay; a caller who cannot have that has locked
+ * the table.  If a reader was stored again while its lock was waited for, uuid9562_remove_reader()
+ * finds the new row, because it looks it up again.
  */
 void
 uuid9562_remove_readers(Oid source, bool wait)
@@ -301,12 +288,6 @@ uuid9562_remove_readers(Oid source, bool wait)
 }
 
 /* --- purging ---------------------------------------------------------------------- */
-
-enum
-{
-	PURGED_SOURCE = 1,
-	PURGED_ID
-};
 
 static OwnScan
 scan_purged(Oid source, LOCKMODE mode)
@@ -337,8 +318,8 @@ uuid9562_purged(Oid source)
 }
 
 /*
- * Set the ID up to which entries of a table have been deleted.  A purge has called
- * uuid9562_lock_purge().
+ * Set the ID up to which entries of a table have been deleted.  A caller who has deleted entries
+ * has also called uuid9562_lock_purge().
  */
 void
 uuid9562_set_purged(Oid source, UuidReaderId id)

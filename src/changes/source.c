@@ -158,11 +158,12 @@ draw_identity(Oid source)
 /* --- remembered states ------------------------------------------------------------ */
 
 /*
- * Collect the keys of new partitions.  If they have too many rows, all states are lost instead.
- * Return whether there are rows.
+ * Collect the keys of new partitions.  If they have too many rows, all states are lost instead,
+ * also those that have not changed, because no reader gets these rows.  Return whether there are
+ * rows.
  */
 static bool
-log_partitions(Oid source, List *added, List **lost, List *states)
+log_partitions(Oid source, List *added, List *states)
 {
 	ListCell   *cell;
 	int64		rows = 0;
@@ -170,12 +171,13 @@ log_partitions(Oid source, List *added, List **lost, List *states)
 	foreach(cell, added)
 		rows += uuid9562_count_rows(lfirst_oid(cell), LOGGED_ROWS_MAX + 1 - rows);
 	if (rows > LOGGED_ROWS_MAX)
-		*lost = states;
-	else
 	{
-		foreach(cell, added)
-			uuid9562_collect_rows(source, lfirst_oid(cell));
+		foreach(cell, states)
+			((RememberedState *) lfirst(cell))->verdict = STATE_LOST;
+		return true;
 	}
+	foreach(cell, added)
+		uuid9562_collect_rows(source, lfirst_oid(cell));
 	return rows > 0;
 }
 
@@ -208,16 +210,17 @@ remember_state(Oid source, CurrentState *current, UuidReaderId identity, List *o
 
 /*
  * Compare the remembered states with the current one.  Delete those that are lost, and renew those
- * that have changed.  If another session has deleted one of them, it has renewed it, or let all
- * readers copy the table, so this session does not insert it again.  Return the valid ones.
+ * that have changed.  Collect the keys of new partitions.  Return the valid states.
+ *
+ * If another session has deleted a state, it has renewed it, or let all readers copy the table, so
+ * this session does not insert it again.  It is valid for this page all the same: whoever called
+ * changes_reset() meanwhile has not committed before the page's snapshot.
  */
 static List *
 renew_states(Oid source, CurrentState *current, List *states)
 {
 	Relation	rel = uuid9562_open_own("state", RowExclusiveLock);
-	List	   *lost = NIL;
 	List	   *valid = NIL;
-	List	   *changed = NIL;
 	List	   *added = NIL;
 	ListCell   *cell;
 
@@ -225,27 +228,20 @@ renew_states(Oid source, CurrentState *current, List *states)
 	{
 		RememberedState *remembered = lfirst(cell);
 		List	   *partitions = NIL;
-		StateVerdict verdict = uuid9562_compare_states(&remembered->state, current, &partitions);
 
-		if (verdict == STATE_LOST)
-			lost = lappend(lost, remembered);
-		else
+		remembered->verdict = uuid9562_compare_states(&remembered->state, current, &partitions);
+		if (remembered->verdict != STATE_LOST)
 			added = list_concat_unique_oid(added, partitions);
-		if (verdict == STATE_CHANGED)
-			changed = lappend(changed, remembered);
 	}
-	current->has_added_rows = added != NIL && log_partitions(source, added, &lost, states);
+	current->has_added_rows = added != NIL && log_partitions(source, added, states);
 	foreach(cell, states)
 	{
 		RememberedState *remembered = lfirst(cell);
 
-		if (list_member_ptr(lost, remembered))
-		{
-			(void) forget_state(rel, remembered);
-			continue;
-		}
-		valid = lappend(valid, remembered);
-		if (list_member_ptr(changed, remembered) && forget_state(rel, remembered))
+		if (remembered->verdict != STATE_LOST)
+			valid = lappend(valid, remembered);
+		if (remembered->verdict != STATE_SAME && forget_state(rel, remembered) &&
+			remembered->verdict == STATE_CHANGED)
 			remember_state(source, current, remembered->state.identity, remembered->state.bounds);
 	}
 	table_close(rel, NoLock);
@@ -395,18 +391,35 @@ uuid9562_verify_source(Relation rel, uint64 branch)
 
 /* --- for other functions ---------------------------------------------------------- */
 
-/* Delete all remembered states of a table, so that all readers copy it. */
+/*
+ * Delete all remembered states of a table, so that all readers copy it.  With "wait", also delete
+ * states that other sessions are about to commit: the first ones of a table, whose readers copy it
+ * at this moment, and renewed ones, which replace states that cannot be deleted any more.
+ */
 void
 uuid9562_forget_states(Oid source, bool wait)
 {
 	Relation	rel = uuid9562_open_own("state", RowExclusiveLock);
 	List	   *states = uuid9562_load_states(source);
-	ListCell   *cell;
+	bool		is_renewed;
 
-	foreach(cell, states)
-		uuid9562_delete_own(rel, ((RememberedState *) lfirst(cell))->row, wait);
+	if (wait && states == NIL)
+	{
+		uuid9562_wait_for_resets(source);
+		states = uuid9562_load_states(source);
+	}
+	do
+	{
+		ListCell   *cell;
+
+		is_renewed = false;
+		foreach(cell, states)
+			is_renewed |= !uuid9562_delete_own(rel, ((RememberedState *) lfirst(cell))->row, wait);
+		CommandCounterIncrement();
+		if (wait && is_renewed)
+			states = uuid9562_load_states(source);
+	} while (wait && is_renewed);
 	table_close(rel, NoLock);
-	CommandCounterIncrement();
 	/* let all sessions compare the table again */
 	if (get_rel_name(source) != NULL)
 		CacheInvalidateRelcacheByRelid(source);

@@ -225,7 +225,13 @@ uuid9562_branch_ended_before(const char *function, uint64 name, const uint8 *id)
 		return true;
 	if (branch->floor == UUID_NO_TIME)
 		return false;
-	/* not with the last value before the floor: a horizon is between both */
+
+	/*
+	 * The first ID that is not before the end is the one with the time of the
+	 * floor.  The last value before it is not the bound, because readers of
+	 * changes confirm the ID just before a horizon, which is no value and can
+	 * be between both.
+	 */
 	first.time = branch->floor;
 	uuid_layout_pack(floor, UUID_V7->version, first);
 	return memcmp(id, floor, UUID_LEN) >= 0;

@@ -9,6 +9,19 @@ sub create { sql('DROP TABLE IF EXISTS item, part CASCADE', @_, q{SELECT changes
 # Execute a statement, which waits in vain for a lock of a table, and return whether it was so
 sub waits { my ($session, $statement) = @_; return refused_in($session, $statement) =~ /lock timeout/ }
 my $blocking = session();
+# Start a statement that waits for a lock.
+sub start_in
+{
+	my ($session, $statement) = @_;
+
+	$session->{stdin} .= "$statement;\n";
+	$session->{run}->pump_nb;
+	$node->poll_query_until('postgres', qq{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query = '@{[ $statement =~ s/'/''/gr ]};'}) or die "$statement does not wait";
+	return;
+}
+
+# what is left of a dropped table, which the last part looks at
+sql('CREATE TABLE gone (id int PRIMARY KEY)', q{SELECT changes_track('gone')}, q{SELECT changes_read('r', NULL::gone)}, q{SELECT changes_reset('gone')}, 'DROP TABLE gone');
 
 # --- the lock of the log -------------------------------------------------------------------
 
@@ -74,6 +87,37 @@ foreach my $round (1 .. 3)
 is(sql(q{SELECT count(*) <= 3 FROM uuid9562_changes.state WHERE source = 'item'::regclass}), 't', 'sessions that remember the same state do not multiply it');
 leave(@reading);
 
+# a session renews the state, or stores the first one, while the table is reset
+foreach my $first (0, 1)
+{
+	my ($renewing, $resetting) = (session(), session());
+
+	create('CREATE TABLE item (id int PRIMARY KEY, v int)');
+	sql($first ? q{SELECT changes_reset('item')} : 'ALTER TABLE item ALTER v SET STATISTICS 5');
+	in($renewing, 'BEGIN', $page, q{SELECT changes_done('r')});
+	start_in($resetting, q{SELECT changes_reset('item')});
+	in($renewing, 'COMMIT');
+	in($resetting, 'SELECT 1');
+	is(sql($page), 'reset', 'changes_reset() waits for a session that has ' . ($first ? 'stored the first' : 'renewed the') . ' state');
+	leave($renewing, $resetting);
+}
+
+# locks of the table and of readers, in the same order everywhere
+{
+	my ($untracking, $reading) = (session(), session());
+
+	create('CREATE TABLE item (id int PRIMARY KEY, v int)');
+	in($blocking, 'BEGIN', 'SELECT FROM item');
+	is(refusal(q{SET lock_timeout = '10 s'; SELECT changes_track('item', operations => '{insert,delete}')}), '', 'changes_track() does not wait for a transaction that has read the table');
+	in($blocking, 'INSERT INTO item VALUES (1)');
+	start_in($untracking, q{SELECT changes_untrack('item')});
+	start_in($reading, $page);
+	in($blocking, 'COMMIT');
+	is(refused_in($untracking, 'SELECT 1'), '', 'changes_untrack() succeeds while a reader waits for it');
+	like(refused_in($reading, 'SELECT 1'), qr/changes of table item are not tracked/, 'the reader then finds no triggers');
+	leave($untracking, $reading);
+}
+
 # a reader compares the table while it is reset
 create('CREATE TABLE item (id int PRIMARY KEY, v int) PARTITION BY RANGE (id)', 'CREATE TABLE part PARTITION OF item FOR VALUES FROM (0) TO (10)', 'CREATE TABLE part_2 PARTITION OF item FOR VALUES FROM (10) TO (20)');
 my $comparing = session();
@@ -111,6 +155,8 @@ is(refusal(q{DO $$BEGIN CREATE TEMPORARY TABLE t (); FOR i IN 1 .. 2 LOOP CALL c
 
 # --- schemas of others ----------------------------------------------------------------------------------------
 
+create('CREATE TABLE item (id int PRIMARY KEY, v int)');	# a confirmation starts the purge worker
+ok($node->poll_query_until('postgres', q{SELECT NOT EXISTS (SELECT FROM uuid9562_changes.reader WHERE to_regclass(source::regclass::text) IS NULL)}), 'the purge worker removes a reader of a dropped table that had been reset');
 sql('ALTER SCHEMA uuid9562_changes RENAME TO moved');
 like(refusal('INSERT INTO item VALUES (3)'), qr/relation "uuid9562_changes.log" does not exist/, 'a change fails while there is no log');
 sql('ALTER SCHEMA moved RENAME TO uuid9562_changes', 'ALTER TABLE uuid9562_changes.state ALTER bound_texts TYPE text');

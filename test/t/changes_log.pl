@@ -252,6 +252,8 @@ keys_of('a domain over a composite type', 'id pair_domain PRIMARY KEY', q{INSERT
 keys_of('an enumeration, an array and a name', q{a mood, b int[], c name, d bytea, e "char", PRIMARY KEY (a, b, c, d, e)}, q{INSERT INTO k VALUES ('ok', '{1,2}', 'n', '\x00', 'c'); DELETE FROM k}, 'ok12n00c ok12n00c', q{concat(a, array_to_string(b, ''), c, encode(d, 'hex'), e)});
 keys_of('a key with included columns', 'id int, v text, PRIMARY KEY (id) INCLUDE (v)', q{INSERT INTO k VALUES (1, 'a'); UPDATE k SET v = 'b'}, '1 1');
 keys_of('a generated key', 'a int, id int GENERATED ALWAYS AS (a * 2) STORED PRIMARY KEY', 'INSERT INTO k VALUES (1); UPDATE k SET a = 2', '2 2 4');
+like(refusal(q{CREATE TABLE lacks (id int NOT NULL) PARTITION BY RANGE (id); CREATE TABLE lacks_1 PARTITION OF lacks FOR VALUES FROM (0) TO (9); ALTER TABLE ONLY lacks ADD PRIMARY KEY (id); SELECT changes_track('lacks')}),
+	qr/42809: cannot track table public\.lacks: its primary key is missing in a partition\n/, 'a key that a partition lacks is refused');
 like(refusal(q{CREATE TABLE temporal (id int4range, during daterange, PRIMARY KEY (id, during WITHOUT OVERLAPS)); SELECT changes_track('temporal')}), qr/42809: cannot track table public\.temporal: its primary key has WITHOUT OVERLAPS\n/,
 	'a temporal key is refused') if $version >= 180000;
 

@@ -1,5 +1,5 @@
 /*
- * fetch.c
+ * fetch_rows.c
  *		The rows of keys, as a page returns them.
  *
  * A row is found by an index scan of the primary key, with the equality operators of its operator

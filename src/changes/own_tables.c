@@ -1,5 +1,5 @@
 /*
- * tables.c
+ * own_tables.c
  *		The tables of the extension, which only C writes.
  *
  * C inserts and deletes rows, but never updates them.  Then logical replication sends no change of
@@ -27,25 +27,26 @@
 
 #define SCHEMA	"uuid9562_changes"	/* also the name of the extension */
 
-/* The tables, with the types of their columns */
+/* The tables: the column that has the OID of a tracked table, and the types of all columns */
 static const struct
 {
 	const char *name;
+	int			source;
 	int			columns;
 	Oid			types[READER_COLUMNS];
 }			tables[] =
 
 {
-	{"log", LOG_COLUMNS, {OIDOID, UUIDOID, BYTEAOID}},
-	{"state", STATE_COLUMNS, {
+	{"log", LOG_SOURCE, LOG_COLUMNS, {OIDOID, UUIDOID, BYTEAOID}},
+	{"state", STATE_SOURCE, STATE_COLUMNS, {
 			OIDOID, UUIDOID, INT8OID, INT8OID, INT8OID, INT8ARRAYOID, INT8ARRAYOID, INT8ARRAYOID,
 			INT8ARRAYOID, INT8ARRAYOID, TEXTARRAYOID
 	}},
-	{"reader", READER_COLUMNS, {
+	{"reader", READER_SOURCE, READER_COLUMNS, {
 			TEXTOID, OIDOID, OIDOID, UUIDOID, UUIDOID, INT8OID, INT8OID, INT8OID, INT8OID,
 			TIMESTAMPTZOID, BOOLOID, INT8ARRAYOID
 	}},
-	{"purged", PURGED_COLUMNS, {OIDOID, UUIDOID}}
+	{"purged", PURGED_SOURCE, PURGED_COLUMNS, {OIDOID, UUIDOID}}
 };
 
 static Oid	own_schema;			/* InvalidOid if it must be looked up */
@@ -230,6 +231,35 @@ uuid9562_end_own(OwnScan *scan)
 	UnregisterSnapshot(scan->snapshot);
 	index_close(scan->index, AccessShareLock);
 	table_close(scan->rel, NoLock);
+}
+
+/* Return the dropped tables whose OIDs the tables of the extension, except the log, still have. */
+List *
+uuid9562_gone_sources(void)
+{
+	List	   *gone = NIL;
+
+	for (int table = 0; table < (int) lengthof(tables); table++)
+	{
+		OwnScan		scan;
+		HeapTuple	row;
+
+		if (strcmp(tables[table].name, "log") == 0)
+			continue;
+		scan = uuid9562_scan_own(tables[table].name, AccessShareLock, 0, NULL);
+		while (HeapTupleIsValid(row = uuid9562_next_own(&scan, ForwardScanDirection)))
+		{
+			bool		isnull;
+			Oid			source = DatumGetObjectId(heap_getattr(row, tables[table].source,
+															   RelationGetDescr(scan.rel),
+															   &isnull));
+
+			if (get_rel_name(source) == NULL)
+				gone = list_append_unique_oid(gone, source);
+		}
+		uuid9562_end_own(&scan);
+	}
+	return gone;
 }
 
 /* Insert a row. */
