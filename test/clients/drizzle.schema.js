@@ -7,8 +7,3 @@ export const orders = pgTable('orders', {
 }, (table) => [
 	check('orders_v7', sql`uuid_is_v7(${table.id}) AND ${table.id} IS NOT NULL`)
 ]);
-
-export const outbox = pgTable('outbox', {
-	id: uuid('id').primaryKey().default(sql`uuidv7_ordered()`),
-	message: text('message').notNull()
-});

@@ -1,6 +1,6 @@
 // Test of node-postgres, the npm package pg.
 import pg from 'pg';
-import { allPages, ascending, done, from, isV7, items, same, step, to, usesIndex } from './steps.js';
+import { ascending, done, from, isV7, items, step, to, usesIndex } from './steps.js';
 
 const client = new pg.Client();
 await client.connect();
@@ -20,25 +20,14 @@ step(bulk.length === 100 && ascending(bulk.map((row) => row.id)), 'bulk insert r
 // select the rows of a period
 await client.query('SELECT test.a_week_of_orders()');
 const period = 'SELECT id, item FROM orders WHERE id <@ tstzrange($1, $2)';
-const keysetPage = 'SELECT id, item FROM orders WHERE id > $1 ORDER BY id LIMIT 30';
-const incrementalRead = 'SELECT id, message FROM outbox WHERE id > $1 AND id < uuidv7_horizon() ORDER BY id LIMIT 30';
 
 const { rows: hour } = await client.query(period, [from, to]);
 step(hour.length === 60, 'period of two dates finds an hour', hour.length);
 const { rows: plan } = await client.query('EXPLAIN ' + period, [from, to]);
 step(usesIndex(plan), 'period uses the index', plan);
 
-// read in keyset pages
-const pages = await allPages(order.id, async (last) => (await client.query(keysetPage, [last])).rows);
-step(same(pages, bulk), 'keyset pages continue after the last ID', pages);
-
-// read incrementally
-const { rows: [first] } = await client.query(`INSERT INTO outbox (message) VALUES ('first') RETURNING id`);
-const { rows: sent } = await client.query('INSERT INTO outbox (message) SELECT unnest($1::text[]) RETURNING id', [items]);
-const read = await allPages(first.id, async (last) => (await client.query(incrementalRead, [last])).rows);
-step(same(read, sent), 'incremental read finds the new rows', read);
-
 // read changes: a page that says reset, and one with other changes
+const { rows: [first, second] } = await client.query(`INSERT INTO outbox (message) VALUES ('first'), ('second') RETURNING id`);
 await client.query(`SELECT changes_track('outbox')`);
 await client.query('CREATE TABLE outbox_copy (id uuid PRIMARY KEY, message text)');
 async function copyPage() {
@@ -65,8 +54,8 @@ const isCopied = async () => JSON.stringify(await rowsOf('outbox')) === JSON.str
 await copyPage();
 step(await isCopied(), 'a page that says reset copies the whole table', await rowsOf('outbox_copy'));
 await client.query('DELETE FROM outbox WHERE id = $1', [first.id]);
-await client.query('UPDATE outbox SET message = $2 WHERE id = $1', [sent[0].id, 'changed']);
-await client.query(`INSERT INTO outbox (message) VALUES ('second')`);
+await client.query('UPDATE outbox SET message = $2 WHERE id = $1', [second.id, 'changed']);
+await client.query(`INSERT INTO outbox (message) VALUES ('third')`);
 await copyPage();
 step(await isCopied(), 'a page copies a delete, an update and an insert', await rowsOf('outbox_copy'));
 const { rows: later } = await client.query(`SELECT FROM changes_read('copy', NULL::outbox)`);

@@ -1,20 +1,16 @@
 // Test of Sequelize.
-import { DataTypes, literal, Op, Sequelize } from 'sequelize';
-import { allPages, ascending, done, from, isV7, items, same, step, to, usesIndex } from './steps.js';
+import { DataTypes, literal, Sequelize } from 'sequelize';
+import { ascending, done, from, isV7, items, step, to, usesIndex } from './steps.js';
 
 const db = new Sequelize(process.env.PGDATABASE, process.env.PGUSER, process.env.PGPASSWORD,
 	{ dialect: 'postgres', host: process.env.PGHOST, port: process.env.PGPORT, logging: (sql) => statements.push(sql) });
 const statements = [];
 
-// create the tables
+// create the table
 const Order = db.define('orders', {
 	id: { type: DataTypes.UUID, primaryKey: true, defaultValue: literal('uuidv7_next()') },
 	item: { type: DataTypes.TEXT, allowNull: false }
 }, { timestamps: false });
-const Outbox = db.define('outbox', {
-	id: { type: DataTypes.UUID, primaryKey: true, defaultValue: literal('uuidv7_ordered()') },
-	message: { type: DataTypes.TEXT, allowNull: false }
-}, { timestamps: false, freezeTableName: true });
 await db.sync();
 await db.query(`SELECT changes_track('orders')`);
 statements.length = 0;
@@ -34,25 +30,10 @@ step(bulk.length === 100 && ascending(bulk.map((row) => row.id)), 'bulk insert r
 // select the rows of a period
 await db.query('SELECT test.a_week_of_orders()');
 const period = () => Order.findAll({ where: literal('orders.id <@ tstzrange(:from, :to)'), replacements: { from, to } });
-const keysetPage = (last) => Order.findAll({ where: { id: { [Op.gt]: last } }, order: ['id'], limit: 30 });
-const incrementalRead = (last) => Outbox.findAll({
-	where: { id: { [Op.gt]: last, [Op.lt]: literal('uuidv7_horizon()') } }, order: ['id'], limit: 30
-});
-
 const hour = await period();
 step(hour.length === 60, 'period of two dates finds an hour', hour.length);
 const [plan] = await db.query('EXPLAIN ' + statements.at(-1).replace(/^.*?: /, ''));
 step(usesIndex(plan), 'period uses the index', plan);
-
-// read in keyset pages
-const pages = await allPages(order.id, keysetPage);
-step(same(pages, bulk), 'keyset pages continue after the last ID', pages);
-
-// read incrementally
-const first = await Outbox.create({ message: 'first' });
-const sent = await Outbox.bulkCreate(items.map((message) => ({ message })));
-const read = await allPages(first.id, incrementalRead);
-step(same(read, sent), 'incremental read finds the new rows', read);
 
 // pass parameters without and with a cast
 const names = `SELECT public.uuidv5(uuid_namespace('url'), :name) AS text, public.uuidv5(uuid_namespace('url'), :name::bytea) AS bytes`;

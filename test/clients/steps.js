@@ -17,14 +17,3 @@ export const usesIndex = (plan) => /Index (Only )?Scan|Bitmap Index Scan/.test(J
 // an hour in the week of a_week_of_orders()
 export const from = new Date('2026-03-02T09:00Z');
 export const to = new Date('2026-03-02T10:00Z');
-
-// Return the rows of all pages after an ID.
-export async function allPages(last, pageAfter) {
-	const read = [];
-
-	for (let page; (page = await pageAfter(last)).length > 0; last = page.at(-1).id)
-		read.push(...page);
-	return read;
-}
-
-export const same = (rows, others) => rows.map((row) => row.id).join() === others.map((row) => row.id).join();

@@ -30,12 +30,3 @@ def ascending(ids):
 
 def uses_index(plan):
     return re.search("Index (Only )?Scan|Bitmap Index Scan", str(plan)) is not None
-
-
-def all_pages(last, page_after):
-    """Return the IDs of all pages after an ID."""
-    read = []
-    while page := page_after(last):
-        read += page
-        last = page[-1]
-    return read

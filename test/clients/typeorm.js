@@ -1,8 +1,8 @@
 // Test of TypeORM.
-import { DataSource, EntitySchema, MoreThan } from 'typeorm';
-import { allPages, ascending, done, from, isV7, items, same, step, to, usesIndex } from './steps.js';
+import { DataSource, EntitySchema } from 'typeorm';
+import { ascending, done, from, isV7, items, step, to, usesIndex } from './steps.js';
 
-// create the tables
+// create the table
 const Order = new EntitySchema({
 	name: 'Order',
 	tableName: 'orders',
@@ -11,17 +11,9 @@ const Order = new EntitySchema({
 		item: { type: 'text' }
 	}
 });
-const Outbox = new EntitySchema({
-	name: 'Outbox',
-	tableName: 'outbox',
-	columns: {
-		id: { type: 'uuid', primary: true, default: () => 'uuidv7_ordered()' },
-		message: { type: 'text' }
-	}
-});
 const connect = () => new DataSource({
 	type: 'postgres', host: process.env.PGHOST, port: process.env.PGPORT, username: process.env.PGUSER,
-	password: process.env.PGPASSWORD, database: process.env.PGDATABASE, entities: [Order, Outbox]
+	password: process.env.PGPASSWORD, database: process.env.PGDATABASE, entities: [Order]
 }).initialize();
 const db = await connect();
 await db.synchronize();
@@ -33,7 +25,7 @@ const tracked = await db.query('SELECT source::text, problem FROM changes_tables
 step(tracked.length === 1 && tracked[0].problem === null, 'a second migration leaves the tracking of changes', tracked);
 
 // insert a row
-const orders = db.getRepository(Order), outbox = db.getRepository(Outbox);
+const orders = db.getRepository(Order);
 const order = await orders.save({ item: 'tea' });
 step(isV7(order.id), 'insert returns the ID', order);
 
@@ -44,25 +36,11 @@ step(bulk.length === 100 && ascending(bulk.map((row) => row.id)), 'bulk insert r
 // select the rows of a period
 await db.query('SELECT test.a_week_of_orders()');
 const period = orders.createQueryBuilder('o').where('o.id <@ tstzrange(:from, :to)', { from, to });
-const keysetPage = (last) => orders.find({ where: { id: MoreThan(last) }, order: { id: 'ASC' }, take: 30 });
-const incrementalRead = (last) => outbox.createQueryBuilder('o')
-	.where('o.id > :last AND o.id < uuidv7_horizon()', { last }).orderBy('o.id').limit(30).getMany();
-
 const hour = await period.getMany();
 step(hour.length === 60, 'period of two dates finds an hour', hour.length);
 const [sql, parameters] = period.getQueryAndParameters();
 const plan = await db.query('EXPLAIN ' + sql, parameters);
 step(usesIndex(plan), 'period uses the index', plan);
-
-// read in keyset pages
-const pages = await allPages(order.id, keysetPage);
-step(same(pages, bulk), 'keyset pages continue after the last ID', pages);
-
-// read incrementally
-const first = await outbox.save({ message: 'first' });
-const sent = await outbox.save(items.map((message) => ({ message })));
-const read = await allPages(first.id, incrementalRead);
-step(same(read, sent), 'incremental read finds the new rows', read);
 
 // generated: 'uuid', which PrimaryGeneratedColumn('uuid') sets, replaces the default of the
 // column

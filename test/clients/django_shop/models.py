@@ -3,21 +3,12 @@ from django.contrib.postgres.fields import DateTimeRangeField
 from django.db import connection, models
 from django.db.models import Func
 from django.db.models.lookups import PostgresOperatorLookup
-from django.db.transaction import TransactionManagementError
 
 
 # Django before 5.0 does not have db_default, so call the function for each new object
 def uuidv7_next():
     with connection.cursor() as cursor:
         cursor.execute("SELECT uuidv7_next()")
-        return cursor.fetchone()[0]
-
-
-def uuidv7_ordered():
-    if not connection.in_atomic_block:
-        raise TransactionManagementError("create the object in the transaction that saves it")
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT uuidv7_ordered()")
         return cursor.fetchone()[0]
 
 
@@ -34,17 +25,6 @@ class Order(models.Model):
 
 class Line(models.Model):
     order = models.ForeignKey(Order, on_delete=models.CASCADE)
-
-
-class Outbox(models.Model):
-    if django.VERSION >= (5, 0):
-        id = models.UUIDField(primary_key=True, db_default=Func(function="uuidv7_ordered"), editable=False)
-    else:
-        id = models.UUIDField(primary_key=True, default=uuidv7_ordered, editable=False)
-    message = models.TextField()
-
-    class Meta:
-        db_table = "outbox"
 
 
 @models.UUIDField.register_lookup
