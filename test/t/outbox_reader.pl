@@ -39,20 +39,6 @@ sub start_reader
 	$reader = IPC::Run::start([ $python, "$FindBin::Bin/examples/outbox_reader.py", $conninfo, "$dir/position" ], '<', \undef, '>>', "$dir/out", '2>>', "$dir/err");
 }
 
-# Wait until the reader has delivered a message.
-sub await_message
-{
-	my ($message) = @_;
-
-	for (1 .. 300)
-	{
-		return if slurp_file("$dir/out") =~ /"message": "\Q$message\E"/;
-		$reader->pump_nb;
-		select undef, undef, undef, 0.1;
-	}
-	die "the reader does not deliver $message: " . slurp_file("$dir/err");
-}
-
 # Wait until a file contains a text.  Return false after half a minute.
 sub await_text
 {
@@ -65,6 +51,9 @@ sub await_text
 	}
 	return 0;
 }
+
+# Wait until the reader has delivered a message.
+sub await_message { await_text("$dir/out", qr/"message": "\Q$_[0]\E"/) or die "the reader does not deliver $_[0]: " . slurp_file("$dir/err") }
 
 sub insert { my ($message, $count) = @_; sql("INSERT INTO outbox (message) SELECT '$message' FROM generate_series(1, $count)") }
 
