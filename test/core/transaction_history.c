@@ -100,18 +100,6 @@ TEST(result_is_never_too_great)
 	}
 }
 
-/* While no entry is merged, a database gets only the values of its own transactions. */
-TEST(other_databases_are_ignored)
-{
-	UuidHistory history = {0};
-
-	uuid_history_add(&history, transaction(1, 10, 1));
-	uuid_history_add(&history, transaction(2, 5, 2));
-	assert_int_equal(smallest_unseen(&history, 0, 1), 10);
-	assert_int_equal(smallest_unseen(&history, 0, 2), 5);
-	assert_true(smallest_unseen(&history, 0, 3) == UUID_NO_TIME);
-}
-
 /* The oldest entry keeps the smallest value of all transactions that it covers. */
 TEST(full_history_loses_nothing)
 {
