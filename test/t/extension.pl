@@ -156,8 +156,8 @@ my $captured = q{
 	FROM pg_depend WHERE (refclassid, refobjid) IN (SELECT * FROM planted) AND (classid, objid) NOT IN (SELECT * FROM planted) AND classid <> 'pg_constraint'::regclass};
 is($node->safe_psql('shop', $captured), '', 'nor does a view, policy, default or function depend on them');
 is($node->safe_psql('shop', q{
-	SET search_path = pg_catalog;
-	CREATE TABLE public.item (id int PRIMARY KEY, name text);
+	SET search_path = target, trap, pg_catalog;
+	CREATE TABLE public.item (id int PRIMARY KEY, name pg_catalog.text);
 	SELECT target.changes_track('public.item');
 	BEGIN;
 	SELECT change_type FROM target.changes_read('r', NULL::public.item);
