@@ -46,7 +46,7 @@ end
 
 ActiveRecord::Base.connection.execute('ALTER TABLE orders ADD CONSTRAINT orders_v7 CHECK (uuid_is_v7(id) AND id IS NOT NULL)')
 check = dump_schema[/check_constraint "uuid_is_v7\(id\) AND [^,]+/]
-step(check == 'check_constraint "uuid_is_v7(id) AND (id IS NOT NULL)"', 'the dumped schema has a check constraint of two conditions', check)
+step(check =~ /\Acheck_constraint "uuid_is_v7\(id\) AND \(?id IS NOT NULL\)?"\z/, 'the dumped schema has a check constraint of two conditions', check)
 
 # insert a row
 order = Order.create!(item: 'tea')
