@@ -241,45 +241,6 @@ write_rows($restored, 'restored');
 like(refusal("SELECT public.uuidv7_after('$outside->{position}')", $restored), qr/ERROR:  55000: position is unknown on this server\nDETAIL:  .*\nHINT:  To begin again, .*uuidv7_position\(\), with NULL/,
 	'a server from before the first position refuses the position');
 
-# --- point-in-time recovery -----------------------------------------------------
-
-# Recover from a WAL archive to a moment before the last branch that the reader has visited.
-{
-	my $archived = PostgreSQL::Test::Cluster->new('archived');
-	my $recovered = PostgreSQL::Test::Cluster->new('recovered');
-	my $reader = { table => 'events', node => $archived };
-
-	$archived->init(allows_streaming => 1, has_archiving => 1);
-	$archived->append_conf('postgresql.conf', $conf);
-	start($archived);
-	on($archived, 'CREATE EXTENSION uuid9562', 'CREATE TABLE events (id uuid PRIMARY KEY DEFAULT public.uuidv7_ordered(), note text)');
-	$archived->backup('base');
-	write_rows($archived, 'before the moment');
-	read_to_end($reader);
-	write_rows($archived, 'unread at the moment');
-	on($archived, q{SELECT pg_create_restore_point('moment')});
-	read_to_end($reader);
-	$archived->stop;
-	start($archived, 60);
-	write_rows($archived, 'after the moment');
-	read_to_end($reader);
-	# complete the last WAL segment, so that the archiver archives it
-	on($archived, 'SELECT pg_switch_wal()');
-	$archived->stop;
-
-	$recovered->init_from_backup($archived, 'base', has_restoring => 1, standby => 0);
-	$recovered->append_conf('postgresql.conf', "archive_mode = off\nrecovery_target_name = 'moment'\nrecovery_target_action = promote\n");
-	start($recovered, -60);
-	$recovered->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()') or die 'recovery does not end';
-	write_rows($recovered, 'after the recovery') for 1 .. 2;
-	$reader->{node} = $recovered;
-	read_to_end($reader);
-	is(on($recovered, 'SELECT string_agg(DISTINCT note, $$, $$) FROM events'), 'after the recovery, before the moment, unread at the moment', 'recovery ends at the moment');
-	like(missed_and_twice($reader, $recovered), qr/^0 missed/, 'a reader continues after point-in-time recovery');
-	push @all, $archived, $recovered;
-	$recovered->stop;
-}
-
 # --- a reset under an open snapshot ---------------------------------------------
 
 {
