@@ -139,24 +139,6 @@ $far->stop('immediate');
 promote_in_order($cascaded, 'a cascading standby, 30 s behind its primary', 'cascaded', $throughout);
 $cascaded->stop;
 
-# --- equal clocks, and IDs ahead of them --------------------------------------
-
-sql($first, 'TRUNCATE ids');
-foreach my $time (1 .. 5)
-{
-	fill($first, 'first', 1);
-	$first->stop('immediate');
-	$world->start;
-}
-my $equal = follow('equal', $first);
-my $throughout_equal = connect_to($equal);
-fill($first, 'first');
-caught_up($first, $equal);
-$first->stop('immediate');
-promote_in_order($equal, 'equal clocks, after five crashes of the old primary', 'equal', $throughout_equal);
-$equal->stop('immediate');
-$world->start;
-
 # --- writers that still run ---------------------------------------------------
 
 my $hasty = follow('hasty', $first, 'by -30');
@@ -227,7 +209,7 @@ $first->stop;
 command_ok([ 'pg_checksums', '--check', '--pgdata', $first->data_dir ], 'the checksums are correct');
 ok(-s $first->data_dir . '/global/9562', 'the file of the high-water mark is not empty');
 
-foreach my $node ($first, $near, $plain, $far, $cascaded, $equal, $hasty, $restored, $archived, $corrected)
+foreach my $node ($first, $near, $plain, $far, $cascaded, $hasty, $restored, $archived, $corrected)
 {
 	unlike(slurp_file($node->logfile), qr/PANIC|TRAP|inconsistent page|terminated by signal [^9]/, $node->name . ' has not crashed');
 }
