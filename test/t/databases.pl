@@ -41,22 +41,6 @@ is(in_database('a', 'SELECT held_by_pid FROM uuid_generator_stats()'), $pid, 'st
 is(in_database('b', 'SELECT held_since IS NULL, held_by_pid IS NULL FROM uuid_generator_stats()'), 't|t',
 	'statistics do not name the holder of another database');
 
-# a snapshot of the other database, from before the transaction finishes
-my $old = $node->background_psql('b', on_error_stop => 0);
-$old->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
-$old->query_safe('SELECT');
-my $own = $node->background_psql('a', on_error_stop => 0);
-$own->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
-$own->query_safe('SELECT count(*) FROM t');
-my $first = $session->query_safe('SELECT max(id::text) FROM t');
-$session->query_safe('COMMIT');
-is($own->query_safe("SELECT uuidv7_horizon() <= '$first'"), 't', 'a finished transaction holds the horizon of an older snapshot of its database');
-is($old->query_safe("SELECT uuidv7_horizon() > '$first'"), 't', 'a finished transaction does not hold an older snapshot of another database');
-$old->quit;
-$own->quit;
-
-$session->query_safe('BEGIN');
-$session->query_safe('INSERT INTO t DEFAULT VALUES');
 $session->query_safe("PREPARE TRANSACTION 'held'");
 $session->quit;
 is(advances('a'), 'f', 'a prepared transaction holds the horizon of its database');
