@@ -242,21 +242,23 @@ void
 uuid9562_check_row_type(Relation rel)
 {
 	const Oid	relid = RelationGetRelid(rel);
-	bool		is_stale = forget_other_types(relid, hash_row_type(relid, RelationGetDescr(rel)));
+	const bool	is_stale = forget_other_types(relid, hash_row_type(relid, RelationGetDescr(rel)));
+	const bool	is_unknown = !knows_all && is_prepared();
 
-	if (!knows_all)
-	{
-		is_stale |= is_prepared();
-		knows_all = true;
+	if (is_stale || !knows_all)
 		ResetPlanCache();
-	}
-	if (!is_stale)
-		return;
-	ResetPlanCache();
-	ereport(ERROR,
-			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			 errmsg("row type of table %s has changed", uuid9562_table_name(relid)),
-			 errhint("Execute the statement again.")));
+	knows_all = true;
+	if (is_stale)
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("row type of table %s has changed", uuid9562_table_name(relid)),
+				 errhint("Execute the statement again.")));
+	if (is_unknown)
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("statement was prepared before the library uuid9562 was loaded"),
+				 errdetail("The row type of table %s can have changed since then.", uuid9562_table_name(relid)),
+				 errhint("Execute the statement again. To avoid this error, preload the library.")));
 }
 
 /* Install the hook, when the library is loaded. */
@@ -269,7 +271,8 @@ uuid9562_row_types_init(void)
 
 	parsed_types = hash_create("uuid9562 row types", 16, &control,
 							   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	knows_all = process_shared_preload_libraries_in_progress;
+	/* the server or the session has preloaded the library, before any statement */
+	knows_all = process_shared_preload_libraries_in_progress || IsInitProcessingMode();
 	previous_hook = post_parse_analyze_hook;
 	post_parse_analyze_hook = after_parsing;
 }

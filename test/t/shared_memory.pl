@@ -99,6 +99,18 @@ sql('CREATE EXTENSION uuid9562_changes', 'CREATE TABLE item (id int PRIMARY KEY)
 my $position = sql(q{SELECT change_position FROM changes_read('r', NULL::item)});
 sql("SELECT changes_done('r', '$position')");
 is(sql(q{SELECT count(*) FROM changes_read('r', NULL::item)}), 0, 'a session that has not used shared memory confirms a page');
+
+# A session that loads the library late does not know with which row type an earlier statement was parsed.
+foreach my $preloads (1, 0)
+{
+	local $ENV{PGOPTIONS} = $preloads ? '' : '-c session_preload_libraries=';
+
+	sql('INSERT INTO item VALUES (2 + ' . $preloads . ')');
+	try(q{PREPARE page AS SELECT count(*) FROM changes_read('r', NULL::item)}, 'EXECUTE page', 'EXECUTE page');
+	like($err, $preloads ? qr/^$/ : qr/^psql:<stdin>:\d+: ERROR:  40001: statement was prepared before the library uuid9562 was loaded\nDETAIL:  The row type of table item can have changed since then\.\n/,
+		'the first prepared call ' . ($preloads ? 'succeeds in a session that has preloaded the library' : 'fails in a session that loads the library late'));
+	like($out, $preloads ? qr/^1\n1$/ : qr/^2$/, 'the next one succeeds');
+}
 sql('DROP EXTENSION uuid9562_changes CASCADE');
 
 # --- no room for shared memory ------------------------------------------------------
