@@ -111,10 +111,10 @@ AS 'MODULE_PATHNAME', 'uuid9562_log_trigger'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION uuid9562_changes.log_trigger() IS 'trigger that collects the keys of changed rows for the log';
 
-CREATE FUNCTION uuid9562_changes.forget_table(source regclass) RETURNS void
+CREATE FUNCTION uuid9562_changes.forget_table(source regclass, remove_readers boolean) RETURNS void
 AS 'MODULE_PATHNAME', 'uuid9562_forget_table'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION uuid9562_changes.forget_table(regclass) IS 'remove the readers of a table; used by changes_untrack()';
+COMMENT ON FUNCTION uuid9562_changes.forget_table(regclass, boolean) IS 'remove what readers know of a table; used by changes_track() and changes_untrack()';
 
 CREATE FUNCTION uuid9562_changes.table_info(source oid, wait boolean, OUT operations text[], OUT dropped_partitions text, OUT reader_expiry bigint,
 	OUT problem text, OUT without_truncate_trigger regclass[], OUT purged uuid, OUT kept_by text, OUT key_problem text)
@@ -215,7 +215,7 @@ BEGIN
 					   source::oid, array_to_string(operations, ' OR '), source, dropped_partitions, micros);
 		EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER uuid9562_changes_%s', source, source::oid);
 		-- rows can have changed without an entry, which changes_readers shall show before a reader notices it
-		PERFORM @extschema@.changes_reset(source);
+		PERFORM uuid9562_changes.forget_table(source, false);
 	END IF;
 	FOR part IN
 		SELECT relid FROM (SELECT source AS relid UNION SELECT relid FROM pg_partition_tree(source)) AS tree
@@ -239,7 +239,7 @@ BEGIN
 	THEN
 		RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not tracked', source);
 	END IF;
-	PERFORM uuid9562_changes.forget_table(source);	-- checks that the caller owns the table, and locks it
+	PERFORM uuid9562_changes.forget_table(source, true);	-- checks that the caller owns the table, and locks it
 	-- also TRUNCATE triggers of partitions, unless another tracked table needs them, and of detached ones
 	FOR trigger IN
 		SELECT tgname, tgrelid::regclass AS relation

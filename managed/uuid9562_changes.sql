@@ -900,6 +900,8 @@ COMMENT ON FUNCTION changes_purge(regclass, interval, integer) IS 'delete log en
 CREATE FUNCTION changes_reset(source regclass) RETURNS void LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET geqo_seed = 0.9562 AS $body$
 BEGIN
 	PERFORM uuid9562_changes.changes_check_owner(source::oid);
+	-- wait for sessions that have stored states, and let no other one do so until this transaction ends
+	LOCK TABLE uuid9562_changes.changes_state IN SHARE ROW EXCLUSIVE MODE;
 	DELETE FROM uuid9562_changes.changes_state AS s WHERE s.source = changes_reset.source;
 END$body$;
 COMMENT ON FUNCTION changes_reset(regclass) IS 'cause all readers of a table to copy the whole table again';

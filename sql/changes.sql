@@ -556,7 +556,7 @@ SELECT apply('billing');
 
 CREATE TRIGGER wrong BEFORE INSERT ON outbox FOR EACH ROW EXECUTE FUNCTION uuid9562_changes.log_trigger();
 SET ROLE changes_writer;
-SELECT a || ': ' || refusal(a) FROM unnest(ARRAY['SELECT uuid9562_changes.log_trigger()', 'SELECT uuid9562_changes.guard_trigger()', 'SELECT uuid9562_changes.forget_table(''customer'')']) AS a;
+SELECT a || ': ' || refusal(a) FROM unnest(ARRAY['SELECT uuid9562_changes.log_trigger()', 'SELECT uuid9562_changes.guard_trigger()', 'SELECT uuid9562_changes.forget_table(''customer'', true)']) AS a;
 SELECT uuid9562_changes.entries_after('customer'::regclass, '00000000-0000-0000-0000-000000000000'), uuid9562_changes.table_info(0, false);
 RESET ROLE;
 SELECT refusal('INSERT INTO outbox VALUES (3)');

@@ -33,6 +33,9 @@
  *
  * purge.c deletes entries, purge_worker.c does so in the background, and wait.c is changes_wait().
  *
+ * A session that reads locks the table, the reader, and the entries (purge.c).  Whoever waits for
+ * readers or entries of others either has the lock of the table that excludes readers, or no lock.
+ *
  * Invariant: for each committed change of a key, the log has an entry for the key, or one without a
  * key, whose ID is greater than the IDs of all entries for earlier changes of the key.
  *
@@ -52,6 +55,7 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/tableam.h"
 #include "utils/array.h"
 #include "utils/rel.h"
 #include "utils/snapshot.h"
@@ -128,7 +132,7 @@ extern HeapTuple uuid9562_next_own(OwnScan *scan, ScanDirection direction);
 extern void uuid9562_end_own(OwnScan *scan);
 extern List *uuid9562_gone_sources(void);
 extern void uuid9562_insert_own(Relation rel, Datum *values, bool *nulls);
-extern bool uuid9562_delete_own(Relation rel, HeapTuple tuple, bool wait);
+extern TM_Result uuid9562_delete_own(Relation rel, HeapTuple tuple, bool wait);
 
 /* --- key.c: primary keys ---------------------------------------------------------- */
 
@@ -518,7 +522,7 @@ extern void uuid9562_register_worker(void);
 extern void uuid9562_request_worker(struct GuestWorker *worker);
 
 extern void uuid9562_lock_entries(Oid source);
-extern void uuid9562_wait_for_resets(Oid source);
+extern void uuid9562_lock_states(Oid source);
 extern bool uuid9562_lock_purge(Oid source);
 extern int64 uuid9562_interval_micros(const Interval *interval);
 extern int64 uuid9562_purge(const char *function, Oid source, int64 reader_expiry, int64 keep,

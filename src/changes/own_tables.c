@@ -273,10 +273,10 @@ uuid9562_insert_own(Relation rel, Datum *values, bool *nulls)
 }
 
 /*
- * Delete a row.  Return false if another transaction has deleted the row.  If "wait" is false, also
- * return false if another transaction is about to delete the row.
+ * Delete a row.  Return TM_Ok, TM_Deleted if another transaction has deleted the row or, if "wait"
+ * is false, TM_BeingModified if another transaction has deleted the row and is in progress.
  */
-bool
+TM_Result
 uuid9562_delete_own(Relation rel, HeapTuple tuple, bool wait)
 {
 	TM_FailureData failure;
@@ -284,7 +284,7 @@ uuid9562_delete_own(Relation rel, HeapTuple tuple, bool wait)
 									  &failure);
 
 	Assert(result != TM_SelfModified && result != TM_Invisible);
-	return result == TM_Ok;
+	return result;
 }
 
 /* Return the name of a table, for messages. */

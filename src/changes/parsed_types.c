@@ -271,7 +271,11 @@ uuid9562_row_types_init(void)
 
 	parsed_types = hash_create("uuid9562 row types", 16, &control,
 							   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	/* the server or the session has preloaded the library, before any statement */
+
+	/*
+	 * the server or the session has preloaded the library, before any
+	 * statement
+	 */
 	knows_all = process_shared_preload_libraries_in_progress || IsInitProcessingMode();
 	previous_hook = post_parse_analyze_hook;
 	post_parse_analyze_hook = after_parsing;

@@ -34,7 +34,7 @@ PG_FUNCTION_INFO_V1(uuid9562_entries_after);
 
 /* --- purging ---------------------------------------------------------------------- */
 
-/* Purging of a table locks two objects: its OID in the table "purged", with these numbers. */
+/* The locks of a table's log are two objects: its OID in the table "purged", with these numbers. */
 #define LOCK_OF_ENTRIES	0		/* see uuid9562_lock_entries() */
 #define LOCK_OF_PURGE	1		/* one session at a time */
 
@@ -51,16 +51,13 @@ uuid9562_lock_entries(Oid source)
 }
 
 /*
- * Wait until the transactions in progress that have read a page that resets a copy have ended.
- * Each of them can have stored the first state of the table.
+ * Wait for all transactions in progress that have taken the lock of entries, because they copy the
+ * table or have stored states of it, and let no other one begin until this transaction ends.
  */
 void
-uuid9562_wait_for_resets(Oid source)
+uuid9562_lock_states(Oid source)
 {
-	const Oid	table = uuid9562_own_table("purged");
-
-	LockDatabaseObject(table, source, LOCK_OF_ENTRIES, ExclusiveLock);
-	UnlockDatabaseObject(table, source, LOCK_OF_ENTRIES, ExclusiveLock);
+	LockDatabaseObject(uuid9562_own_table("purged"), source, LOCK_OF_ENTRIES, ExclusiveLock);
 }
 
 /*
@@ -221,23 +218,29 @@ uuid9562_changes_forget(PG_FUNCTION_ARGS)
 }
 
 /*
- * forget_table(source regclass)
+ * forget_table(source regclass, remove_readers boolean)
  *
  * Remove the readers and the remembered states of a table; called by changes_untrack().  Its
- * entries stay, and are below the horizon of all later readers.
+ * entries stay, and are below the horizon of all later readers.  First take the lock that dropping
+ * a trigger requires, since a session that reads locks the table before its reader.
  *
- * First take the lock that dropping a trigger requires.  A session that reads locks the table
- * before its reader, so another order of locks would lead to a deadlock.
+ * Without "remove_readers", only remove the states that can be removed at once, for the views;
+ * called by changes_track(), whose new trigger makes the others invalid.
  */
 Datum
 uuid9562_forget_table(PG_FUNCTION_ARGS)
 {
 	const Oid	source = PG_GETARG_OID(0);
 
+	const bool	remove_readers = PG_GETARG_BOOL(1);
+
 	uuid9562_check_owner(source);
-	LockRelationOid(source, AccessExclusiveLock);
-	uuid9562_remove_readers(source, true);
-	uuid9562_forget_states(source, true);
+	if (remove_readers)
+	{
+		LockRelationOid(source, AccessExclusiveLock);
+		uuid9562_remove_readers(source, true);
+	}
+	uuid9562_forget_states(source, remove_readers);
 	PG_RETURN_VOID();
 }
 

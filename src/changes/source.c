@@ -157,6 +157,20 @@ draw_identity(Oid source)
 
 /* --- remembered states ------------------------------------------------------------ */
 
+/* Check whether a list of remembered states has an identity. */
+static bool
+has_identity(List *states, UuidReaderId identity)
+{
+	ListCell   *cell;
+
+	foreach(cell, states)
+	{
+		if (uuid_reader_id_equal(((RememberedState *) lfirst(cell))->state.identity, identity))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Collect the keys of new partitions.  If they have too many rows, all states are lost instead,
  * also those that have not changed, because no reader gets these rows.  Return whether there are
@@ -181,48 +195,59 @@ log_partitions(Oid source, List *added, List *states)
 	return rows > 0;
 }
 
-/*
- * Delete a remembered state.  If another session has done so or is about to, do not wait for it,
- * but return false.
- */
 static bool
-forget_state(Relation rel, const RememberedState *remembered)
+has_bound(List *bounds, Oid relid)
 {
-	return uuid9562_delete_own(rel, remembered->row, false);
+	ListCell   *cell;
+
+	foreach(cell, bounds)
+	{
+		if (((PartBound *) lfirst(cell))->relid == relid)
+			return true;
+	}
+	return false;
 }
 
-/* Remember the current state under an identity, with the partitions that are gone. */
+/*
+ * Remember the current state under the identity of another one, with the partitions that are gone
+ * since one of the states with this identity was stored.
+ */
 static void
-remember_state(Oid source, CurrentState *current, UuidReaderId identity, List *old_bounds)
+remember_state(Oid source, CurrentState *current, UuidReaderId identity, List *states)
 {
 	State		state = current->state;
 	ListCell   *cell;
+	ListCell   *other;
 
 	state.identity = identity;
 	state.bounds = list_copy(state.bounds);
-	foreach(cell, old_bounds)
+	foreach(cell, states)
 	{
-		if (((PartBound *) lfirst(cell))->is_gone)
-			state.bounds = lappend(state.bounds, lfirst(cell));
+		const State *old = &((RememberedState *) lfirst(cell))->state;
+
+		if (!uuid_reader_id_equal(old->identity, identity))
+			continue;
+		foreach(other, old->bounds)
+		{
+			PartBound  *part = lfirst(other);
+
+			if (part->is_gone && !has_bound(state.bounds, part->relid))
+				state.bounds = lappend(state.bounds, part);
+		}
 	}
 	uuid9562_store_state(source, &state);
 }
 
 /*
- * Compare the remembered states with the current one.  Delete those that are lost, and renew those
- * that have changed.  Collect the keys of new partitions.  Return the valid states.
- *
- * If another session has deleted a state, it has renewed it, or let all readers copy the table, so
- * this session does not insert it again.  It is valid for this page all the same: whoever called
- * changes_reset() meanwhile has not committed before the page's snapshot.
+ * Compare the remembered states with the current one.  Several can have the same identity: then it
+ * is lost if one of them is lost.  Return whether all are the same as the current one.
  */
-static List *
-renew_states(Oid source, CurrentState *current, List *states)
+static bool
+compare_all(const CurrentState *current, List *states, List **added)
 {
-	Relation	rel = uuid9562_open_own("state", RowExclusiveLock);
-	List	   *valid = NIL;
-	List	   *added = NIL;
+	bool		same = states != NIL;
 	ListCell   *cell;
+	ListCell   *other;
 
 	foreach(cell, states)
 	{
@@ -230,19 +255,78 @@ renew_states(Oid source, CurrentState *current, List *states)
 		List	   *partitions = NIL;
 
 		remembered->verdict = uuid9562_compare_states(&remembered->state, current, &partitions);
+		same &= remembered->verdict == STATE_SAME;
 		if (remembered->verdict != STATE_LOST)
-			added = list_concat_unique_oid(added, partitions);
+			*added = list_concat_unique_oid(*added, partitions);
 	}
+	foreach(cell, states)
+	{
+		const RememberedState *lost = lfirst(cell);
+
+		if (lost->verdict != STATE_LOST)
+			continue;
+		foreach(other, states)
+		{
+			RememberedState *remembered = lfirst(other);
+
+			if (uuid_reader_id_equal(remembered->state.identity, lost->state.identity))
+				remembered->verdict = STATE_LOST;
+		}
+	}
+	return same;
+}
+
+/*
+ * Delete a state that is not the current one.  Return whether its identity must be stored with the
+ * current state: if it has been deleted, and also if another session is about to delete it, because
+ * that session can still roll back.  If another session has deleted it, it has also stored it.
+ */
+static bool
+replace_state(Relation rel, const RememberedState *remembered)
+{
+	TM_Result	result = uuid9562_delete_own(rel, remembered->row, false);
+
+	return remembered->verdict == STATE_CHANGED &&
+		(result == TM_Ok || result == TM_BeingModified);
+}
+
+/*
+ * Compare the remembered states with the current one, which the caller has computed.  Delete those
+ * that are lost, and renew those that have changed.  Collect the keys of new partitions.  Return
+ * the valid states.
+ *
+ * Several sessions can do so at a time, and none waits for another one.  But whoever changes states
+ * waits for changes_reset(), which would not see what this session stores.
+ */
+static List *
+renew_states(Oid source, CurrentState *current, List *states)
+{
+	Relation	rel;
+	List	   *valid = NIL;
+	List	   *stored = NIL;
+	List	   *added = NIL;
+	ListCell   *cell;
+
+	if (compare_all(current, states, &added))
+		return states;
+	uuid9562_lock_entries(source);
+	states = uuid9562_load_states(source);
+	added = NIL;
+	(void) compare_all(current, states, &added);
 	current->has_added_rows = added != NIL && log_partitions(source, added, states);
+	rel = uuid9562_open_own("state", RowExclusiveLock);
 	foreach(cell, states)
 	{
 		RememberedState *remembered = lfirst(cell);
+		const UuidReaderId identity = remembered->state.identity;
 
 		if (remembered->verdict != STATE_LOST)
 			valid = lappend(valid, remembered);
-		if (remembered->verdict != STATE_SAME && forget_state(rel, remembered) &&
-			remembered->verdict == STATE_CHANGED)
-			remember_state(source, current, remembered->state.identity, remembered->state.bounds);
+		if (remembered->verdict == STATE_SAME || !replace_state(rel, remembered) ||
+			has_identity(stored, identity))
+			continue;
+		stored = lappend(stored, remembered);
+		remember_state(source, current, identity, states);
 	}
 	table_close(rel, NoLock);
 	return valid;
@@ -346,8 +430,14 @@ compare_source(Source *source, Relation rel, uint64 branch, List *states)
 		RememberedState *remembered = palloc0(sizeof(RememberedState));
 
 		PreventCommandIfReadOnly("changes_read()");
-		/* a new server needs a first ID, before it has a horizon */
-		(void) uuid9562_next_ordered();
+
+		/*
+		 * There is no horizon before the first ID.  Do not generate another
+		 * one, because it holds the horizon until the transaction ends, in
+		 * which the caller can copy the table.
+		 */
+		if (!uuid9562_has_generated())
+			(void) uuid9562_next_ordered();
 		remembered->state.identity = draw_identity(relid);
 		remember_state(relid, &current, remembered->state.identity, NIL);
 		states = list_make1(remembered);
@@ -392,34 +482,25 @@ uuid9562_verify_source(Relation rel, uint64 branch)
 /* --- for other functions ---------------------------------------------------------- */
 
 /*
- * Delete all remembered states of a table, so that all readers copy it.  With "wait", also delete
- * states that other sessions are about to commit: the first ones of a table, whose readers copy it
- * at this moment, and renewed ones, which replace states that cannot be deleted any more.
+ * Delete all remembered states of a table, so that all readers copy it.  With "wait", also those
+ * that other sessions store, and let no session store one until this transaction ends: a reader
+ * whose page comes before its end copies the table again.
  */
 void
 uuid9562_forget_states(Oid source, bool wait)
 {
-	Relation	rel = uuid9562_open_own("state", RowExclusiveLock);
-	List	   *states = uuid9562_load_states(source);
-	bool		is_renewed;
+	Relation	rel;
+	List	   *states;
+	ListCell   *cell;
 
-	if (wait && states == NIL)
-	{
-		uuid9562_wait_for_resets(source);
-		states = uuid9562_load_states(source);
-	}
-	do
-	{
-		ListCell   *cell;
-
-		is_renewed = false;
-		foreach(cell, states)
-			is_renewed |= !uuid9562_delete_own(rel, ((RememberedState *) lfirst(cell))->row, wait);
-		CommandCounterIncrement();
-		if (wait && is_renewed)
-			states = uuid9562_load_states(source);
-	} while (wait && is_renewed);
+	if (wait)
+		uuid9562_lock_states(source);
+	rel = uuid9562_open_own("state", RowExclusiveLock);
+	states = uuid9562_load_states(source);
+	foreach(cell, states)
+		(void) uuid9562_delete_own(rel, ((RememberedState *) lfirst(cell))->row, wait);
 	table_close(rel, NoLock);
+	CommandCounterIncrement();
 	/* let all sessions compare the table again */
 	if (get_rel_name(source) != NULL)
 		CacheInvalidateRelcacheByRelid(source);

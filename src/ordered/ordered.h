@@ -56,6 +56,7 @@ extern void (*uuid9562_finish_hook) (void);
 extern bool uuid9562_is_held_by_prepared(void);
 extern void uuid9562_prepare_ordered(void);
 extern UuidPayload uuid9562_next_ordered(void);
+extern bool uuid9562_has_generated(void);
 extern uint64 uuid9562_snapshot_branch(const char *function);
 extern UuidPayload uuid9562_snapshot_horizon(const char *function);
 extern void uuid9562_record_snapshot_branch(const char *function);

@@ -119,6 +119,13 @@ uuid9562_generator_state(void)
 	return state;
 }
 
+/* Check whether an ordered ID has been generated on this server, which a horizon requires. */
+bool
+uuid9562_has_generated(void)
+{
+	return uuid9562_generator_state().previous.time != 0;
+}
+
 /* Return a random name for a branch, which is not 0. */
 static uint64
 new_branch_name(void)

@@ -102,6 +102,61 @@ foreach my $first (0, 1)
 	leave($renewing, $resetting);
 }
 
+# a reader comes before changes_reset() ends, or two readers replace one state
+{
+	my ($reading, $resetting) = (session(), session());
+	my $other = $page =~ s/'r'/'other'/r;
+
+	create('CREATE TABLE item (id int PRIMARY KEY, v int)');
+	sql(q{SELECT changes_reset('item')});
+	in($resetting, 'BEGIN', q{SELECT changes_reset('item')});
+	start_in($reading, $page);
+	in($resetting, 'COMMIT');
+	in($reading, 'SELECT 1');
+	is(in($reading, $page), 'reset', 'a reader waits for changes_reset(), and copies the table after it');
+	sql(q{SELECT changes_done('r', change_position) FROM changes_read('r', NULL::item)}, q{SELECT changes_done('other', change_position) FROM changes_read('other', NULL::item)});
+	sql('ALTER TABLE item ADD w int');
+	leave($reading);
+	$reading = session();
+	in($blocking, 'BEGIN', $page, q{SELECT changes_done('r')});
+	in($reading, 'BEGIN', $other, q{SELECT changes_done('other')});
+	start_in($resetting, q{SELECT changes_reset('item')});
+	in($_, 'COMMIT') foreach $blocking, $reading;
+	in($resetting, 'SELECT 1');
+	is(sql($page, $other), "reset\nreset", 'changes_reset() waits for two readers that replace one state');
+	leave($reading, $resetting);
+}
+
+# the session that renews a state rolls back, and another one has read rows of a new partition
+foreach my $end ('COMMIT', 'ROLLBACK')
+{
+	my $reading = session();
+	my $apply = sub { return in($reading, 'BEGIN', $page) . ( in($reading, q{SELECT changes_done('r')}, 'COMMIT') // '') };
+
+	create('CREATE TABLE item (id int PRIMARY KEY, v int) PARTITION BY RANGE (id)', 'CREATE TABLE part_1 PARTITION OF item FOR VALUES FROM (0) TO (10)');
+	sql($page =~ s/'r'/'other'/r);
+	sql('CREATE TABLE part_2 (id int NOT NULL, v int)', 'INSERT INTO part_2 VALUES (11)', 'ALTER TABLE item ATTACH PARTITION part_2 FOR VALUES FROM (10) TO (20)', 'INSERT INTO item VALUES (1)');
+	in($blocking, 'BEGIN', $page =~ s/'r'/'other'/r);
+	is($apply->(), 'upsert (1,)', "$end: a reader reads while another one renews the state");
+	in($blocking, $end);
+	is(join(' ', sort split /\n/, $apply->()), 'upsert (11,)', "$end: it gets the row of the new partition") if $end eq 'ROLLBACK';
+	$apply->();
+	sql('ALTER TABLE item DETACH PARTITION part_2');
+	is($apply->(), 'reset', "$end: it copies the table when the partition is detached");
+	sql('DROP TABLE part_2');
+	leave($reading);
+}
+
+# a new reader copies one table for a long time, and another table changes meanwhile
+{
+	create('CREATE TABLE item (id int PRIMARY KEY, v int)', 'CREATE TABLE large (id int PRIMARY KEY)', q{SELECT changes_track('large')});
+	in($blocking, 'BEGIN', q{SELECT change_type FROM changes_read('r', NULL::large)});
+	sql('INSERT INTO item VALUES (1)');
+	is(sql($page), 'upsert (1,)', 'the first reader of a table does not stop readers of other tables');
+	in($blocking, 'ROLLBACK');
+	sql('DROP TABLE large');
+}
+
 # locks of the table and of readers, in the same order everywhere
 {
 	my ($untracking, $reading) = (session(), session());
