@@ -217,7 +217,7 @@ SELECT changes_done('shop', change_position) FROM changes_read('shop', NULL::sup
 -- --- positions that the target stores ----------------------------------------
 
 SELECT type, place FROM read('outside', after => NULL) \gset
-SELECT :'type';
+SELECT :'type', entries_waiting, waits_for FROM changes_readers WHERE reader = 'outside';
 SELECT type, data FROM read('outside', after => :'place');
 INSERT INTO customer VALUES (7, 'Guy');
 SELECT data, place AS "next" FROM read('outside', after => :'place') \gset
@@ -248,6 +248,10 @@ ROLLBACK TO a;
 UPDATE customer SET name = 'EVA' WHERE id = 2;
 SET TRANSACTION READ ONLY;
 COMMIT;
+-- a page can be read when the last record of WAL ends at the end of a block
+DO $$BEGIN
+	WHILE (pg_current_wal_insert_lsn() - '0/0') % current_setting('wal_block_size')::int <> 24 LOOP PERFORM pg_logical_emit_message(false, '', repeat('x', (random() * 8)::int * 8)); END LOOP;
+END$$;
 SELECT apply('billing');
 
 -- more keys than work_mem allows are kept in a file
@@ -389,6 +393,9 @@ SELECT changes_done('r') FROM changes_read('r', NULL::"it's stock");
 INSERT INTO "it's stock" VALUES ('a', 1.0, 1), ('b', 1.00, 2);
 UPDATE "it's stock" SET n = 1 WHERE "place of" = 'a';
 SELECT change_type, data FROM changes_read('r', NULL::"it's stock");
+-- to confirm the "delete" does not confirm the row that follows it
+SELECT changes_done('r', (array_agg(change_position))[2]) FROM changes_read('r', NULL::"it's stock");
+SELECT change_type, data FROM changes_read('r', NULL::"it's stock");
 
 -- a key of as many columns as a key can have
 CREATE TABLE wide ();
@@ -430,6 +437,7 @@ INSERT INTO visit VALUES (2, 'two');
 BEGIN;
 SELECT visits();
 ROLLBACK;
+SELECT visits();
 SELECT visits();
 SELECT visits();
 -- if the next page would be empty, or if there are many rows, it is "reset"
