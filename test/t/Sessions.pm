@@ -7,12 +7,13 @@
 #	in($session, 'BEGIN', ...)	return the result of the last statement in a session
 #	refused_in($session, ...)	return the messages of a statement that fails in a session
 #	leave($session, ...)		end sessions, and wait for their processes
+#	begin_to_wait($session, $statement)	send a statement, and wait until a lock blocks it
 #	queue($table, ...)			let commands wait for the lock of a table, and return what each prints
 package Sessions;
 use Exporter 'import';
 use ServerTest;
 
-our @EXPORT = qw(use_server sql refusal session in refused_in leave queue is_above_all is_held_at read_on ask_primary read_on_standby missed_and_twice run_pgbench);
+our @EXPORT = qw(use_server sql refusal session in refused_in leave begin_to_wait queue is_above_all is_held_at read_on ask_primary read_on_standby missed_and_twice run_pgbench);
 
 my $node;
 
@@ -51,6 +52,18 @@ sub leave
 
 	$_->quit foreach @sessions;
 	$node->poll_query_until('postgres', "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid IN ($pids))") or die 'a session does not end';
+}
+
+# Send a statement to a session, and wait until a lock blocks it.
+sub begin_to_wait
+{
+	my ($session, $statement) = @_;
+	my $pid = in($session, 'SELECT pg_backend_pid()');
+
+	$session->{stdin} .= "$statement;\n";
+	$session->{run}->pump_nb;
+	$node->poll_query_until('postgres', "SELECT EXISTS (SELECT FROM pg_locks WHERE pid = $pid AND NOT granted)") or die "$statement does not wait";
+	return;
 }
 
 # Start commands, of which each waits for the lock of a table behind the previous one.  Then let them run, and

@@ -178,9 +178,7 @@ create('CREATE TABLE item (id int PRIMARY KEY, v int) PARTITION BY RANGE (id)', 
 my $comparing = session();
 sql('ALTER TABLE item ALTER v SET STATISTICS 7');
 in($blocking, 'BEGIN', 'LOCK TABLE part_2');
-$comparing->{stdin} .= "$page;\n";
-$comparing->{run}->pump_nb;
-$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_locks WHERE relation = 'part_2'::regclass AND NOT granted}) or die;
+begin_to_wait($comparing, $page);
 sql(q{SELECT changes_reset('item')});
 in($blocking, 'ROLLBACK');
 in($comparing, 'SELECT 1');
@@ -192,9 +190,7 @@ create('CREATE TABLE item (id int PRIMARY KEY, v int) PARTITION BY RANGE (id)', 
 my ($late, $other) = (session(), session());
 in($other, $page);
 in($blocking, 'BEGIN', 'LOCK TABLE part_2');
-$late->{stdin} .= "SELECT change_type FROM changes_read('late', NULL::item);\n";
-$late->{run}->pump_nb;
-$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_locks WHERE relation = 'part_2'::regclass AND NOT granted}) or die;
+begin_to_wait($late, q{SELECT change_type FROM changes_read('late', NULL::item)});
 sql('INSERT INTO part VALUES (1)');
 in($other, 'BEGIN', $page, q{SELECT changes_done('r')}, 'COMMIT');
 is(in($other, q{SELECT changes_purge('item', '0')}), 1, 'others purge while a reader waits for a partition');
@@ -203,6 +199,20 @@ $node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM uuid9562_changes.
 in($other, 'INSERT INTO item VALUES (2)');
 is(in($other, $page), 'upsert (2,)', 'the reader that has waited resets no others');
 in($late, 'SELECT 1');
+
+# a session that has compared the table waits for a partition that is rewritten
+in($blocking, 'INSERT INTO item VALUES (11)', 'BEGIN', 'ALTER TABLE part_2 SET UNLOGGED', 'ALTER TABLE part_2 SET LOGGED');
+begin_to_wait($other, $page);
+in($blocking, 'COMMIT');
+is(in($other, 'SELECT 1'), "upsert (2,)\nupsert (11,)\n1", 'a reader that waits for a partition finds its rows after they were rewritten');
+
+# two sessions of a reader
+sql(q{SELECT changes_forget('late', 'item')});
+in($late, 'BEGIN', q{SELECT FROM changes_read('late', NULL::item)});
+begin_to_wait($other, q{SELECT FROM changes_read('late', NULL::item)});
+in($late, 'COMMIT');
+in($other, 'SELECT 1');
+is(sql(q{SELECT pages_out FROM changes_readers WHERE reader = 'late'}), 2, 'a session that waits for another one of its reader keeps the page of that one');
 leave($late, $other);
 
 # a block creates a temporary table before it waits

@@ -307,11 +307,11 @@ is(in($second, q{SET lock_timeout = '1 ms'}, $read), '', 'a session does not wai
 in($first, 'COMMIT');
 leave($first, $second);
 
-# Processes that wait hold no snapshot.
+# Processes that wait hold no snapshot and no lock.
 create($structure);
 my @waiting = map { my $session = session(); $session->query_until(qr/go/, "\\echo go\nCALL changes_wait('inside', 'item', '10 min');\n"); $session } 1 .. 20;
 sql('CREATE TABLE dead AS SELECT generate_series(1, 10) AS id', 'DELETE FROM dead');
-ok($node->poll_query_until('postgres', q{SELECT count(*) = 20 AND bool_and(backend_xmin IS NULL) FROM pg_stat_activity WHERE query ~ '^CALL changes_wait' AND wait_event_type = 'Extension'}), '20 sessions wait without a snapshot');
+ok($node->poll_query_until('postgres', q{SELECT count(*) = 20 AND bool_and(backend_xmin IS NULL) FROM pg_stat_activity WHERE query ~ '^CALL changes_wait' AND wait_event_type = 'Extension' AND NOT EXISTS (SELECT FROM pg_locks WHERE relation = 'item'::regclass)}), '20 sessions wait without a snapshot, and without a lock of the table');
 like(refusal('VACUUM (VERBOSE) dead'), qr/tuples: 10 removed, 0 remain/, 'so VACUUM removes dead rows');
 sql(q{UPDATE item SET v = 'awake' WHERE id = 1});
 is(join(' ', map { in($_, 'SELECT 1') } @waiting), join(' ', (1) x 20), 'a change wakes all of them');
@@ -450,6 +450,12 @@ foreach ([ 'in a transaction that rolls back', 'BEGIN', $swap, $prepare, 'ROLLBA
 	is_planned_again("columns have changed places $name, before the first call", 'upsert 2 x');
 }
 leave($planned);
+$planned = session();
+in($planned, 'BEGIN', $prepare =~ s/PREPARE page AS/DECLARE page CURSOR FOR/r);
+sql($swap);
+like(refused_in($planned, 'FETCH page'), qr/row type of table item has changed/, 'columns have changed places after a cursor was declared');
+in($planned, 'ROLLBACK');
+leave($planned);
 
 # --- settings of sessions ---------------------------------------------------------------------
 
@@ -467,8 +473,7 @@ my ($reader, $purger) = (session(), session());
 sql(q{SELECT changes_forget('outside', 'item')});
 in($reader, q{SELECT count(*) FROM changes_read('inside', NULL::item)});
 in($purger, 'BEGIN', 'LOCK TABLE item IN ACCESS EXCLUSIVE MODE');
-$reader->query_until(qr/reading/, "\\echo reading\nSELECT change_type FROM changes_read('inside', NULL::item);\n");
-$node->poll_query_until('postgres', 'SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)') or die 'the reader does not wait';
+begin_to_wait($reader, q{SELECT change_type FROM changes_read('inside', NULL::item)});
 in($purger, q{SELECT changes_purge('item', '0')}, 'COMMIT');
 is($reader->query('SELECT 1'), '1', 'the entry at which a reader stands is purged while it reads: nothing is read again');
 leave($reader, $purger);
@@ -479,8 +484,7 @@ sql('TRUNCATE item');
 my ($locking, $reading) = (session(), session());
 my $pid = in($reading, 'SELECT pg_backend_pid()');
 in($locking, 'BEGIN', 'LOCK TABLE ONLY item IN ACCESS EXCLUSIVE MODE');
-$reading->query_until(qr/reading/, "\\echo reading\nSELECT change_type FROM changes_read('inside', NULL::item);\n");
-$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_locks WHERE pid = $pid AND NOT granted") or die 'the reader does not wait';
+begin_to_wait($reading, q{SELECT change_type FROM changes_read('inside', NULL::item)});
 is(sql("SELECT count(*) FROM pg_locks WHERE pid = $pid AND granted AND relation = 'item_1'::regclass"), '0', 'a reader that waits for a partitioned table has not locked its partitions');
 in($locking, 'COMMIT');
 in($reading, 'SELECT 1');

@@ -217,16 +217,7 @@ my $page = 'SELECT string_agg(tenant::text, $$ $$ ORDER BY id) FROM feed WHERE i
 my $file = PostgreSQL::Test::Utils::tempdir() . '/read';
 
 # Send statements to a session, and wait until a lock blocks it.
-sub begin_to_read
-{
-	my ($reader, $statements) = @_;
-	my $pid = in($reader, 'SELECT pg_backend_pid()');
-
-	$reader->{stdin} .= "\\o $file\n$statements;\n\\o\n";
-	$reader->{run}->pump_nb;
-	$node->poll_query_until('postgres', "SELECT EXISTS (SELECT FROM pg_locks WHERE pid = $pid AND NOT granted)") or die 'the reader does not wait';
-	return;
-}
+sub begin_to_read { my ($reader, $statements) = @_; return begin_to_wait($reader, "\\o $file\n$statements;\n\\o\n") }
 
 # Return what the session has read.
 sub has_read
