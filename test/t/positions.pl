@@ -13,7 +13,11 @@ sql(q{
 	CREATE TABLE events (id uuid PRIMARY KEY DEFAULT public.uuidv7_ordered(), note text);
 	CREATE TABLE copied (id uuid);
 	CREATE TABLE place (position text);
-	INSERT INTO place VALUES (NULL)});
+	INSERT INTO place VALUES (NULL);
+	CREATE EXTENSION uuid9562_changes;
+	CREATE TABLE item (id int PRIMARY KEY);
+	SELECT changes_track('item');
+	SELECT changes_done('r') FROM changes_read('r', NULL::item)});
 $first->backup('base');
 
 sub on { my ($server, @statements) = @_; return $server->safe_psql('postgres', join ";\n", @statements) }
@@ -145,6 +149,7 @@ $first->stop('immediate');
 $second->promote;
 write_rows($second, 'lost with the second server');
 is_complete($second, 'after a promotion', 1);
+is(on($second, q{SELECT change_type FROM changes_read('r', NULL::item)}), 'reset', 'after a promotion, a reader of changes copies the table, since it can have applied a page that is lost');
 my $timeline = timeline($second);
 my @target_of_second = do { local $outside->{node} = $second; ask_primary($outside) };
 
