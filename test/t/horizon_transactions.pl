@@ -28,6 +28,7 @@ foreach my $n (1 .. $processes)
 	is($reader->query('SELECT public.uuidv7_horizon() > max(id::text)::uuid FROM events'), 't', "a transaction of process $n of $processes that was in progress at the first value refuses no reader");
 	my $holder = in($sessions[ $n - 1 ], q{INSERT INTO events (note) VALUES ('held')}, 'SELECT pg_backend_pid()');
 	is(in($reader, q{SELECT held_by_pid FROM public.uuid_generator_stats()}), $holder, "the statistics show process $n of $processes as the holder of the horizon");
+	is(in($reader, 'SET ROLE pg_signal_backend', 'SELECT held_since IS NOT NULL, held_by_pid IS NULL FROM public.uuid_generator_stats()'), 't|t', 'but not to a role without the rights of that process');
 	$_->quit foreach @sessions;
 }
 $node->append_conf('postgresql.conf', "max_connections = 100\n");
@@ -138,6 +139,14 @@ foreach my $counts ([ 5, 100 ], [ 100, 5 ], [ 5, 5, 100, 5, 5 ])
 	leave(@writers, $committer, $reader);
 	sql('TRUNCATE events', q{INSERT INTO events (note) VALUES ('again')});
 }
+
+# --- errors ---------------------------------------------------------------------
+
+truncate $node->data_dir . '/global/9562', 0 or die;
+my $failed = session();
+like(refused_in($failed, 'SELECT public.uuid_generator_advance(public.uuidv7_ordered())'), qr/does not contain valid generator state/, 'the generator cannot be advanced if the file of the high-water mark is damaged');
+like(refused_in($failed, 'SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(1)'), qr/canceling statement due to user request/, 'a session can be canceled after an error with the lock of the mark');
+leave($failed);
 
 unlike(slurp_file($node->logfile), qr/TRAP|PANIC|terminated by signal [^9]/, 'the server has not crashed');
 $node->stop;
