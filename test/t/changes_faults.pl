@@ -66,10 +66,13 @@ is(executes('postgres', $_), '', "the role $_ cannot read, write, lock or alter 
 
 # --- default privileges ---------------------------------------------------------------------
 
-sql('CREATE DATABASE granted', 'CREATE ROLE lessee LOGIN', 'ALTER DATABASE granted OWNER TO lessee');
+sql(q{CREATE DATABASE granted TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en-US'}, 'CREATE ROLE lessee LOGIN', 'ALTER DATABASE granted OWNER TO lessee');
 $node->safe_psql('granted', 'CREATE SCHEMA ids; ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC; ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO spy WITH GRANT OPTION; CREATE EXTENSION uuid9562_changes CASCADE');
 is($node->safe_psql('granted', q{SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_class, unnest('{public,spy,lessee}'::text[]) AS r (role) WHERE relnamespace = 'uuid9562_changes'::regnamespace AND relkind = 'r' AND has_table_privilege(role, oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')}), '',
 	'default privileges give nobody a privilege on them');
+# this database sorts 'a' before 'B', and ignores '-'
+my $as_readers = q{SELECT %s FROM unnest('{B,a,C,b,a-b,ab}'::text[]) AS reader, LATERAL (SELECT count(*) FROM changes_read(reader, NULL::item)) AS page};
+is($node->safe_psql('granted', q{CREATE TABLE item (id int PRIMARY KEY); SELECT changes_track('item'); } . sprintf("$as_readers; $as_readers", 'changes_done(reader)', 'sum(count)')) =~ s/\n//gr, 0, 'readers are found in a database with a collation of a language');
 $node->safe_psql('granted', "DROP EXTENSION uuid9562 CASCADE; $refuses");
 $node->safe_psql('granted', 'ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC; CREATE EXTENSION uuid9562_changes CASCADE', extra_params => [ '-U', 'lessee' ]);
 is(executes('granted', 'lessee'), '', 'the owner of the database and of the extension cannot read, write, lock or alter them');
