@@ -14,7 +14,7 @@ use Time::HiRes qw(time);
 
 use parent 'Actor';
 
-use constant LEASE => 0.4;	# seconds
+use constant LEASE => 5;	# seconds
 
 sub step
 {

@@ -270,7 +270,7 @@ sub settle
 		}
 		return if $self->{scenario}{load};
 		my @left = grep { $_->is_busy } @busy or return;
-		return if @left == @busy && $seconds > 0.003 && $self->wait_for_locks(@left);
+		return if @left == @busy && $seconds > 0.007 && $self->wait_for_locks(@left);
 		next if time < $end;
 		note join "\n", @{ $self->{said} };
 		note map { join('|', @$_) . "\n" } $self->rows(q{SELECT application_name, state, wait_event_type, wait_event, pg_blocking_pids(pid), query FROM pg_stat_activity WHERE datname = 'run'});
@@ -354,15 +354,15 @@ sub do_clock
 {
 	my ($self, $seconds) = @_;
 
-	$self->{servers}->turn($self->{scenario}{clock} ? $seconds : $self->{servers}{clock} + 700);
+	$self->{servers}->turn($seconds);
 	$_->{deadline} = 0 foreach $self->consumers;
 	return;
 }
 
+sub do_later { my ($self, $seconds) = @_; return $self->do_clock($self->{servers}{clock} + ($seconds // 700)) }
+
 # Compare the copies, and go on.
 sub do_pause { my ($self) = @_; $self->finish; return }
-
-sub do_wait { sleep Consumer::LEASE + 0.02; return }
 
 # Statements of an administrator, who gives up if they have to wait.
 sub do_admin
@@ -472,6 +472,8 @@ sub finish
 	$self->look_for_prepared;
 	$self->try("COMMIT PREPARED '$_'") foreach @{ $self->{prepared} };
 	$self->do_woken;
+	# others can wait for its locks
+	$_->is_busy || $_->{owes} || $self->{scenario}{strict} || $_->die_now foreach $self->consumers;
 	# whoever has applied a page after its lease confirms it
 	foreach my $consumer ($self->consumers)
 	{
@@ -480,7 +482,7 @@ sub finish
 		# a session that goes on is what an altered table can confuse
 		$self->{scenario}{strict} ? $consumer->restart : $consumer->die_now;
 	}
-	sleep Consumer::LEASE + 0.05;
+	$self->do_later(Consumer::LEASE + 1);
 	# triggers can be disabled
 	$self->try(q{SELECT changes_track(source => 'item')}) if $self->{scenario}{alters};
 	$self->{servers}->sql('run', 'SELECT uuid_generator_advance(max(id)) FROM event') if delete $self->{was_reset};
@@ -516,7 +518,7 @@ sub drain
 		$consumer->is_busy and sleep 0.01;
 		$self->blame($consumer, 'empty', 'a page is empty while changes wait') if $empty && !($consumer->{is_empty} // 1) && $self->{scenario}{strict};
 		$empty = $consumer->{is_empty} ? $empty + 1 : 0 if defined $consumer->{is_empty};
-		return 1 if $empty >= 3 && ($consumer->{next} // 'read') eq 'read';
+		return 1 if $empty >= 2 && ($consumer->{next} // 'read') eq 'read';
 	}
 	return;
 }
@@ -619,7 +621,7 @@ sub schedule
 			my $what = weighed(%disturbances);
 
 			# leases have ended, and readers have expired
-			if ($what eq 'expire') { push @schedule, @changes, [ 'server', 'clock' ]; $what = 'purge' }
+			if ($what eq 'expire') { push @schedule, @changes, [ 'server', 'later' ]; $what = 'purge' }
 			if ($what eq 'die') { push @schedule, [ pick(@names), 'die' ] }
 			elsif ($what =~ /^(kill|terminate|cancel)$/) { push @schedule, [ 'server', $what, pick(@names, map { "w$_" } 1 .. WRITERS) ] }
 			elsif ($admin{$what})

@@ -16,7 +16,6 @@
 #	schedule	the steps, if they do not depend on the seed
 #	steps		the number of steps
 #	load		statements run side by side
-#	clock		the clock goes back too
 package Scenarios;
 use strict;
 use warnings;
@@ -24,8 +23,8 @@ use warnings;
 my @changes = qw(confirmed session after inside outbox);
 my @events = qw(own horizon event_log connector);
 my @pair = (consumers => [qw(confirmed session confirmed after)], some => 1, two => 1, writes => { begin => 3, prepare => 0, bulk => 0, truncate => 0, burst => 0.2 });
-my %light = (disturb => { die => 2, terminate => 3, cancel => 1, purge => 2 }, often => 0.05);
-my %clock = (disturb => { die => 2, terminate => 3, cancel => 1, purge => 2, clock => 1, expire => 1 }, often => 0.05);
+my %light = (disturb => { die => 2, terminate => 3, cancel => 1, purge => 2, 'later:6' => 2 }, often => 0.05);
+my %clock = (disturb => { die => 2, terminate => 3, cancel => 1, purge => 2, 'later:6' => 2, later => 1, expire => 1 }, often => 0.05);
 
 # Each reads, perhaps all rows, applies and confirms.
 sub page { my @names = @_; return map { my $name = $_; map { [ $name, 40 ] } 1 .. 4 } @names }
@@ -33,12 +32,12 @@ my @copies = (qw(confirmed after inside));
 my @change = ([ 'w1', 'update', 2, 777, 2 ], [ 'w1', 'insert', 50, 778, 50 ], [ 'w1', 'delete', 3, 0, 3 ]);
 
 my @all = (
-	{ name => 'orders of two programs', consumers => [qw(confirmed once)], two => 1, orders => 1, late => 1, disturb => { die => 4, terminate => 1, wait => 2, clock => 1, expire => 4, purge => 1, 'purge some' => 1 }, often => 0.05, steps => 120,
+	{ name => 'orders of two programs', consumers => [qw(confirmed once)], two => 1, orders => 1, late => 1, disturb => { die => 4, terminate => 1, 'later:6' => 2, later => 1, expire => 4, purge => 1, 'purge some' => 1 }, often => 0.05, steps => 120,
 		writes => { begin => 1, many => 5, prepare => 0, bulk => 0, 'bulk delete' => 0, truncate => 0, burst => 0, message => 10 } },
 	{ name => 'two programs', consumers => [ @changes, @events ], some => 2, two => 1, %clock },
 	{ name => 'load', consumers => [ @changes, @events ], some => 5, two => 1, load => 1, steps => 300, disturb => { die => 4, terminate => 2, cancel => 2, purge => 2 }, often => 0.05, writes => { burst => 8, blocks => 8 } },
 	{ name => 'events', consumers => [qw(horizon own event_log)], two => 1, load => 1, steps => 120, disturb => { die => 2, terminate => 1, cancel => 1 }, often => 0.03, writes => { begin => 0, stream => 20, blocks => 0 } },
-	{ name => 'two programs that go on', @pair, late => 1, disturb => { die => 1, terminate => 6, wait => 1 }, often => 0.05 },
+	{ name => 'two programs that go on', @pair, late => 1, disturb => { die => 1, terminate => 6, 'later:6' => 1 }, often => 0.05 },
 	{ name => 'pool of one session', consumers => [ @changes, @events ], some => 3, through => 1, exact => \@changes, %light },
 	{ name => 'crashes', consumers => [ @changes, @events ], some => 3, exact => \@changes, disturb => { 'crash:immediate' => 2, 'crash:fast' => 1, 'crash:kill' => 1, kill => 2 }, often => 0.015, steps => 300, writes => { prepare => 3, finish => 2 } },
 	# rows that are read after "reset" are lost by a crash before they are confirmed
@@ -50,7 +49,7 @@ my @all = (
 	{ name => 'a restore', consumers => ['after'], schedule => [ page('after'), [ 'server', 'save' ], @change, page('after'), [ 'server', 'restore' ], [ 'w1', 'update', 5, 5, 5 ], page('after') ] },
 	{ name => 'without C', consumers => [@changes], some => 2, form => 'SQL', two => 1, %clock },
 	{ name => 'failovers', consumers => [ @changes, 'own', 'event_log', 'standby' ], some => 4,
-		disturb => { standby => 4, 'standby:rewind' => 2, cut => 2, 'promote:immediate' => 3, 'promote:fast' => 2, 'crash:immediate' => 1, clock => 5 }, often => 0.05, steps => 250 },
+		disturb => { standby => 4, 'standby:rewind' => 2, cut => 2, 'promote:immediate' => 3, 'promote:fast' => 2, 'crash:immediate' => 1, later => 5 }, often => 0.05, steps => 250 },
 	{ name => 'old snapshots', consumers => ['own'], two => 1, writes => { blocks => 4, prepare => 2, finish => 2 }, %light },
 	(map { { name => "waiting$_->[0]", consumers => [ 'waiting', 'confirmed' ], two => 1, load => $_->[1], steps => 250, disturb => { woken => 12, die => 2, terminate => 3, cancel => 3, purge => 1, 'crash:fast' => 1, 'crash:immediate' => 1 }, often => 0.15,
 		writes => { begin => 5, rollback => 3, savepoint => 4, 'rollback to savepoint' => 3, prepare => 3, finish => 3 } } } [ '', 0 ], [ ' under load', 1 ]),
@@ -58,14 +57,14 @@ my @all = (
 	{ name => 'partitions', consumers => [@changes], some => 3, parts => 1, disturb => { detach => 2, 'drop partition' => 1, 'attach:50' => 2, 'add column' => 1, purge => 1 }, often => 0.08, writes => { bulk => 1 } },
 	{ name => 'pool of two sessions', consumers => [ @changes, @events ], some => 3, through => 2, exact => \@changes, %light },
 	{ name => 'administration', consumers => [@changes], some => 3, disturb => { map { $_ => 1 } qw(purge track reset disable rewrite index rename statistics), 'set default', 'not null', 'add column', 'drop column' }, often => 0.1, alters => 1 },
-	{ name => 'clock', consumers => [qw(own event_log)], clock => 1, disturb => { 'clock:100' => 2, 'clock:0' => 2, 'clock:-100' => 2, 'crash:immediate' => 1, generator => 1 }, often => 0.03, writes => { event => 10, blocks => 3 } },
-	{ name => 'restores', consumers => [ 'after', 'inside', 'own', 'event_log' ], disturb => { save => 2, restore => 3, standby => 1, 'promote:immediate' => 1, clock => 2, 'crash:immediate' => 1 }, often => 0.03, steps => 250 },
+	{ name => 'clock', consumers => [qw(own event_log)], disturb => { 'clock:100' => 2, 'clock:0' => 2, 'clock:-100' => 2, 'crash:immediate' => 1, generator => 1 }, often => 0.03, writes => { event => 10, blocks => 3 } },
+	{ name => 'restores', consumers => [ 'after', 'inside', 'own', 'event_log' ], disturb => { save => 2, restore => 3, standby => 1, 'promote:immediate' => 1, later => 2, 'crash:immediate' => 1 }, often => 0.03, steps => 250 },
 	{ name => 'switchovers', consumers => [ @changes, 'own', 'event_log', 'standby' ], some => 4, exact => ['after'], disturb => { standby => 3, 'standby:rewind' => 2, 'promote:fast' => 3, 'crash:fast' => 1 }, often => 0.03 },
-	{ name => 'programs', consumers => [ 'copy_table', 'outbox_reader' ], steps => 150, disturb => { die => 4, 'crash:immediate' => 1, standby => 2, cut => 1, 'promote:immediate' => 1, clock => 1 }, often => 0.05 },
+	{ name => 'programs', consumers => [ 'copy_table', 'outbox_reader' ], steps => 150, disturb => { die => 4, 'crash:immediate' => 1, standby => 2, cut => 1, 'promote:immediate' => 1, later => 1 }, often => 0.05 },
 	{ name => 'pool of one session, two programs', @pair, through => 1, %light },
 	{ name => 'pool of two sessions, two programs', @pair, through => 2, %light },
 	{ name => 'without C, two programs that go on', @pair, form => 'SQL', through => 1, late => 1, %light },
-	{ name => 'only confirmations', consumers => [ 'held', 'confirmed' ], disturb => { clock => 2, purge => 2, track => 2, terminate => 1 }, often => 0.12 },
+	{ name => 'only confirmations', consumers => [ 'held', 'confirmed' ], disturb => { later => 2, purge => 2, track => 2, terminate => 1 }, often => 0.12 },
 	{ name => 'an empty page', consumers => [ 'confirmed', 'after' ], strict => 1, steps => 150, disturb => { map { $_ => 1 } qw(rename statistics index), 'set default', 'not null', 'add column', 'drop column' }, often => 0.06 },
 	{ name => 'a large partition', consumers => [ 'confirmed', 'after' ], parts => 1, steps => 60, disturb => { 'attach:20000' => 1 }, often => 0.1 });
 

@@ -5,6 +5,7 @@ use ServerTest;
 use File::Path qw(rmtree);
 use Pooler;
 use PostgreSQL::Test::RecursiveCopy;
+use Session;
 use World;
 
 my $count = 0;
@@ -33,7 +34,24 @@ CONF
 	return $self;
 }
 
-sub sql { my ($self, $database, @statements) = @_; return $self->{node}->safe_psql($database, join ";\n", @statements) }
+# Execute statements as superuser, in a session that lasts as long as the server.  Return the last result.
+sub sql
+{
+	my ($self, $database, @statements) = @_;
+	my $result;
+
+	foreach my $statement (@statements)
+	{
+		for (1 .. 2)
+		{
+			$result = ($self->{sessions}{$database} ||= Session->new('servers', $self->{node}->connstr($database)))->run($statement);
+			last if $result->{error} ne 'lost';
+			delete $self->{sessions}{$database};
+		}
+		die "$statement: $result->{message}" if $result->{error} ne '';
+	}
+	return join "\n", map { join '|', @$_ } @{ $result->{rows} };
+}
 
 # Install the extension, or the form without C, as an ordinary role.
 sub install
@@ -55,7 +73,7 @@ sub create
 	if (!$self->{known}{$template}++)
 	{
 		$self->sql('postgres', "CREATE DATABASE $template OWNER app");
-		$self->sql($template, 'GRANT CREATE ON SCHEMA public TO app');
+		$self->{node}->safe_psql($template, 'GRANT CREATE ON SCHEMA public TO app');
 		$self->install($template, $form);
 		$self->{node}->safe_psql($template, 'SET search_path = public, uuid9562, uuid9562_changes;' . $tables, extra_params => [ '-U', 'app' ]);
 	}
@@ -120,11 +138,13 @@ sub crash
 	return $self->start;
 }
 
-# Wait for the server, which restarts by itself after the crash of a backend.
+# Wait for the server, which ends all sessions and restarts by itself after the crash of a backend.
 sub await
 {
 	my ($self) = @_;
 
+	$_->run('SELECT pg_sleep(10)') foreach grep { defined } $self->{sessions}{postgres};
+	delete $self->{sessions};
 	for (1 .. 600)
 	{
 		return if eval { $self->sql('postgres', 'SELECT 1') };

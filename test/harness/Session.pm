@@ -46,22 +46,26 @@ sub poll
 	vec($bits, fileno $self->{out}, 1) = 1;
 	while (1)
 	{
-		if ($self->{buffer} =~ /^(.*?)^\001 (\w+) (\w+) ?(.*)\n\z/ms)
+		if ($self->{buffer} =~ /^(.*?)^\001 (\w+) (\w*) ?(.*)\n\z/ms)
 		{
 			my ($rows, $failed, $state, $message) = ($1, $2, $3, $4);
 
+			# psql can survive the loss of its connection, which has no SQLSTATE
+			return $self->lost if $state eq '';
 			$self->{buffer} = '';
 			$self->{is_busy} = 0;
 			return { rows => [ map { [ split /\|/, $_, -1 ] } split /\n/, $rows ], error => $failed eq 'true' ? $state : '', message => $message };
 		}
 		my $left = $end - time;
-		select(my $ready = $bits, undef, undef, $left > 0 ? $left : 0) > 0 or return;
+		my $count = select(my $ready = $bits, undef, undef, $left > 0 ? $left : 0) or return;
+		next if $count < 0 && $!{EINTR};
 		next if sysread $self->{out}, $self->{buffer}, 65536, length $self->{buffer};
-		$self->close;
-		return { rows => [], error => 'lost', message => 'the connection is lost' };
+		return $self->lost;
 	}
 	return;
 }
+
+sub lost { my ($self) = @_; $self->close; return { rows => [], error => 'lost', message => 'the connection is lost' } }
 
 sub run
 {
