@@ -34,11 +34,12 @@ sub page
 {
 	my ($self, %more) = @_;
 	my $table = $self->table;
-	my $columns = $table eq 'item' ? '(data).id, (data).n, (data).t' : '(data).id, (data).message, NULL';
+	my $columns = $table ne 'outbox' ? '(data).id, (data).n, (data).t' : '(data).id, (data).message, NULL';
 
 	$more{page} = (1000, 1, 2, 7, 1000)[ $self->{chance} % 5 ];
 	$more{lease} = q{'} . LEASE . q{ s'};
 	$self->{deadline} = time + LEASE;
+	$self->{has_begun} = $self->{target}{has_begun};
 	return "SELECT change_type, $columns, change_position FROM changes_read(reader => '$self->{reader}', source => NULL::$table"
 	  . join('', map { ", $_ => $more{$_}" } sort keys %more) . ')';
 }
@@ -52,7 +53,8 @@ sub got
 	$self->{is_empty} = !@page;
 	$self->{delivered} += grep { $_->[0] ne 'reset' } @page if $self->table eq 'item';
 	my $is_reset = @page && $page[0][0] eq 'reset';
-	$self->{world}->blame($self, 'reset', 'the reader copies the table again without a reason') if $is_reset && $self->{target}{has_begun} && grep { $_ eq $self->{kind} } @{ $self->{world}{scenario}{exact} || [] };
+	my $is_exact = grep({ $_ eq $self->{kind} } @{ $self->{world}{scenario}{exact} || [] }) || !grep { $_ ne 'later' || $self->{kind} ne 'after' } keys %{ $self->{world}{reasons} };
+	$self->{world}->blame($self, 'reset', 'the reader copies the table again without a reason') if $is_reset && $self->{has_begun} && $is_exact;
 	$self->{target}{has_begun} ||= !$is_reset;
 	$self->{next} = !@page ? 'read' : $is_reset ? 'load' : 'apply';
 	$self->{said} = 'reads ' . (join(', ', map { "$_->[0] $_->[1]" . ($_->[0] eq 'upsert' ? " ($_->[2])" : '') } @page[ 0 .. ($#page < 9 ? $#page : 9) ]) || 'nothing');
@@ -64,7 +66,7 @@ sub got
 sub load
 {
 	my ($self) = @_;
-	my $columns = $self->table eq 'item' ? 'id, n, t' : 'id, message, NULL';
+	my $columns = $self->table ne 'outbox' ? 'id, n, t' : 'id, message, NULL';
 
 	return $self->ask("SELECT $columns FROM " . $self->table, sub { $self->{rows} = \@_; $self->{next} = 'apply'; $self->{said} = 'reads all rows' });
 }
@@ -74,7 +76,7 @@ sub apply
 {
 	my ($self) = @_;
 	my ($target, $page) = @{$self}{qw(target page)};
-	my $count = @$page > 1 && $self->{chance} % 3 == 0 ? @$page / 2 : @$page;
+	my $count = @$page > 1 && $self->{chance} % 3 == 0 ? 1 + $self->{chance} % $#$page : @$page;
 
 	foreach my $change (splice @$page, 0, $count)
 	{
@@ -105,7 +107,8 @@ sub confirmed
 
 	$self->{owes} = 0;
 	$self->{said} = 'has confirmed';
-	$self->{next} = @{ $self->{page} || [] } ? 'apply' : 'read';
+	# a program can leave the rest of a page, which is delivered again
+	$self->{next} = @{ $self->{page} || [] } && $self->{chance} % 2 ? 'apply' : 'read';
 	return;
 }
 
@@ -133,8 +136,8 @@ sub failed
 	}
 	else
 	{
-		# the log was altered, or there is no such reader any more
-		$self->{world}->unexpected($self, $result) if $result->{error} !~ /^(55000|42704|42P01)$/;
+		# the log was altered, or there is no such reader any more; or an earlier statement of a step has failed so
+		$self->{world}->unexpected($self, $result) if $result->{error} !~ /^(55000|25P02|42704|42P01)$/;
 		$self->{owes} = 0;
 		$self->restart;
 	}

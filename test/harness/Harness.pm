@@ -14,26 +14,34 @@
 package Harness;
 use ServerTest;
 use Consumer;
-use List::Util qw(first max min shuffle);
+use List::Util qw(first max min shuffle uniq);
 use Servers;
 use Time::HiRes qw(sleep time);
 use Writer;
 
 use constant WRITERS => 4;
+use constant PURGE => q{SELECT changes_purge(source => t, keep => '-1 day') FROM unnest('{item,twin,outbox}'::regclass[]) AS t};
 use constant MAX_READ_WAL => 20;	# bytes that a page may write for each row of an attached partition
 
 my $tables = q{
-	CREATE TABLE history (id int, n int);
-	CREATE TABLE copy (id int PRIMARY KEY, n int, t text);
+	CREATE TABLE history (id numeric, n int);
+	CREATE TABLE copy (id numeric PRIMARY KEY, n int, t text);
+	CREATE TABLE twin (id numeric PRIMARY KEY, n int, t text);		-- changes with "item"
 	CREATE TABLE event (id uuid PRIMARY KEY DEFAULT uuidv7_ordered(), n int);
 	CREATE TABLE outbox (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), message text);
 	CREATE TABLE copied (reader text, epoch int, id uuid, number int GENERATED ALWAYS AS IDENTITY);
 	CREATE TABLE place (reader text PRIMARY KEY, position text);
 	INSERT INTO place VALUES ('event_log', NULL);
 	<views>
-	CREATE TABLE item (id int PRIMARY KEY, n int NOT NULL, t text)%s;
+	CREATE TABLE item (id numeric PRIMARY KEY, n int NOT NULL, t text)%s;		-- 1 and 1.0 are equal keys
 	CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.t := ''t'' || NEW.n; RETURN NEW; END';
-	CREATE FUNCTION remember() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO history VALUES (NEW.id, NEW.n); RETURN NULL; END';	-- NULL for DELETE
+	CREATE FUNCTION remember() RETURNS trigger LANGUAGE plpgsql AS $$
+	BEGIN
+		INSERT INTO history VALUES (NEW.id, NEW.n);	-- NULL for DELETE
+		IF TG_OP <> 'INSERT' THEN DELETE FROM twin WHERE id = OLD.id; END IF;
+		IF NEW.id < 100 THEN INSERT INTO twin VALUES (NEW.id, NEW.n, NEW.t) ON CONFLICT (id) DO UPDATE SET n = excluded.n, t = excluded.t; END IF;
+		RETURN NULL;
+	END$$;
 	CREATE TRIGGER note BEFORE INSERT OR UPDATE ON item FOR EACH ROW EXECUTE FUNCTION note();
 	CREATE TRIGGER remember AFTER INSERT OR UPDATE OR DELETE ON item FOR EACH ROW EXECUTE FUNCTION remember();
 	INSERT INTO item (id, n) SELECT k, 1 FROM generate_series(1, 24) AS k;
@@ -41,11 +49,11 @@ my $tables = q{
 	-- Make random changes, each in a subtransaction.
 	CREATE FUNCTION burst(seed int, count int) RETURNS void LANGUAGE plpgsql AS $$
 	DECLARE
-		k int;
+		k numeric;
 	BEGIN
 		PERFORM setseed(seed % 1000 / 1000.0);
 		FOR i IN 1 .. count LOOP
-			k := 1 + 24 * random() ^ 2;
+			k := round((1 + 24 * random() ^ 2)::int, i % 2);
 			BEGIN
 				CASE floor(random() * 5)
 					WHEN 0 THEN INSERT INTO item (id, n) VALUES (k, seed + i) ON CONFLICT (id) DO UPDATE SET n = excluded.n;
@@ -61,6 +69,18 @@ my $tables = q{
 
 	CREATE PROCEDURE stream(seed int, count int) LANGUAGE plpgsql AS 'BEGIN FOR i IN 1 .. count LOOP INSERT INTO event (n) VALUES (seed + i); COMMIT; END LOOP; END';	-- as many transactions
 
+	-- Call the horizon again and again, and read the rows between two horizons.
+	CREATE FUNCTION watch(times int, INOUT last uuid, OUT ids uuid[]) LANGUAGE plpgsql AS $$
+	DECLARE
+		horizon uuid; more uuid[];
+	BEGIN
+		FOR i IN 1 .. times LOOP
+			SELECT uuidv7_horizon(), (SELECT array_agg(id ORDER BY id) FROM event WHERE id >= last AND id < uuidv7_horizon()) INTO horizon, more;
+			ids := ids || more;
+			last := greatest(last, horizon);	-- a horizon can be less than an earlier one
+		END LOOP;
+	END$$;
+
 	-- Write an event in each of many subtransactions, of which some roll back.
 	CREATE FUNCTION blocks(seed int, count int) RETURNS void LANGUAGE plpgsql AS $$
 	BEGIN
@@ -75,9 +95,12 @@ my $tables = q{
 		END LOOP;
 	END$$;
 };
-# the views of the page for connectors
-my $views = join '', map { s/outbox/event/gr } slurp_file("$FindBin::Bin/doc/connectors.md") =~ /^(CREATE (?:INDEX ON|VIEW) outbox.*?;\n)/msg;
-my $parts = join '', map { "CREATE TABLE item_$_->[0] PARTITION OF item FOR VALUES FROM ($_->[1]) TO ($_->[2]);\n" } [ 1, 0, 5 ], [ 2, 5, 100 ], [ 3, 100, 10000 ];
+# the guard and the views of the page for connectors
+my $views = join '', map { s/outbox/event/gr } slurp_file("$FindBin::Bin/doc/connectors.md") =~ /^((?:CREATE (?:INDEX ON|VIEW|TRIGGER guard AFTER INSERT OR UPDATE ON)|ALTER TABLE) outbox.*?;\n)/msg;
+my $parts = join('', map { "CREATE TABLE item_$_->[0] PARTITION OF item FOR VALUES FROM ($_->[1]) TO ($_->[2]);\n" } [ 1, 0, 5 ], [ 3, 100, 10000 ]) . other_columns('item_2', '') . "ALTER TABLE item ATTACH PARTITION item_2 FOR VALUES FROM (5) TO (100);\n";
+
+# Return statements that create a table with the columns of "item" in another order.
+sub other_columns { my ($name, $rows) = @_; return "CREATE TABLE $name (n int NOT NULL, gone int, t text, id int PRIMARY KEY); ALTER TABLE $name DROP gone; $rows;\n" }
 
 sub new
 {
@@ -137,13 +160,14 @@ sub begin
 	my $form = $scenario->{form} // 'C';
 
 	$self->{servers}->clean;
-	$self->{servers}->create($form, $form . ($scenario->{parts} ? '_parts' : ''),
-		($form eq 'C' ? $tables =~ s/<views>/$views/r : $tables =~ s/DEFAULT uuidv7_ordered..|<views>//gr) =~ s/%s/ $scenario->{parts} ? ' PARTITION BY RANGE (id); ' . $parts : ''/er);
-	@{$self}{qw(faults ids read epoch is_late actors scenario said did)} = ([], [], {}, 0, $scenario->{late}, {}, $scenario, [], []);
+	my $sql = $form eq 'C' ? $tables =~ s/<views>/$views/r : $tables =~ s/DEFAULT uuidv7_ordered..|<views>//gr;
+	$sql =~ s/numeric/int/g if $form ne 'C' || $scenario->{parts};
+	$self->{servers}->create($form, $form . ($scenario->{parts} ? '_parts' : ''), $sql =~ s/%s/ $scenario->{parts} ? ' PARTITION BY RANGE (id); ' . $parts : ''/er);
+	@{$self}{qw(faults ids read epoch is_late actors scenario said did reasons attached)} = ([], [], {}, 0, $scenario->{late}, {}, $scenario, [], [], {}, 0);
 	delete $self->{own};
-	$self->rows(q{SELECT changes_track(source => 'item', reader_expiry => '10 min'); SELECT changes_track(source => 'outbox', operations => '{insert}', reader_expiry => '10 min')});
+	$self->rows(q{SELECT changes_track(source => t::regclass, reader_expiry => '30 min') FROM unnest('{item,twin}'::text[]) AS t; SELECT changes_track(source => 'outbox', operations => '{insert}', reader_expiry => '30 min')});
 	$self->{actors}{"w$_"} = Writer->new(name => "w$_", world => $self) foreach 1 .. WRITERS;
-	foreach my $kind (@{ $scenario->{consumers} })
+	foreach my $kind (uniq @{ $scenario->{consumers} })
 	{
 		require "consumers/$kind.pm";
 		next if "consumers::$kind"->can('can_run') && !"consumers::$kind"->can_run;
@@ -173,6 +197,7 @@ sub run
 	}
 	$self->finish unless @{ $self->{faults} };
 	$self->count_rows unless @{ $self->{faults} };
+	$self->check_log unless @{ $self->{faults} } || $scenario->{form};
 	delete $self->{own};
 	$_->{session} && $_->{session}->close foreach $self->actors;
 	return @{ $self->{faults} };
@@ -196,6 +221,8 @@ sub execute
 	my $actor = $self->{actors}{$name};
 	return 0 if !$actor && $name ne 'server';
 	my $said = \($self->{said}[ @{ $self->{said} } ]);
+	# what can let a reader copy the table again
+	$self->{reasons}{$1} = 1 if "@step" =~ /^((?:truncate|rewrite|crash|kill|save|restore|promote|generator|clock|later(?! 6)|attach|admin (?!SELECT changes_purge)).*)/;
 
 	$$said = "$name " . join ' ', @step[ 0 .. ($#step > 1 && $actor ? 1 : $#step) ];
 	if (!$actor)
@@ -361,6 +388,16 @@ sub do_clock
 
 sub do_later { my ($self, $seconds) = @_; return $self->do_clock($self->{servers}{clock} + ($seconds // 700)) }
 
+# A session of another database has the slot of a writer for some transactions.
+sub do_elsewhere
+{
+	my ($self, $name) = @_;
+
+	return 'not now' if $self->{actors}{$name}->is_busy || $self->{actors}{$name}{state};
+	$self->do_terminate($name);
+	return Session->new('elsewhere', $self->{servers}{node}->connstr('template_c') . ' user=app')->run(join ";\n", ('SELECT uuidv7_ordered(), pg_current_xact_id()') x 40)->{message};
+}
+
 # Compare the copies, and go on.
 sub do_pause { my ($self) = @_; $self->finish; return }
 
@@ -392,6 +429,11 @@ sub do_woken
 {
 	my ($self) = @_;
 
+	foreach ($self->{scenario}{load} ? () : $self->rows(q{SELECT application_name FROM pg_stat_activity AS a WHERE datname = 'run' AND wait_event_type = 'Extension' AND query ~ '^CALL'
+		AND (backend_xmin IS NOT NULL OR EXISTS (SELECT FROM pg_locks AS l WHERE l.pid = a.pid AND locktype = 'relation'))}))
+	{
+		$self->blame($self->{actors}{ $_->[0] }, 'holds', 'changes_wait() has a snapshot or a lock while it sleeps');
+	}
 	foreach my $consumer (grep { $_->{waits} } $self->consumers)
 	{
 		my $is_readable = sub {
@@ -433,22 +475,24 @@ sub other_server
 	return $loses ? 'loses transactions' : 'loses nothing';
 }
 
-# Attach a partition with many rows, and read once: a page must not write something for each of its rows.
+# Attach a partition.  If it has many rows, read once: a page must not write something for each of its rows.
 sub do_attach
 {
 	my ($self, $count) = @_;
 	my ($reader) = grep { $_->{kind} eq 'confirmed' } $self->consumers;
 
-	$self->try('DROP TABLE IF EXISTS more');
-	$self->try("CREATE TABLE more AS SELECT k AS id, 1 AS n, 't1' AS t FROM generate_series(10001, 10000 + $count) AS k; ALTER TABLE more ALTER id SET NOT NULL, ALTER n SET NOT NULL, ADD PRIMARY KEY (id); INSERT INTO history SELECT id, n FROM more");
-	my $result = $self->try("SET lock_timeout = '30ms'; ALTER TABLE item ATTACH PARTITION more FOR VALUES FROM (10000) TO (100000)");
+	my $number = ++$self->{attached};
+	my $first = 100000 * $number;
+
+	$self->try(other_columns("more_$number", "INSERT INTO more_$number SELECT 1, 't1', k FROM generate_series($first, $first + $count - 1) AS k; INSERT INTO history SELECT id, n FROM more_$number"));
+	my $result = $self->try("SET lock_timeout = '30ms'; ALTER TABLE item ATTACH PARTITION more_$number FOR VALUES FROM ($first) TO ($first + 100000)");
 	return "fails: $result->{message}" if $result->{error} ne '';
-	return if !$reader;
+	return if !$reader || $count <= 5000;
 	my $wal = sub { ($self->rows(q{SELECT pg_current_wal_insert_lsn() - '0/0'}))[0][0] };
 	my $before = $wal->();
 	$self->rows(q{SELECT count(*) FROM changes_read(reader => 'large', source => NULL::item)});
 	my $written = $wal->() - $before;
-	$self->blame($reader, 'attach', "a page writes $written bytes after a partition of $count rows is attached") if $count > 5000 && $written > $count * MAX_READ_WAL;
+	$self->blame($reader, 'attach', "a page writes $written bytes after a partition of $count rows is attached") if $written > $count * MAX_READ_WAL;
 	return;
 }
 
@@ -488,7 +532,7 @@ sub finish
 	$self->{servers}->sql('run', 'SELECT uuid_generator_advance(max(id)) FROM event') if delete $self->{was_reset};
 	# a view of doc/connectors.md hides the last millisecond, to which IDs belong longer after a crash
 	$self->{servers}->sql('run', q{SELECT uuid_generator_advance(uuidv7_at(uuidv7_timestamp(uuidv7_horizon()) + interval '2 ms'), force => true)}) if $self->{actors}{connector};
-	my %columns = (item => 'id, n, t', event => 'id, n', outbox => 'id, message');
+	my %columns = (item => 'id, n, t', twin => 'id, n, t', event => 'id, n', outbox => 'id, message');
 	my %rows = map { my $table = $_; $table => { map { $_->[0] => join ' ', @$_[ 1 .. $#$_ ] } $self->rows("SELECT $columns{$table} FROM $table") } } keys %columns;
 	my %history = map { ("item $_->[0] $_->[1]" => 1) } $self->rows('SELECT DISTINCT * FROM history');
 	foreach my $consumer (grep { $_->{name} eq $_->{kind} } $self->consumers)
@@ -523,6 +567,23 @@ sub drain
 	return;
 }
 
+# Entries that no reader needs must not stay in the log.
+sub check_log
+{
+	my ($self) = @_;
+	my $left;
+
+	# a session that has just ended can still read
+	for (1 .. 40)
+	{
+		$self->try(q{SELECT changes_forget(reader, source) FROM changes_readers; SELECT changes_purge('item', '-1 day', 1); } . PURGE);
+		$left = $self->try(join ' UNION ALL ', map { "SELECT '$_', change_id::text FROM changes_entries(NULL::$_)" } qw(item twin outbox));
+		return if $left->{error} eq '' && !@{ $left->{rows} };
+		sleep 0.05;
+	}
+	return $self->blame('writers', 'entries', "an entry stays in the log: @{ $left->{rows}[0] // [] } $left->{message}");
+}
+
 # Each ID must be greater than all whose calls returned before its own call began.
 sub check_order
 {
@@ -542,10 +603,10 @@ sub check_order
 # --- schedules ----------------------------------------------------------------------
 
 my %writes = (begin => 8, commit => 5, rollback => 1, savepoint => 2, 'rollback to savepoint' => 1, insert => 3, upsert => 3, update => 6, delete => 3, key => 2, many => 2, merge => 1,
-	bulk => 0.3, 'bulk delete' => 0.3, truncate => 0.1, burst => 0.5, blocks => 0.7, stream => 0.5, event => 7, events => 2, message => 3, prepare => 1, finish => 1);
+	bulk => 0.3, 'bulk delete' => 0.3, truncate => 0.1, burst => 0.5, blocks => 0.7, stream => 0.5, purge => 1, id => 1, 'late event' => 1, event => 7, events => 2, message => 3, prepare => 3, finish => 2);
 
 my %admin = (
-	purge => q{SELECT changes_purge(source => t, keep => '-1 day') FROM unnest('{item,outbox}'::regclass[]) AS t},
+	purge => PURGE,
 	'purge some' => q{SELECT changes_purge(source => 'item', keep => '-1 day', max_entries => 3)},
 	track => q{SELECT changes_track(source => 'item')},
 	reset => q{SELECT changes_reset(source => 'item')},
@@ -557,6 +618,8 @@ my %admin = (
 	rename => q{BEGIN; ALTER TABLE item RENAME t TO u; ALTER TABLE item RENAME u TO t; COMMIT},
 	index => q{DROP INDEX IF EXISTS item_n; CREATE INDEX item_n ON item (n)},
 	rewrite => q{VACUUM FULL item},
+	'disable partition' => q{BEGIN; ALTER TABLE item_2 DISABLE TRIGGER ALL; UPDATE item_2 SET n = n + 1000000; INSERT INTO history SELECT id, n FROM item_2; ALTER TABLE item_2 ENABLE TRIGGER ALL; SELECT changes_track(source => 'item'); COMMIT},
+	retype => q{BEGIN; ALTER TABLE item ALTER n TYPE int USING n + 1000000; INSERT INTO history SELECT id, n FROM item; COMMIT},
 	disable => q{BEGIN; ALTER TABLE item DISABLE TRIGGER ALL; UPDATE item SET n = n + 1000000 WHERE id < 4; INSERT INTO history SELECT id, n FROM item WHERE id < 4; ALTER TABLE item ENABLE TRIGGER ALL; SELECT changes_track(source => 'item'); COMMIT},
 	detach => q{BEGIN; ALTER TABLE item DETACH PARTITION item_2; UPDATE item_2 SET n = n + 1000000; INSERT INTO history SELECT id, n FROM item_2; ALTER TABLE item ATTACH PARTITION item_2 FOR VALUES FROM (5) TO (100); COMMIT},
 	'drop partition' => q{DROP TABLE item_3; CREATE TABLE item_3 PARTITION OF item FOR VALUES FROM (100) TO (10000)});
@@ -580,7 +643,7 @@ sub variant
 	my @kinds = @{ $scenario->{consumers} };
 
 	my $some = $scenario->{some} // @kinds;
-	return { %$scenario, consumers => [ map { $kinds[ ($seed * $some + $_) % @kinds ] } 0 .. $some - 1 ] };
+	return { %$scenario, consumers => [ map { $kinds[ ($seed * $some + ($scenario->{from} // 0) + $_) % @kinds ] } 0 .. $some - 1 ] };
 }
 
 sub schedule
@@ -595,12 +658,12 @@ sub schedule
 	delete $weights{truncate} if $scenario->{exact};
 	# write only what somebody reads
 	my $kinds = "@{ $scenario->{consumers} }";
-	delete @weights{qw(event events blocks stream)} if $kinds !~ /own|horizon|event_log|connector|standby/;
+	delete @weights{qw(event events blocks stream id), 'late event'} if $kinds !~ /own|horizon|event_log|connector|standby/;
 	delete $weights{message} if $kinds !~ /outbox|once/;
-	delete @weights{qw(insert upsert update delete key many merge bulk burst truncate), 'bulk delete'} if $kinds !~ /confirmed|session|after|inside|held|copy_table/;
+	delete @weights{qw(insert upsert update delete key many merge bulk burst truncate rewrite purge), 'bulk delete'} if $kinds !~ /confirmed|session|after|inside|held|twin|copy_table/;
 	my ($last, @turns, %rests) = '';
 	my $key = sub { return 1 + int(24 * rand() ** 2) };
-	srand $seed;
+	srand $seed + 1000 * length $scenario->{name};
 	foreach my $number (1 .. $scenario->{steps} // 200)
 	{
 		push @schedule, [ 'server', 'pause' ] if $number % 100 == 0;
@@ -610,8 +673,20 @@ sub schedule
 			my ($kind) = shuffle(@{ $scenario->{consumers} });
 			my @both = shuffle($kind, "${kind}_2");
 
+			if ($kind eq 'own')
+			{
+				# a transaction ends between a snapshot and its use, and another database has its slot
+				my @writer = map { [ @$_, 1, 100 * $number + 1 ] } [qw(w1 begin)], [qw(w1 event)], [ 'w1', pick(qw(commit commit commit prepare rollback)) ];
+
+				push @writer, rand() < 0.3 ? [qw(server elsewhere w1)] : (), [ 'w2', 'finish', 1, 1 ];
+				@turns = rand() < 0.5 ? ([ $both[0], 'die' ], @writer[ 0, 1 ], [ $both[0], 2 ], @writer[ 2 .. $#writer - 1 ], [ $both[0], 40 ], [ $both[0], 40 ], $writer[-1])
+				  : map { $_ ? [ pick(@both), int rand 210 ] : shift @writer } shuffle((0) x @writer, (1) x 6);
+				next;
+			}
 			# rows change between two pages; the other program can wait until the first one has confirmed
-			@turns = rand() < 0.3 ? shuffle('w1', (@both) x 5) : ($both[0], 'w1', $both[1], map { shuffle(@both) } 1 .. pick(2, 6));
+			@turns = rand() < 0.3 ? shuffle('w1', (@both) x 5) : ($both[0], 'w1', $both[1], map { shuffle(@both) } 1 .. pick(2, 2, 3, 4));
+			pop @turns if rand() < 0.5;	# a program does not confirm
+			splice @turns, rand @turns, 0, 'server' if rand() < 0.4;	# leases end
 			push @schedule, [ 'server', 'pause' ], @changes;
 		}
 		my $chance = rand;
@@ -621,18 +696,19 @@ sub schedule
 			my $what = weighed(%disturbances);
 
 			# leases have ended, and readers have expired
-			if ($what eq 'expire') { push @schedule, @changes, [ 'server', 'later' ]; $what = 'purge' }
+			if ($what eq 'expire') { push @schedule, @changes, [ 'server', 'later', 2000 ]; $what = 'purge' }
 			if ($what eq 'die') { push @schedule, [ pick(@names), 'die' ] }
 			elsif ($what =~ /^(kill|terminate|cancel)$/) { push @schedule, [ 'server', $what, pick(@names, map { "w$_" } 1 .. WRITERS) ] }
-			elsif ($admin{$what})
+			elsif ($what eq 'elsewhere') { push @schedule, [ 'server', $what, 'w' . (1 + int rand WRITERS) ] }
+			elsif ($admin{$what} || $what =~ /^attach/)
 			{
 				# often without transactions in progress, which would hold locks
 				push @schedule, map { [ "w$_", 'commit', 0, $number ] } 1 .. WRITERS if rand() < 0.6;
-				push @schedule, [ 'server', 'admin', $admin{$what} ];
+				push @schedule, [ 'server', $admin{$what} ? ('admin', $admin{$what}) : split /:/, $what ];
 			}
 			else { push @schedule, [ 'server', split /:/, $what ] }
 		}
-		elsif (@turns && $chance < 0.9) { my $turn = shift @turns; push @schedule, $turn eq 'w1' ? @changes : [ $turn, pick(40, 40, 40, 40, int rand 210, int rand 210, 'die') ] }
+		elsif (@turns && $chance < 0.9) { my $turn = shift @turns; push @schedule, ref $turn ? $turn : $turn eq 'w1' ? @changes : $turn eq 'server' ? [ 'server', 'later', 6 ] : [ $turn, pick((40) x 6, (map { int rand 210 } 1 .. 4), 'die') ] }
 		elsif (!@turns && $chance < 0.55)
 		{
 			# a program often goes on, or rests at a point that it reaches soon, and then perhaps dies

@@ -9,12 +9,11 @@ sub read
 	my ($self) = @_;
 	my $from = $self->{from} = $self->{target}{position} // '00000000-0000-0000-0000-000000000000';
 	# beside others, ask often, since transactions are only for moments between generating an ID and being visible
-	my $query = "SELECT uuidv7_horizon(), (SELECT string_agg(id::text, ' ' ORDER BY id) FROM event WHERE id >= '$from' AND id < uuidv7_horizon())";
-	my $times = $self->{world}{scenario}{load} ? 50 : 1;
+	my $query = 'SELECT last, array_to_string(ids, \' \') FROM watch(' . ($self->{world}{scenario}{load} ? 400 : 1) . ", '$from')";
+
 	# many transactions end after an old snapshot
-	($query, $times) = ("BEGIN ISOLATION LEVEL REPEATABLE READ;\nDO 'BEGIN PERFORM pg_sleep(0.05); END';\n$query;\nCOMMIT", 5) if $times > 1 && $self->{chance} % 3 == 2;
-	return $self->ask(join(";\n", ($query) x $times),
-		sub { $self->{page} = \@_; $self->{is_empty} = !grep { $_->[1] ne '' } @_; $self->{next} = 'apply' });
+	$query = join ";\n", ("BEGIN ISOLATION LEVEL REPEATABLE READ;\nDO 'BEGIN PERFORM pg_sleep(0.05); END';\n" . $query =~ s/400/1/r . ";\nCOMMIT") x 5 if $self->{world}{scenario}{load} && $self->{chance} % 3 == 2;
+	return $self->ask($query, sub { $self->{page} = \@_; $self->{is_empty} = !grep { $_->[1] ne '' } @_; $self->{next} = 'apply' });
 }
 
 sub apply

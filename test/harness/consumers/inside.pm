@@ -4,7 +4,15 @@ use parent 'Consumer';
 
 sub table { return 'item' }
 
-sub read { my ($self) = @_; return $self->ask("BEGIN;\n" . $self->page, sub { $self->got(@_); $self->{next} = 'apply' }) }
+# A subtransaction that rolls back can have read the page.
+sub read
+{
+	my ($self) = @_;
+	my $page = $self->page;
+
+	$page = "SAVEPOINT s;\nSELECT 1 FROM ($page) AS p WHERE change_type = '';\nROLLBACK TO s;\n$page" if $self->{chance} % 4 == 3;
+	return $self->ask("BEGIN;\n$page", sub { $self->got(@_); $self->{next} = 'apply' });
+}
 
 sub apply
 {
@@ -29,7 +37,9 @@ sub confirm
 
 	return $self->end('ROLLBACK') if $self->{chance} % 7 == 0;
 	return $self->end('COMMIT') if !@{ $self->{page} };
-	return $self->ask("SELECT changes_done(reader => '$self->{reader}'$done)", sub { $self->{next} = 'commit' });
+	my $confirm = "SELECT changes_done(reader => '$self->{reader}'$done)";
+	$confirm = "SAVEPOINT s;\n$confirm" . ($self->{chance} % 4 < 2 ? '' : ";\nROLLBACK TO s;\n$confirm") if $self->{chance} % 5 < 3;
+	return $self->ask($confirm, sub { $self->{next} = 'commit' });
 }
 
 sub commit { return $_[0]->end('COMMIT') }

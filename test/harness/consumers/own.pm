@@ -1,4 +1,5 @@
-# A query of the reader's own, with a position that the target stores.  Sometimes its snapshot is older.
+# A query of the reader's own, with a position that the target stores.  Sometimes its snapshot is older, and has
+# several pages; or it is that of a cursor.
 package consumers::own;
 use parent 'Consumer';
 
@@ -8,19 +9,37 @@ sub read
 {
 	my ($self) = @_;
 
-	return $self->query if $self->{chance} % 3 != 2;
-	return $self->ask("BEGIN ISOLATION LEVEL REPEATABLE READ;\nSELECT 1", sub { @{$self}{qw(next end)} = ('query', ";\nCOMMIT"); $self->{said} = 'takes a snapshot' });
+	return $self->query if $self->{chance} % 3 == 1;
+	return $self->ask("BEGIN ISOLATION LEVEL REPEATABLE READ;\nSELECT 1", sub { @{$self}{qw(next is_old)} = ('query', 1); $self->{said} = 'takes a snapshot' }) if $self->{chance} % 3;
+	return $self->ask("BEGIN;\nDECLARE c CURSOR FOR " . $self->sql . ";\nFETCH 2 FROM c", sub { $self->{first} = \@_; @{$self}{qw(next is_old)} = ('fetch', 1); $self->{said} = 'opens a cursor' });
 }
 
-sub query
+sub fetch { my ($self) = @_; return $self->ask("FETCH ALL FROM c;\nCOMMIT", sub { $self->took(@{ $self->{first} }, @_) }) }
+
+sub sql
 {
 	my ($self) = @_;
 	my $from = $self->{from} = $self->{target}{position};
 	my $position = defined $from ? "'$from'" : 'NULL';
 	my $limit = (1000, 1, 3, 20)[ $self->{chance} % 4 ];
 
-	return $self->ask("SELECT id, uuidv7_position(id, $position) FROM event WHERE id > uuidv7_after($position) AND id < uuidv7_horizon() ORDER BY id LIMIT $limit" . (delete $self->{end} // ''),
-		sub { $self->{page} = \@_; $self->{is_empty} = !@_; $self->{next} = @_ ? 'apply' : 'read'; $self->{said} = 'reads ' . @_ . ' rows' });
+	return "SELECT id, uuidv7_position(id, $position) FROM event WHERE id > uuidv7_after($position) AND id < uuidv7_horizon() ORDER BY id LIMIT $limit";
+}
+
+sub query
+{
+	my ($self) = @_;
+	my $goes_on = $self->{is_old} && $self->{chance} % 2;
+
+	return $self->ask($self->sql . ($self->{is_old} && !$goes_on ? ";\nCOMMIT" : ''), sub { $self->took(@_); @{$self}{qw(next is_old)} = (@_ ? 'apply' : 'query', 1) if $goes_on });
+}
+
+sub took
+{
+	my ($self, @page) = @_;
+
+	@{$self}{qw(page is_empty is_old next said)} = (\@page, !@page, 0, @page ? 'apply' : 'read', 'reads ' . @page . ' rows');
+	return;
 }
 
 sub apply
@@ -28,12 +47,14 @@ sub apply
 	my ($self) = @_;
 	my $target = $self->{target};
 
-	$self->{next} = 'read';
+	$self->{next} = $self->{is_old} ? 'query' : 'read';
 	return if ($target->{position} // '') ne ($self->{from} // '');
 	push @{ $target->{ids} }, map { [ $self->{epoch}, $_->[0] ] } @{ $self->{page} };
 	$target->{position} = $self->{page}[-1][1];
 	return;
 }
+
+sub die_now { my ($self) = @_; $self->{is_old} = 0; return $self->SUPER::die_now }
 
 sub differs { my ($self, $rows) = @_; return $self->events_differ($rows) }
 
@@ -42,7 +63,8 @@ sub failed
 {
 	my ($self, $result) = @_;
 
-	$self->end_session if delete $self->{end};
+	$self->end_session;
+	$self->{is_old} = 0;
 	return $self->SUPER::failed($result) if $result->{message} !~ /position is unknown/;
 	$self->{target}{position} = undef;
 	$self->{world}{epoch}++;
