@@ -9,16 +9,6 @@ sub create { sql('DROP TABLE IF EXISTS item, part CASCADE', @_, q{SELECT changes
 # Execute a statement, which waits in vain for a lock of a table, and return whether it was so
 sub waits { my ($session, $statement) = @_; return refused_in($session, $statement) =~ /lock timeout/ }
 my $blocking = session();
-# Start a statement that waits for a lock.
-sub start_in
-{
-	my ($session, $statement) = @_;
-
-	$session->{stdin} .= "$statement;\n";
-	$session->{run}->pump_nb;
-	$node->poll_query_until('postgres', qq{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query = '@{[ $statement =~ s/'/''/gr ]};'}) or die "$statement does not wait";
-	return;
-}
 
 # what is left of a dropped table, which the last part looks at
 sql('CREATE TABLE gone (id int PRIMARY KEY)', q{SELECT changes_track('gone')}, q{SELECT changes_read('r', NULL::gone)}, q{SELECT changes_reset('gone')}, 'DROP TABLE gone');
@@ -95,7 +85,7 @@ foreach my $first (0, 1)
 	create('CREATE TABLE item (id int PRIMARY KEY, v int)');
 	sql($first ? q{SELECT changes_reset('item')} : 'ALTER TABLE item ALTER v SET STATISTICS 5');
 	in($renewing, 'BEGIN', $page, q{SELECT changes_done('r')});
-	start_in($resetting, q{SELECT changes_reset('item')});
+	begin_to_wait($resetting, q{SELECT changes_reset('item')});
 	in($renewing, 'COMMIT');
 	in($resetting, 'SELECT 1');
 	is(sql($page), 'reset', 'changes_reset() waits for a session that has ' . ($first ? 'stored the first' : 'renewed the') . ' state');
@@ -110,7 +100,7 @@ foreach my $first (0, 1)
 	create('CREATE TABLE item (id int PRIMARY KEY, v int)');
 	sql(q{SELECT changes_reset('item')});
 	in($resetting, 'BEGIN', q{SELECT changes_reset('item')});
-	start_in($reading, $page);
+	begin_to_wait($reading, $page);
 	in($resetting, 'COMMIT');
 	in($reading, 'SELECT 1');
 	is(in($reading, $page), 'reset', 'a reader waits for changes_reset(), and copies the table after it');
@@ -120,7 +110,7 @@ foreach my $first (0, 1)
 	$reading = session();
 	in($blocking, 'BEGIN', $page, q{SELECT changes_done('r')});
 	in($reading, 'BEGIN', $other, q{SELECT changes_done('other')});
-	start_in($resetting, q{SELECT changes_reset('item')});
+	begin_to_wait($resetting, q{SELECT changes_reset('item')});
 	in($_, 'COMMIT') foreach $blocking, $reading;
 	in($resetting, 'SELECT 1');
 	is(sql($page, $other), "reset\nreset", 'changes_reset() waits for two readers that replace one state');
@@ -165,8 +155,8 @@ foreach my $end ('COMMIT', 'ROLLBACK')
 	in($blocking, 'BEGIN', 'SELECT FROM item');
 	is(refusal(q{SET lock_timeout = '10 s'; SELECT changes_track('item', operations => '{insert,delete}')}), '', 'changes_track() does not wait for a transaction that has read the table');
 	in($blocking, 'INSERT INTO item VALUES (1)');
-	start_in($untracking, q{SELECT changes_untrack('item')});
-	start_in($reading, $page);
+	begin_to_wait($untracking, q{SELECT changes_untrack('item')});
+	begin_to_wait($reading, $page);
 	in($blocking, 'COMMIT');
 	is(refused_in($untracking, 'SELECT 1'), '', 'changes_untrack() succeeds while a reader waits for it');
 	like(refused_in($reading, 'SELECT 1'), qr/changes of table item are not tracked/, 'the reader then finds no triggers');

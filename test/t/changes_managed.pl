@@ -200,6 +200,24 @@ is(in_database($other, 'shop', 'SELECT count(*) FROM uuid9562_changes.log'), $lo
 like(page($other, 'shop', role => 'app'), qr/^upsert \(20,again\)$/m, 'and its reader gets the replicated rows');
 in_database($other, 'shop', 'DROP SUBSCRIPTION everything');
 
+# --- changes_reset() beside a reader ------------------------------------------------
+
+create_database('resets');
+{
+	my ($reading, $resetting) = map { $node->background_psql('resets', on_error_stop => 0) } 1, 2;
+	my $read = q{SELECT change_type FROM changes_read('late', NULL::item)};
+
+	in($_, 'SET search_path = public, uuid9562_changes') foreach $reading, $resetting;
+	in($resetting, q{SELECT changes_reset('item')});
+	in($reading, 'BEGIN', $read, q{SELECT changes_done('late')});
+	begin_to_wait($resetting, q{SELECT changes_reset('item')});
+	in($reading, 'COMMIT');
+	in($resetting, 'SELECT 1');
+	is(in($reading, $read), 'reset', 'changes_reset() waits for a session that has stored the first state');
+	leave($reading, $resetting);
+	is(apply($node, 'resets'), 'reset', 'other readers copy the table, too');
+}
+
 $node->stop;
 $other->stop;
 done_testing();
