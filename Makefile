@@ -20,12 +20,14 @@ MODULE_big = uuid9562
 OBJS = \
 	src/settings.o \
 	src/uuid9562.o \
+	src/changes/administration.o \
 	src/changes/after_commit.o \
 	src/changes/collect.o \
 	src/changes/compare_states.o \
 	src/changes/confirm.o \
 	src/changes/fetch_rows.o \
 	src/changes/key.o \
+	src/changes/locks.o \
 	src/changes/log.o \
 	src/changes/page.o \
 	src/changes/page_start.o \
@@ -34,6 +36,7 @@ OBJS = \
 	src/changes/purge.o \
 	src/changes/read.o \
 	src/changes/reader.o \
+	src/changes/renew_states.o \
 	src/changes/request.o \
 	src/changes/source.o \
 	src/changes/state.o \

@@ -24,7 +24,7 @@
  *	 parsed_types.c	notices statements that were parsed with another row type
  *	 reader.c	loads how far the reader is (core/reader.h), and stores it at the end
  *	 source.c	compares the table (state.c, compare_states.c) with the remembered states
- *				(state_rows.c)
+ *				(state_rows.c), and these are replaced (renew_states.c)
  *	 page_start.c	finds out where the page begins, with the history of the server (place.c)
  *	 page.c		reads the entries up to the horizon of the snapshot, below which none is missing
  *	 fetch_rows.c	reads the row of each key with a later snapshot, so a page can be newer than it
@@ -32,8 +32,9 @@
  *	 confirm.c	changes_done()
  *
  * purge.c deletes entries, purge_worker.c does so in the background, and wait.c is changes_wait().
+ * administration.c has the other functions.
  *
- * A session that reads locks the table, the reader, and the entries (purge.c).  Whoever waits for
+ * A session that reads locks the table, the reader, and the entries (locks.c).  Whoever waits for
  * readers or entries of others either has the lock of the table that excludes readers, or no lock.
  *
  * Invariant: for each committed change of a key, the log has an entry for the key, or one without a
@@ -233,7 +234,7 @@ array_elements(ArrayType *array)
 	return (char *) array + ARR_OVERHEAD_NONULLS(ARR_NDIM(array));
 }
 
-/* --- state.c, compare_states.c, state_rows.c and source.c: tracked tables ---------------- */
+/* --- state.c, compare_states.c, state_rows.c, renew_states.c and source.c ---------- */
 
 /* An array of numbers, most of which are hashes */
 typedef struct Numbers
@@ -364,6 +365,10 @@ extern StateVerdict uuid9562_compare_states(State *old, const CurrentState *curr
 extern List *uuid9562_load_states(Oid source);
 extern void uuid9562_store_state(Oid source, State *state);
 
+extern List *uuid9562_renew_states(Oid source, CurrentState *current, List *states);
+extern void uuid9562_remember_state(Oid source, CurrentState *current, UuidReaderId identity,
+									List *states);
+
 extern void uuid9562_sources_init(void);
 extern Source *uuid9562_verify_source(Relation rel, uint64 branch);
 extern bool uuid9562_has_identity(const Source *source, UuidReaderId identity);
@@ -372,6 +377,14 @@ extern void uuid9562_forget_states(Oid source, bool wait);
 extern void uuid9562_forget_verified(void);
 extern void uuid9562_check_owner(Oid relid);
 pg_noreturn extern void uuid9562_not_tracked(Oid relid);
+
+/* --- locks.c ---------------------------------------------------------------------- */
+
+extern void uuid9562_lock_entries(Oid source);
+extern void uuid9562_lock_states(Oid source);
+extern bool uuid9562_try_lock_states(Oid source);
+extern void uuid9562_unlock_states(Oid source);
+extern bool uuid9562_lock_purge(Oid source);
 
 /* --- parsed_types.c: statements that call changes_read() -------------------------- */
 
@@ -521,9 +534,7 @@ extern struct GuestWorker *uuid9562_shared_worker(void);
 extern void uuid9562_register_worker(void);
 extern void uuid9562_request_worker(struct GuestWorker *worker);
 
-extern void uuid9562_lock_entries(Oid source);
-extern void uuid9562_lock_states(Oid source);
-extern bool uuid9562_lock_purge(Oid source);
+extern TrackingTrigger uuid9562_find_trigger(Oid relid);
 extern int64 uuid9562_interval_micros(const Interval *interval);
 extern int64 uuid9562_purge(const char *function, Oid source, int64 reader_expiry, int64 keep,
 							int64 limit);

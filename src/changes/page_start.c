@@ -102,7 +102,8 @@ start_at_position(const PageRequest *request, const ReaderState *reader, const S
  * an earlier time, new entries would count as purged.  Then forget this ID, and let all readers
  * copy the table, also in a READ ONLY transaction.  If a worker purges meanwhile and stores an ID
  * that is too late, too, the next page does so again.  In rare cases, the horizon has only gone
- * back a little (ordered/horizon.c), so that the readers copy the table without need.
+ * back a little (ordered/horizon.c), so that the readers copy the table without need.  This page is
+ * "reset", too.  Its identity is one of those that are deleted, so the next page is "reset" again.
  */
 static UuidReaderId
 forget_purged_if_rewound(Oid source, UuidReaderId horizon)

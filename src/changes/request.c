@@ -80,7 +80,11 @@ read_lease(const Interval *lease)
 	return result;
 }
 
-/* Raise an error if a page cannot be read in this transaction. */
+/*
+ * Raise an error if a page cannot be read in this transaction.  The reader, the states and the rows
+ * are read with later snapshots than that of the calling statement, which REPEATABLE READ would not
+ * expect.
+ */
 void
 uuid9562_check_transaction(void)
 {

@@ -11,7 +11,8 @@
  *
  * No wakeup is lost.  The process prepares to sleep, looks with a new snapshot, and then sleeps.
  * If the snapshot does not see a transaction as finished, this transaction looks for waiters
- * later.
+ * later.  The look can cancel the prepared sleep, for example if it waits for I/O of a buffer.
+ * Then ConditionVariableTimedSleep() prepares again and returns at once, so it looks again.
  *
  * While the process sleeps, it has no snapshot and no lock of the table.
  */
@@ -68,7 +69,10 @@ remove_waiter(int code, Datum number)
 	pg_atomic_fetch_sub_u32(&uuid9562_guest_memory()->queues[DatumGetInt32(number)].waiters, 1);
 }
 
-/* Look for a page, in a snapshot and transaction of its own. */
+/*
+ * Look for a page, in a snapshot and transaction of its own.  The transaction commits, because it
+ * can have renewed states and collected keys.
+ */
 static Look
 look(const PageRequest *request)
 {

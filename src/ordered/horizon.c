@@ -376,7 +376,11 @@ find_unknown_prepared(const FullSnapshot *full)
 		const volatile PGPROC *proc = GetPGProcByNumber(i);
 		const TransactionId xid = proc->xid;
 
-		/* the ID can also be that of a transaction that has finished */
+		/*
+		 * the ID can also be that of a transaction that has finished, even
+		 * one that is too old for full_xid(); such a result is only shown in
+		 * statistics
+		 */
 		if (TransactionIdIsValid(xid) && proc->databaseId == MyDatabaseId &&
 			full_xid(xid, full->next) < first_known_xid &&
 			!is_finished_for(full, full_xid(xid, full->next)))

@@ -132,6 +132,13 @@ uuid9562_next_ordered(void)
 	return payload;
 }
 
+/* Check whether an ordered ID has been generated on this server, which a horizon requires. */
+bool
+uuid9562_has_generated(void)
+{
+	return uuid9562_generator_state().previous.time != 0;
+}
+
 /*
  * uuidv7_ordered() returns uuid
  *

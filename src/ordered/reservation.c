@@ -100,6 +100,8 @@ set_reserved(uint64 reserved_until, uint64 extend_at, uint64 late_until)
 {
 	OrderedGenerator *generator = ordered_generator();
 
+	/* what the callers have read before does not change meanwhile */
+	Assert(LWLockHeldByMeInMode(&uuid9562_shared->mark_lock, LW_EXCLUSIVE));
 	SpinLockAcquire(&generator->lock);
 	generator->state.reserved_until = reserved_until;
 	generator->state.extend_at = extend_at;
@@ -117,13 +119,6 @@ uuid9562_generator_state(void)
 	state = generator->state;
 	SpinLockRelease(&generator->lock);
 	return state;
-}
-
-/* Check whether an ordered ID has been generated on this server, which a horizon requires. */
-bool
-uuid9562_has_generated(void)
-{
-	return uuid9562_generator_state().previous.time != 0;
 }
 
 /* Return a random name for a branch, which is not 0. */

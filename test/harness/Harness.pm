@@ -411,7 +411,7 @@ sub do_admin
 	return if $result->{error} eq '';
 	# an administrator who waits finds out whether somebody only confirms
 	my $held = first { $_->{only_confirms} } $self->consumers;
-	$self->blame($held, 'waits', "$sql waits for a transaction that only confirms") if $held && $result->{error} eq '55P03' && !grep { $_->{state} } grep { $_->isa('Writer') } $self->actors;
+	$self->blame($held, 'waits', "$sql waits for a transaction that only confirms") if $held && $result->{error} eq '55P03' && !$self->look_for_prepared && !grep { $_->{state} } grep { $_->isa('Writer') } $self->actors;
 	return "fails: $result->{message}";
 }
 

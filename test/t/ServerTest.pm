@@ -38,7 +38,7 @@ sub give_up
 	{
 		my (undef, $data, undef, $port, $host) = split /\n/, slurp_file($file);
 
-		diag("$data: " . `timeout 10 psql -XAtd 'host=$host port=$port dbname=postgres user=postgres' -c "SELECT pid, application_name, state, wait_event_type, wait_event, pg_blocking_pids(pid), query FROM pg_stat_activity" 2>&1`);
+		diag("$data: " . `timeout 10 psql -XAtd 'host=$host port=$port dbname=postgres' -c "SELECT pid, application_name, state, wait_event_type, wait_event, pg_blocking_pids(pid), query FROM pg_stat_activity" 2>&1`);
 	}
 	diag(`ps --ppid 2 -p 2 --deselect -o pid,ppid,etime,stat,wchan:24,args | cut -c 1-160`);
 	exit 1;
