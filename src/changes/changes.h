@@ -57,6 +57,7 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/tableam.h"
+#include "catalog/indexing.h"
 #include "utils/array.h"
 #include "utils/rel.h"
 #include "utils/snapshot.h"
@@ -132,6 +133,7 @@ extern OwnScan uuid9562_scan_own(const char *name, LOCKMODE mode, int key_count,
 extern HeapTuple uuid9562_next_own(OwnScan *scan, ScanDirection direction);
 extern void uuid9562_end_own(OwnScan *scan);
 extern List *uuid9562_gone_sources(void);
+extern CatalogIndexState uuid9562_open_own_indexes(Relation rel);
 extern void uuid9562_insert_own(Relation rel, Datum *values, bool *nulls);
 extern TM_Result uuid9562_delete_own(Relation rel, HeapTuple tuple, bool wait);
 

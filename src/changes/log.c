@@ -75,7 +75,7 @@ uuid9562_open_log(void)
 	open_log.rel = uuid9562_try_open_own("log", NoLock);
 	if (open_log.rel == NULL)
 		return false;
-	open_log.indexes = CatalogOpenIndexes(open_log.rel);
+	open_log.indexes = uuid9562_open_own_indexes(open_log.rel);
 	open_log.context = AllocSetContextCreate(CurrentMemoryContext, "uuid9562 log entries",
 											 ALLOCSET_DEFAULT_SIZES);
 	open_log.pending = 0;

@@ -123,31 +123,6 @@ open_own_index(Relation rel)
 	return NULL;
 }
 
-/*
- * Check whether a superuser has created an index with expressions or a condition.  To evaluate
- * them, writing a row would need an executor.
- */
-static bool
-has_computed_index(Relation rel)
-{
-	List	   *indexes = RelationGetIndexList(rel);
-	ListCell   *cell;
-	bool		found = false;
-
-	foreach(cell, indexes)
-	{
-		HeapTuple	index = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(lfirst_oid(cell)));
-
-		if (!HeapTupleIsValid(index))
-			continue;
-		found |= !heap_attisnull(index, Anum_pg_index_indexprs, NULL) ||
-			!heap_attisnull(index, Anum_pg_index_indpred, NULL);
-		ReleaseSysCache(index);
-	}
-	list_free(indexes);
-	return found;
-}
-
 /* Check whether a superuser has altered the columns of a table, or replaced the table. */
 static bool
 is_altered(Relation rel, const char *name)
@@ -157,7 +132,7 @@ is_altered(Relation rel, const char *name)
 
 	while (strcmp(name, tables[table].name) != 0)
 		table++;
-	if (columns != tables[table].columns || has_computed_index(rel))
+	if (columns != tables[table].columns)
 		return true;
 	for (int i = 0; i < columns; i++)
 	{
@@ -165,6 +140,15 @@ is_altered(Relation rel, const char *name)
 			return true;
 	}
 	return false;
+}
+
+static void
+report_altered(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("table \"%s.%s\" has been altered", SCHEMA, name),
+			 errhint("Undo this, or drop and create the extension uuid9562_changes.")));
 }
 
 /* Open a table of the extension.  Return NULL if the extension has been dropped. */
@@ -178,10 +162,7 @@ uuid9562_try_open_own(const char *name, LOCKMODE mode)
 	if (OidIsValid(relid))
 		rel = try_table_open(relid, mode);
 	if (rel != NULL && is_altered(rel, name))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s.%s\" has been altered", SCHEMA, name),
-				 errhint("Undo this, or drop and create the extension uuid9562_changes.")));
+		report_altered(name);
 	return rel;
 }
 
@@ -262,13 +243,34 @@ uuid9562_gone_sources(void)
 	return gone;
 }
 
+/*
+ * Open the indexes of a table, to insert rows.  Raise an error if a superuser has created an index
+ * with expressions or a condition, which only an executor could evaluate.
+ */
+CatalogIndexState
+uuid9562_open_own_indexes(Relation rel)
+{
+	CatalogIndexState indexes = CatalogOpenIndexes(rel);
+
+	for (int i = 0; i < indexes->ri_NumIndices; i++)
+	{
+		const IndexInfo *info = indexes->ri_IndexRelationInfo[i];
+
+		if (info->ii_Expressions != NIL || info->ii_Predicate != NIL)
+			report_altered(RelationGetRelationName(rel));
+	}
+	return indexes;
+}
+
 /* Insert a row. */
 void
 uuid9562_insert_own(Relation rel, Datum *values, bool *nulls)
 {
+	CatalogIndexState indexes = uuid9562_open_own_indexes(rel);
 	HeapTuple	tuple = heap_form_tuple(RelationGetDescr(rel), values, nulls);
 
-	CatalogTupleInsert(rel, tuple);
+	CatalogTupleInsertWithInfo(rel, tuple, indexes);
+	CatalogCloseIndexes(indexes);
 	heap_freetuple(tuple);
 }
 
