@@ -136,8 +136,8 @@ sub failed
 	}
 	else
 	{
-		# the log was altered, or there is no such reader any more; or an earlier statement of a step has failed so
-		$self->{world}->unexpected($self, $result) if $result->{error} !~ /^(55000|25P02|42704|42P01)$/;
+		# the log was altered, or there is no such reader any more
+		$self->{world}->unexpected($self, $result) if $result->{error} !~ /^(55000|42704|42P01)$/;
 		$self->{owes} = 0;
 		$self->restart;
 	}

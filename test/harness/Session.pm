@@ -6,8 +6,8 @@
 #	$session->run('SELECT 1')	send and wait
 #	$session->close
 #
-# A result has "rows", references to lists of fields, and "error": an SQLSTATE, "lost" if the connection is
-# lost, or an empty text.
+# A result has "rows", references to lists of fields, and "error": the SQLSTATE of the first error, "lost" if
+# the connection is lost, or an empty text.
 package Session;
 use strict;
 use warnings;
@@ -33,7 +33,9 @@ sub send
 	local $SIG{PIPE} = 'IGNORE';
 
 	$self->{is_busy} = 1;
-	print { $self->{in} } "$sql;\n\\echo '\001' :ERROR :SQLSTATE :LAST_ERROR_MESSAGE\n";
+	# a later statement can succeed, such as COMMIT, or fail for another reason
+	my $check = "\\if :failed\n\\elif :ERROR\n\\set failed true\n\\set state :SQLSTATE\n\\set message :LAST_ERROR_MESSAGE\n\\endif\n";
+	print { $self->{in} } "\\set failed false\n\\set state 00000\n\\set message\n" . ("$sql;\n" =~ s/;\n/;\n$check/gr) . "\\echo '\001' :failed :state :message\n";
 	return;
 }
 
