@@ -29,11 +29,13 @@ OBJS = \
 	src/changes/key.o \
 	src/changes/locks.o \
 	src/changes/log.o \
+	src/changes/own_tables.o \
 	src/changes/page.o \
 	src/changes/page_start.o \
 	src/changes/parsed_types.o \
 	src/changes/place.o \
 	src/changes/purge.o \
+	src/changes/purge_worker.o \
 	src/changes/read.o \
 	src/changes/reader.o \
 	src/changes/renew_states.o \
@@ -41,11 +43,9 @@ OBJS = \
 	src/changes/source.o \
 	src/changes/state.o \
 	src/changes/state_rows.o \
-	src/changes/own_tables.o \
 	src/changes/transaction.o \
 	src/changes/trigger.o \
 	src/changes/wait.o \
-	src/changes/purge_worker.o \
 	src/core/random_buffer.o \
 	src/runtime/runtime.o \
 	src/generate/generate.o \
@@ -68,11 +68,11 @@ OBJS = \
 	src/ordered/clock_warning.o \
 	src/ordered/high_water_mark.o \
 	src/ordered/horizon.o \
-	src/ordered/snapshot_horizons.o \
 	src/ordered/next_value.o \
 	src/ordered/position.o \
 	src/ordered/reservation.o \
 	src/ordered/shared_memory.o \
+	src/ordered/snapshot_horizons.o \
 	src/ordered/transaction_slot.o \
 	src/ordered/triggers.o
 PGFILEDESC = "uuid9562 - every UUID version of RFC 9562"

@@ -80,7 +80,6 @@ Datum
 uuid9562_forget_table(PG_FUNCTION_ARGS)
 {
 	const Oid	source = PG_GETARG_OID(0);
-
 	const bool	remove_readers = PG_GETARG_BOOL(1);
 
 	uuid9562_check_owner(source);

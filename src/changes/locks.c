@@ -14,7 +14,7 @@
 /*
  * Take the lock of entries together with other sessions, until the transaction ends: before a page
  * that resets a copy, because nobody else sees yet that the reader needs entries after its horizon,
- * and before states are replaced.  The lock must be taken before the snapshot of the page.
+ * and before states are replaced.  For such a page, take the lock before the snapshot.
  */
 void
 uuid9562_lock_entries(Oid source)

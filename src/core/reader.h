@@ -344,10 +344,10 @@ uuid_reader_merge(const UuidReaderPage *pages)
 
 /*
  * Make room for a page, because all places are taken.  Forget the oldest expired page, and a reset
- * only if no other page has expired.  If no page has expired, merge two pages of the
- * older half that were read one after the other: those which together are out for the shortest
- * time.  If these were always the two oldest pages, then as long as pages are added fast, the
- * merged page would not expire, and no entries after its horizon would be purged.
+ * only if no other page has expired.  If no page has expired, merge two pages of the older half
+ * that were read one after the other: those which together are out for the shortest time.  If these
+ * were always the two oldest pages, then as long as pages are added fast, the merged page would not
+ * expire, and no entries after its horizon would be purged.
  */
 static inline void
 uuid_reader_make_room(UuidReader *reader)

@@ -46,8 +46,8 @@ uuid_distance(const uint8 *from, const uint8 *to)
 
 /*
  * Estimate the number of v7 rows between two UUIDs, measured in bins.  Assume the density of the
- * first bins of v7 or, with at_end, of its last bins.  The result is infinite if all
- * boundaries of these bins are equal.
+ * first bins of v7 or, with at_end, of its last bins.  The result is infinite if all boundaries of
+ * these bins are equal.
  */
 double
 uuid9562_bins_between(const Statistics *statistics, bool at_end, const uint8 *low,
