@@ -325,6 +325,7 @@ typedef struct RememberedState
 	State		state;
 	HeapTuple	row;
 	StateVerdict verdict;		/* of comparing it with the current state */
+	List	   *added;			/* partitions that it lacks */
 } RememberedState;
 
 /* A state, with what is computed beside it */
@@ -367,7 +368,8 @@ extern StateVerdict uuid9562_compare_states(State *old, const CurrentState *curr
 extern List *uuid9562_load_states(Oid source);
 extern void uuid9562_store_state(Oid source, State *state);
 
-extern List *uuid9562_renew_states(Oid source, CurrentState *current, List *states);
+extern bool uuid9562_are_current(const CurrentState *current, List *states);
+extern List *uuid9562_renew_states(Oid source, CurrentState *current);
 extern void uuid9562_remember_state(Oid source, CurrentState *current, UuidReaderId identity,
 									List *states);
 

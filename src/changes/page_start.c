@@ -120,7 +120,8 @@ forget_purged_if_rewound(Oid source, UuidReaderId horizon)
 	if (!uuid_reader_id_less(horizon, purged))
 		return purged;
 	uuid9562_set_purged(source, uuid_reader_nothing);
-	uuid9562_forget_states(source, false);
+	/* also those that others store, which would keep an identity valid */
+	uuid9562_forget_states(source, true);
 	return uuid_reader_nothing;
 }
 

@@ -92,24 +92,21 @@ uuid9562_remember_state(Oid source, CurrentState *current, UuidReaderId identity
 
 /*
  * Compare the remembered states with the current one.  Several can have the same identity: then it
- * is lost if one of them is lost.  Return whether all are the same as the current one.
+ * is lost if one of them is lost.
  */
-static bool
-compare_all(const CurrentState *current, List *states, List **added)
+static void
+compare_all(const CurrentState *current, List *states)
 {
-	bool		same = states != NIL;
 	ListCell   *cell;
 	ListCell   *other;
 
 	foreach(cell, states)
 	{
 		RememberedState *remembered = lfirst(cell);
-		List	   *partitions = NIL;
 
-		remembered->verdict = uuid9562_compare_states(&remembered->state, current, &partitions);
-		same &= remembered->verdict == STATE_SAME;
-		if (remembered->verdict != STATE_LOST)
-			*added = list_concat_unique_oid(*added, partitions);
+		remembered->added = NIL;
+		remembered->verdict = uuid9562_compare_states(&remembered->state, current,
+													  &remembered->added);
 	}
 	foreach(cell, states)
 	{
@@ -125,60 +122,88 @@ compare_all(const CurrentState *current, List *states, List **added)
 				remembered->verdict = STATE_LOST;
 		}
 	}
-	return same;
 }
 
-/*
- * Delete a state that is not the current one.  Return whether its identity must be stored with the
- * current state: if it has been deleted, and also if another session is about to delete it, because
- * that session can still roll back.  If another session has deleted it, it has also stored it.
- */
-static bool
-replace_state(Relation rel, const RememberedState *remembered)
+/* Check whether there are remembered states, and all are the same as the current one. */
+bool
+uuid9562_are_current(const CurrentState *current, List *states)
 {
-	TM_Result	result = uuid9562_delete_own(rel, remembered->row, false);
+	ListCell   *cell;
 
-	return remembered->verdict == STATE_CHANGED &&
-		(result == TM_Ok || result == TM_BeingModified);
+	compare_all(current, states);
+	foreach(cell, states)
+	{
+		if (((RememberedState *) lfirst(cell))->verdict != STATE_SAME)
+			return false;
+	}
+	return states != NIL;
 }
 
-/*
- * Compare the remembered states with the current one, which the caller has computed.  Delete those
- * that are lost, and renew those that have changed.  Collect the keys of new partitions.  Return
- * the valid states.
- *
- * Several sessions can do so at a time, and none waits for another one.  But whoever changes states
- * waits for changes_reset(), which would not see what this session stores.
- */
-List *
-uuid9562_renew_states(Oid source, CurrentState *current, List *states)
+/* Return the partitions that an identity lacks, of which the current state is not remembered. */
+static List *
+added_partitions(List *states)
 {
-	Relation	rel;
-	List	   *valid = NIL;
-	List	   *stored = NIL;
+	List	   *current = NIL;
 	List	   *added = NIL;
 	ListCell   *cell;
 
-	if (compare_all(current, states, &added))
-		return states;
-	uuid9562_lock_entries(source);
-	states = uuid9562_load_states(source);
-	added = NIL;
-	(void) compare_all(current, states, &added);
+	foreach(cell, states)
+	{
+		if (((RememberedState *) lfirst(cell))->verdict == STATE_SAME)
+			current = lappend(current, lfirst(cell));
+	}
+	foreach(cell, states)
+	{
+		const RememberedState *remembered = lfirst(cell);
+
+		if (remembered->verdict == STATE_CHANGED &&
+			!has_identity(current, remembered->state.identity))
+			added = list_concat_unique_oid(added, remembered->added);
+	}
+	return added;
+}
+
+/*
+ * Compare the remembered states with the current one.  Delete those that are lost, and renew those
+ * that have changed.  Collect the keys of new partitions.  Return the valid states.
+ *
+ * The caller has taken the lock of entries, and then computed the current state.  Other sessions
+ * can do the same at this time, and none waits for another one.  So each stores what it has seen,
+ * even if another one deletes the same state: that one can roll back, or has seen an older state of
+ * the table.  What is stored without need is compared with the table by the next session.
+ */
+List *
+uuid9562_renew_states(Oid source, CurrentState *current)
+{
+	List	   *states = uuid9562_load_states(source);
+	Relation	rel = uuid9562_open_own("state", RowExclusiveLock);
+	List	   *valid = NIL;
+	List	   *stored = NIL;
+	List	   *added;
+	ListCell   *cell;
+
+	compare_all(current, states);
+	added = added_partitions(states);
 	current->has_added_rows = added != NIL && log_partitions(source, added, states);
-	rel = uuid9562_open_own("state", RowExclusiveLock);
 	foreach(cell, states)
 	{
 		RememberedState *remembered = lfirst(cell);
-		const UuidReaderId identity = remembered->state.identity;
 
+		if (remembered->verdict == STATE_SAME)
+			stored = lappend(stored, remembered);
+		else
+			(void) uuid9562_delete_own(rel, remembered->row, false);
 		if (remembered->verdict != STATE_LOST)
 			valid = lappend(valid, remembered);
-		if (remembered->verdict == STATE_SAME || !replace_state(rel, remembered) ||
-			has_identity(stored, identity))
+	}
+	foreach(cell, valid)
+	{
+		RememberedState *remembered = lfirst(cell);
+
+		if (has_identity(stored, remembered->state.identity))
 			continue;
 		stored = lappend(stored, remembered);
-		uuid9562_remember_state(source, current, identity, states);
+		uuid9562_remember_state(source, current, remembered->state.identity, states);
 	}
 	table_close(rel, NoLock);
 	return valid;

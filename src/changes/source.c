@@ -230,17 +230,33 @@ is_verified(const Source *source, List *states)
 	return source->valid && states != NIL;
 }
 
-/* Compare a table with the states that are remembered of it. */
+/* Compute the state of a table.  Raise an error if its changes cannot be read. */
+static void
+compute_current(Relation rel, uint64 branch, CurrentState *current)
+{
+	uuid9562_compute_state(rel, current, true);
+	check_problem(RelationGetRelid(rel), current);
+	current->state.branch = branch;
+}
+
+/*
+ * Compare a table with the states that are remembered of it.  Whoever changes these waits for
+ * changes_reset(), which would not see what is stored meanwhile.  While it waits, the table can
+ * change, so its state is computed again.
+ */
 static void
 compare_source(Source *source, Relation rel, uint64 branch, List *states)
 {
 	const Oid	relid = RelationGetRelid(rel);
 	CurrentState current;
 
-	uuid9562_compute_state(rel, &current, true);
-	check_problem(relid, &current);
-	current.state.branch = branch;
-	states = uuid9562_renew_states(relid, &current, states);
+	compute_current(rel, branch, &current);
+	if (!uuid9562_are_current(&current, states))
+	{
+		uuid9562_lock_entries(relid);
+		compute_current(rel, branch, &current);
+		states = uuid9562_renew_states(relid, &current);
+	}
 	if (states == NIL)
 	{
 		RememberedState *remembered = palloc0(sizeof(RememberedState));

@@ -75,6 +75,11 @@ foreach my $round (1 .. 3)
 	in($_, 'COMMIT') foreach @reading;
 }
 is(sql(q{SELECT count(*) <= 3 FROM uuid9562_changes.state WHERE source = 'item'::regclass}), 't', 'sessions that remember the same state do not multiply it');
+sql('ALTER TABLE item ALTER v SET STATISTICS 9');
+in($reading[0], 'BEGIN', q{SELECT * FROM changes_read('r0', NULL::item)});
+sql(q{SELECT * FROM changes_read('r1', NULL::item)}) for 1 .. 4;
+is(sql(q{SELECT count(*) <= 4 FROM uuid9562_changes.state WHERE source = 'item'::regclass}), 't', 'nor do sessions that come while another one is renewing it');
+in($reading[0], 'COMMIT');
 leave(@reading);
 
 # a session renews the state, or stores the first one, while the table is reset
@@ -135,6 +140,51 @@ foreach my $end ('COMMIT', 'ROLLBACK')
 	is($apply->(), 'reset', "$end: it copies the table when the partition is detached");
 	sql('DROP TABLE part_2');
 	leave($reading);
+}
+
+# a session keeps the renewed state uncommitted, while others come, each for a page
+create('CREATE TABLE item (id int PRIMARY KEY, v int) PARTITION BY RANGE (id)', 'CREATE TABLE part_1 PARTITION OF item FOR VALUES FROM (0) TO (10)');
+sql('CREATE TABLE part_2 (id int NOT NULL, v int)', 'INSERT INTO part_2 VALUES (11)', 'ALTER TABLE item ATTACH PARTITION part_2 FOR VALUES FROM (10) TO (20)');
+in($blocking, 'BEGIN', $page =~ s/'r'/'other'/r);
+sql('BEGIN', $page, q{SELECT changes_done('r')}, 'COMMIT') for 1 .. 3;
+is(sql($page), '', 'the rows of a new partition are delivered once while another session renews the state');
+is(sql(q{SELECT count(*) FROM uuid9562_changes.log WHERE source = 'item'::regclass}), 1, 'and logged once');
+in($blocking, 'ROLLBACK');
+sql('DROP TABLE part_2');
+
+# a session sees a new partition, and a state from before it is stored meanwhile: by another session, while this
+# one waits for the table of states, or by this one, which waits for changes_reset()
+foreach my $waits_for ('another session', 'changes_reset()')
+{
+	my ($reading, $other) = (session(), session());
+
+	create('CREATE TABLE item (id int PRIMARY KEY, v int) PARTITION BY RANGE (id)', 'CREATE TABLE part_1 PARTITION OF item FOR VALUES FROM (0) TO (10)');
+	sql('CREATE TABLE part_2 (id int NOT NULL, v int)', 'INSERT INTO part_2 VALUES (11)', 'INSERT INTO item VALUES (1)', 'ALTER TABLE item ALTER v SET STATISTICS 5');
+	my $attach = 'ALTER TABLE item ATTACH PARTITION part_2 FOR VALUES FROM (10) TO (20)';
+	if ($waits_for eq 'another session')
+	{
+		in($other, 'BEGIN', $page =~ s/'r'/'other'/r);
+		sql($attach);
+		begin_to_wait($blocking, 'BEGIN; LOCK TABLE uuid9562_changes.state IN SHARE MODE');
+		begin_to_wait($reading, $page);
+		in($_, 'COMMIT') foreach $other, $blocking;
+		in($reading, 'SELECT 1');
+		in($reading, 'BEGIN', $page, q{SELECT changes_done('r')}, 'COMMIT') for 1, 2;
+	}
+	else
+	{
+		in($other, 'BEGIN', q{SELECT changes_reset('item')});
+		begin_to_wait($reading, q{SELECT change_type, change_position FROM changes_read('r', NULL::item)});
+		sql($attach);
+		in($other, 'COMMIT');
+		my ($position) = in($reading, 'SELECT 1') =~ /^reset\|(.*)$/m or die;
+		in($reading, "SELECT changes_done('r', '$position')");	# after a copy, which has the rows of the partition
+	}
+	sql('ALTER TABLE item DETACH PARTITION part_2');
+	is(in($reading, $page), 'reset', "a detached partition is noticed after a wait for $waits_for");
+	is(sql(q{SELECT count(*) <= 2 FROM uuid9562_changes.state WHERE source = 'item'::regclass}), 't', 'and states do not multiply');
+	sql('DROP TABLE part_2');
+	leave($reading, $other);
 }
 
 # a new reader copies one table for a long time, and another table changes meanwhile
