@@ -7,14 +7,13 @@
 #	$session->close
 #
 # A result has "rows", references to lists of fields, and "error": the SQLSTATE of the first error, "lost" if
-# the connection is lost, or an empty text.
+# the connection is lost, or an empty text.  Later statements can succeed, such as COMMIT, or fail for another
+# reason, so errors are what psql writes about all of them.
 package Session;
 use strict;
 use warnings;
 use IPC::Open3;
 use Time::HiRes qw(time);
-
-open my $null, '>', '/dev/null' or die;
 
 sub new
 {
@@ -22,7 +21,8 @@ sub new
 	my $self = bless { name => $name, buffer => '' }, $class;
 
 	local $ENV{PGCONNECT_TIMEOUT} = 30;
-	$self->{pid} = open3($self->{in}, $self->{out}, '>&' . fileno $null, 'psql', '-XAtqd', "$connstr application_name=$name");
+	open $self->{errors}, '+>', undef or die "a temporary file: $!";
+	$self->{pid} = open3($self->{in}, $self->{out}, '>&' . fileno $self->{errors}, 'psql', '-XAtqv', 'VERBOSITY=verbose', '-d', "$connstr application_name=$name");
 	$self->{in}->autoflush(1);
 	return $self;
 }
@@ -33,9 +33,7 @@ sub send
 	local $SIG{PIPE} = 'IGNORE';
 
 	$self->{is_busy} = 1;
-	# a later statement can succeed, such as COMMIT, or fail for another reason
-	my $check = "\\if :failed\n\\elif :ERROR\n\\set failed true\n\\set state :SQLSTATE\n\\set message :LAST_ERROR_MESSAGE\n\\endif\n";
-	print { $self->{in} } "\\set failed false\n\\set state 00000\n\\set message\n" . ("$sql;\n" =~ s/;\n/;\n$check/gr) . "\\echo '\001' :failed :state :message\n";
+	print { $self->{in} } "$sql;\n\\echo '\001' :SQLSTATE\n";
 	return;
 }
 
@@ -48,15 +46,21 @@ sub poll
 	vec($bits, fileno $self->{out}, 1) = 1;
 	while (1)
 	{
-		if ($self->{buffer} =~ /^(.*?)^\001 (\w+) (\w*) ?(.*)\n\z/ms)
+		if ($self->{buffer} =~ /^(.*?)^\001 (\w*)\n\z/ms)
 		{
-			my ($rows, $failed, $state, $message) = ($1, $2, $3, $4);
+			my ($rows, $state) = ($1, $2);
 
 			# psql can survive the loss of its connection, which has no SQLSTATE
 			return $self->lost if $state eq '';
+			# psql, which writes to the same place of the file, waits
+			sysseek $self->{errors}, 0, 0;
+			sysread $self->{errors}, my $errors, 1e6;
+			truncate $self->{errors}, 0;
+			sysseek $self->{errors}, 0, 0;
+			my ($error, $message) = $errors =~ /^(?:ERROR|FATAL|PANIC):  (\w{5}): (.*)/m;
 			$self->{buffer} = '';
 			$self->{is_busy} = 0;
-			return { rows => [ map { [ split /\|/, $_, -1 ] } split /\n/, $rows ], error => $failed eq 'true' ? $state : '', message => $message };
+			return { rows => [ map { [ split /\|/, $_, -1 ] } split /\n/, $rows ], error => $error // '', message => $message // '' };
 		}
 		my $left = $end - time;
 		my $count = select(my $ready = $bits, undef, undef, $left > 0 ? $left : 0) or return;
