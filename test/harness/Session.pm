@@ -90,7 +90,7 @@ sub close
 
 	$self->{is_busy} = 0;
 	kill KILL => $pid;
-	close $self->{$_} foreach 'in', 'out';
+	close $self->{$_} foreach 'in', 'out', 'errors';
 	waitpid $pid, 0;
 	return;
 }
