@@ -51,7 +51,8 @@ COMMENT ON TABLE uuid9562_changes.state IS 'states of tracked tables';
 
 CREATE TABLE uuid9562_changes.purged (
 	source oid PRIMARY KEY,
-	id uuid NOT NULL				-- entries up to it can have been deleted
+	id uuid NOT NULL,				-- entries up to it can have been deleted
+	branch bigint NOT NULL			-- of ordered IDs, when this was stored
 ) USING heap;
 COMMENT ON TABLE uuid9562_changes.purged IS 'how far the log is purged';
 
@@ -315,7 +316,7 @@ COMMENT ON VIEW changes_tables IS 'tracked tables, and what prevents readers fro
 -- Entries above the horizon that no transaction holds are from before uuid_generator_reset(), so nobody waits.
 CREATE VIEW changes_readers AS
 SELECT r.reader, r.source::regclass AS source, r.owner::regrole AS owner, r.seen,
-	   pg_catalog.cardinality(r.pages) OPERATOR(pg_catalog./) 11 AS pages_out,
+	   pg_catalog.cardinality(r.pages) OPERATOR(pg_catalog./) 12 AS pages_out,
 	   waiting.entries AS entries_waiting,
 	   now() OPERATOR(pg_catalog.-) uuid9562_changes.id_timestamp(waiting.first) AS oldest_waiting,
 	   CASE WHEN r.confirmed IS NULL OR r.confirmed OPERATOR(pg_catalog.<) p.id

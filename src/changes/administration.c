@@ -73,8 +73,8 @@ uuid9562_changes_forget(PG_FUNCTION_ARGS)
  * entries stay, and are below the horizon of all later readers.  First take the lock that dropping
  * a trigger requires, since a session that reads locks the table before its reader.
  *
- * Without "remove_readers", only remove the states that can be removed at once, for the views;
- * called by changes_track(), whose new trigger makes the others invalid.
+ * Without "remove_readers", only remove the states that can be removed at once, so that the views
+ * show it; called by changes_track(), whose new trigger makes the others invalid.
  */
 Datum
 uuid9562_forget_table(PG_FUNCTION_ARGS)
@@ -154,7 +154,7 @@ uuid9562_table_info(PG_FUNCTION_ARGS)
 	Relation	rel = NULL;
 	TableTriggers triggers;
 	CurrentState current = {0};
-	UuidReaderId purged;
+	Purged		purged;
 	UuidReaderId first;
 	Datum		values[COLUMNS];
 	bool		nulls[COLUMNS] = {false};
@@ -177,7 +177,7 @@ uuid9562_table_info(PG_FUNCTION_ARGS)
 	if (is_locked)
 		UnlockRelationOid(source, AccessShareLock);
 	current.trigger = triggers.root;
-	purged = uuid9562_purged(source);
+	purged = uuid9562_load_purged(source);
 	uuid9562_kept_by_readers(source, Max(1, current.trigger.reader_expiry), &reader);
 	values[OPERATIONS] = operations_datum(current.trigger.type);
 	values[DROPPED_PARTITIONS] =
@@ -186,9 +186,9 @@ uuid9562_table_info(PG_FUNCTION_ARGS)
 	nulls[PROBLEM] = current.problem == NULL;
 	values[PROBLEM] = nulls[PROBLEM] ? (Datum) 0 : CStringGetTextDatum(current.problem);
 	values[WITHOUT_TRUNCATE] = relations_datum(current.without_truncate);
-	values[PURGED] = reader_id_datum(&purged);
-	nulls[PURGED] = uuid_reader_id_equal(purged, uuid_reader_nothing);
-	nulls[KEPT_BY] = reader == NULL || uuid9562_count_entries(source, purged, 1, &first) == 0;
+	values[PURGED] = reader_id_datum(&purged.id);
+	nulls[PURGED] = uuid_reader_id_equal(purged.id, uuid_reader_nothing);
+	nulls[KEPT_BY] = reader == NULL || uuid9562_count_entries(source, purged.id, 1, &first) == 0;
 	values[KEPT_BY] = nulls[KEPT_BY] ? (Datum) 0 : CStringGetTextDatum(reader);
 	nulls[KEY_PROBLEM] = current.key_problem == NULL;
 	values[KEY_PROBLEM] = nulls[KEY_PROBLEM] ? (Datum) 0 : CStringGetTextDatum(current.key_problem);

@@ -15,8 +15,8 @@
  *	 log.c		then writes an entry for each, with an ID that is greater than all before
  *
  * transaction.c calls them before and after the end of a transaction.  When src/ordered has
- * released the horizon, after_commit.c wakes other processes.  source.c also collects keys, those
- * of the rows of a new partition.
+ * released the horizon, after_commit.c wakes other processes.  renew_states.c also collects keys,
+ * those of the rows of a new partition.
  *
  * The way of a page to a reader:
  *
@@ -36,6 +36,8 @@
  *
  * A session that reads locks the table, the reader, and the entries (locks.c).  Whoever waits for
  * readers or entries of others either has the lock of the table that excludes readers, or no lock.
+ * A page is read again if the table has changed since its state was compared, because the page
+ * waits for locks meanwhile, and can have rows that no state tells about.
  *
  * Invariant: for each committed change of a key, the log has an entry for the key, or one without a
  * key, whose ID is greater than the IDs of all entries for earlier changes of the key.
@@ -110,7 +112,8 @@ enum
 {
 	PURGED_SOURCE = 1,
 	PURGED_ID,
-	PURGED_COLUMNS = PURGED_ID
+	PURGED_BRANCH,
+	PURGED_COLUMNS = PURGED_BRANCH
 };
 
 /* Scan of one of the tables by its index, in the order of the index */
@@ -348,11 +351,13 @@ typedef struct Source
 {
 	Oid			relid;			/* must be first */
 	bool		valid;			/* is the rest as in the catalogs? */
-	bool		has_added_rows; /* did the last call find a new partition with
-								 * rows, whose keys it has collected? */
+	bool		has_added_rows; /* did the last comparison find a new
+								 * partition with rows? */
+	bool		is_unchanged;	/* did it find the remembered state? */
 	bool		is_computing;
 	int			relid_count;
 	Oid		   *relids;			/* sorted; relations that it depends on */
+	uint64		files;			/* hash of the files that it had at least */
 	int			identity_count;
 	UuidReaderId *identities;	/* those compared with the current state */
 	int64		reader_expiry;	/* in microseconds */
@@ -427,6 +432,13 @@ typedef struct ReaderState
 	UuidReader	machine;
 } ReaderState;
 
+/* Up to which ID entries of a table can have been deleted */
+typedef struct Purged
+{
+	UuidReaderId id;
+	uint64		branch;			/* of ordered IDs, when it was stored */
+} Purged;
+
 extern bool uuid9562_lock_reader(const char *name, Oid source, bool wait);
 extern void uuid9562_unlock_reader(const char *name, Oid source);
 extern void uuid9562_load_reader(ReaderState *reader, const char *name, Oid source);
@@ -434,8 +446,10 @@ extern bool uuid9562_reader_exists(const char *name);
 extern void uuid9562_store_reader(const ReaderState *reader);
 extern void uuid9562_remove_reader(const char *name, Oid source);
 extern void uuid9562_remove_readers(Oid source, bool wait);
-extern UuidReaderId uuid9562_purged(Oid source);
-extern void uuid9562_set_purged(Oid source, UuidReaderId id);
+extern Purged uuid9562_load_purged(Oid source);
+extern UuidReaderId uuid9562_purged_for_readers(const char *function, Purged purged);
+extern UuidReaderId uuid9562_purged(const char *function, Oid source);
+extern void uuid9562_store_purged(Oid source, Purged purged);
 extern UuidReaderId uuid9562_id_before(int64 microseconds);
 extern UuidReaderId uuid9562_kept_by_readers(Oid source, int64 reader_expiry, char **name);
 
@@ -502,6 +516,8 @@ typedef struct PageRequest
 typedef struct PageStart
 {
 	bool		is_reset;
+	bool		has_added_rows; /* has the call found a new partition with
+								 * rows, whose keys it has collected? */
 	UuidReaderId after;			/* unless it is a reset: its entries are after
 								 * this ID */
 	UuidReaderId horizon;
@@ -516,6 +532,8 @@ extern void uuid9562_read_after(PageRequest *request, text *after);
 extern UuidReaderId uuid9562_inclusive_horizon(const char *function);
 extern PageStart uuid9562_start_page(const PageRequest *request, ReaderState *reader,
 									 const Source *source);
+extern void uuid9562_restart_page(PageStart *start, Oid source);
+extern void uuid9562_lose_pages(const char *function, UuidReader *machine);
 extern void uuid9562_check_reader_name(const char *name);
 extern void uuid9562_check_reader_role(const ReaderState *reader);
 extern void uuid9562_lock_and_load_reader(ReaderState *reader, const char *name, Oid source);

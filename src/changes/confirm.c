@@ -13,6 +13,8 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
+#include "ordered/ordered.h"
+
 PG_FUNCTION_INFO_V1(uuid9562_changes_done);
 
 #define FUNCTION	"changes_done"
@@ -208,17 +210,19 @@ warn_unless_confirmed(const ReaderState *reader, UuidReaderResult result)
 static void
 confirm(ReaderState *reader, const UuidPagePosition *given)
 {
-	const Place place = {given->branch, given->timeline, given->lsn};
+	const Place place = {given->position.branch, given->timeline, given->lsn};
 	const UuidReaderId before = reader->machine.confirmed;
 	UuidReaderPosition position = given->position;
 	UuidReaderResult result;
 
 	/* another identity has other entries */
 	if (!uuid_reader_id_equal(given->identity, reader->identity) ||
-		(given->files != 0 && !uuid9562_reset_counts(FUNCTION, given)))
+		(given->files != 0 && !uuid9562_reset_counts(FUNCTION, given)) ||
+		uuid9562_branch_ended_before(FUNCTION, position.branch, position.horizon.bytes))
 		position.horizon = uuid_reader_nothing;
-	result = uuid_reader_done(&reader->machine, &position, uuid9562_purged(reader->source),
-							  GetCurrentTimestamp());
+	uuid9562_lose_pages(FUNCTION, &reader->machine);
+	result = uuid_reader_done(&reader->machine, &position,
+							  uuid9562_purged(FUNCTION, reader->source), GetCurrentTimestamp());
 	if (!uuid_reader_id_equal(before, reader->machine.confirmed) && result == UUID_READER_CONFIRMED)
 		reader->place = place;
 	if (given->files != 0 && result == UUID_READER_CONFIRMED)

@@ -47,7 +47,7 @@ static const struct
 			TEXTOID, OIDOID, OIDOID, UUIDOID, UUIDOID, INT8OID, INT8OID, INT8OID, INT8OID,
 			TIMESTAMPTZOID, BOOLOID, INT8ARRAYOID
 	}},
-	{"purged", PURGED_SOURCE, PURGED_COLUMNS, {OIDOID, UUIDOID}}
+	{"purged", PURGED_SOURCE, PURGED_COLUMNS, {OIDOID, UUIDOID, INT8OID}}
 };
 
 static Oid	own_schema;			/* InvalidOid if it must be looked up */

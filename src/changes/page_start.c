@@ -27,6 +27,22 @@ uuid9562_inclusive_horizon(const char *function)
 }
 
 /*
+ * Lose the content of pages that are out if the generator of ordered IDs was reset to a time before
+ * their horizons, because the horizons of later changes can be less.
+ */
+void
+uuid9562_lose_pages(const char *function, UuidReader *machine)
+{
+	for (int i = 0; i < machine->page_count; i++)
+	{
+		UuidReaderPage *page = &machine->pages[i];
+
+		if (uuid9562_branch_ended_before(function, page->branch, page->horizon.bytes))
+			uuid_reader_lower(machine, &page->horizon, uuid_reader_nothing);
+	}
+}
+
+/*
  * Return the ID that the reader has confirmed, or nothing if it needs a reset.  If the timeline
  * has changed, the target can have applied changes that this server lacks.
  */
@@ -43,6 +59,7 @@ start_at_confirmed(ReaderState *reader, const Source *source, UuidReaderId purge
 		 (reader->place.timeline != GetWALInsertionTimeLine() ||
 		  uuid9562_place_is_lost(FUNCTION, &reader->place, machine->confirmed))))
 		uuid_reader_lose(machine);
+	uuid9562_lose_pages(FUNCTION, machine);
 	return uuid_reader_start(machine, purged, GetCurrentTimestamp());
 }
 
@@ -54,7 +71,7 @@ start_at_confirmed(ReaderState *reader, const Source *source, UuidReaderId purge
 bool
 uuid9562_reset_counts(const char *function, const UuidPagePosition *position)
 {
-	const Place place = {position->branch, position->timeline, position->lsn};
+	const Place place = {position->position.branch, position->timeline, position->lsn};
 
 	return uuid9562_place_is_current(function, &place) &&
 		position->files == uuid9562_hash_files(uuid9562_identity_source(position->identity));
@@ -66,7 +83,7 @@ position_is_lost(const PageRequest *request, const ReaderState *reader, const So
 				 UuidReaderId purged)
 {
 	const UuidPagePosition *given = &request->given;
-	const Place place = {given->branch, given->timeline, given->lsn};
+	const Place place = {given->position.branch, given->timeline, given->lsn};
 	const Oid	other = uuid9562_identity_source(given->identity);
 
 	if (given->database == MyDatabaseId && other != request->relid && get_rel_name(other) != NULL)
@@ -98,44 +115,34 @@ start_at_position(const PageRequest *request, const ReaderState *reader, const S
 }
 
 /*
- * Return the ID up to which entries have been purged.  If the generator of ordered IDs was reset to
- * an earlier time, new entries would count as purged.  Then forget this ID, and let all readers
- * copy the table, also in a READ ONLY transaction.  If a worker purges meanwhile and stores an ID
- * that is too late, too, the next page does so again.  In rare cases, the horizon has only gone
- * back a little (ordered/horizon.c), so that the readers copy the table without need.  This page is
- * "reset", too.  Its identity is one of those that are deleted, so the next page is "reset" again.
- */
-static UuidReaderId
-forget_purged_if_rewound(Oid source, UuidReaderId horizon)
-{
-	UuidReaderId purged = uuid9562_purged(source);
-
-	if (uuid_reader_id_less(horizon, purged))
-	{
-		/* the session can have waited for locks with its snapshot */
-		PushActiveSnapshot(GetLatestSnapshot());
-		horizon = uuid9562_inclusive_horizon(FUNCTION);
-		PopActiveSnapshot();
-	}
-	if (!uuid_reader_id_less(horizon, purged))
-		return purged;
-	uuid9562_set_purged(source, uuid_reader_nothing);
-	/* also those that others store, which would keep an identity valid */
-	uuid9562_forget_states(source, true);
-	return uuid_reader_nothing;
-}
-
-/*
  * Find out where a page begins.  The active snapshot tells its horizon.
  */
 PageStart
 uuid9562_start_page(const PageRequest *request, ReaderState *reader, const Source *source)
 {
 	PageStart	start = {.horizon = uuid9562_inclusive_horizon(FUNCTION)};
-	const UuidReaderId purged = forget_purged_if_rewound(request->relid, start.horizon);
+	const UuidReaderId purged = uuid9562_purged(FUNCTION, request->relid);
 
 	start.after = request->is_outside ? start_at_position(request, reader, source, purged) :
 		start_at_confirmed(reader, source, purged);
 	start.is_reset = uuid_reader_id_equal(start.after, uuid_reader_nothing);
 	return start;
+}
+
+/*
+ * Replace the active snapshot by a new one for a page that resets a copy.  It sees what was purged
+ * before, also if the horizon has gone back a little since (ordered/horizon.c).
+ */
+void
+uuid9562_restart_page(PageStart *start, Oid source)
+{
+	const Purged purged = uuid9562_load_purged(source);
+	UuidReaderId id;
+
+	PopActiveSnapshot();
+	PushActiveSnapshot(GetLatestSnapshot());
+	start->horizon = uuid9562_inclusive_horizon(FUNCTION);
+	id = uuid9562_purged_for_readers(FUNCTION, purged);
+	if (uuid_reader_id_less(start->horizon, id))
+		start->horizon = id;
 }

@@ -12,7 +12,8 @@
 #include "ordered/ordered.h"
 
 /*
- * Return the end of the last WAL record that has been inserted.  GetXLogInsertRecPtr() returns the
+ * Return the end of the last WAL record that has been inserted, since XLogFlush() raises an error
+ * for a later position.  GetXLogInsertRecPtr() returns the
  * start of the next record, which is after the header of a page if the last record ended at the end
  * of the page before.
  */

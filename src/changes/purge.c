@@ -11,6 +11,8 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
+#include "ordered/ordered.h"
+
 PG_FUNCTION_INFO_V1(uuid9562_changes_purge);
 
 /*
@@ -23,18 +25,22 @@ PG_FUNCTION_INFO_V1(uuid9562_changes_purge);
  */
 static bool
 find_purgeable(const char *function, Oid source, int64 reader_expiry, int64 keep,
-			   UuidReaderId purged, UuidReaderId *last)
+			   UuidReaderId *after, Purged *purged)
 {
 	char	   *reader;
 
 	if (!uuid9562_try_lock_states(source))
 		return false;
 	PushActiveSnapshot(GetLatestSnapshot());
-	*last = uuid_reader_id_min(uuid9562_inclusive_horizon(function), uuid9562_id_before(keep));
+	*after = uuid9562_purged(function, source);
+	purged->branch = uuid9562_snapshot_branch(function);
+	purged->id = uuid_reader_id_min(uuid9562_inclusive_horizon(function), uuid9562_id_before(keep));
+	purged->id = uuid_reader_id_min(purged->id,
+									uuid9562_kept_by_readers(source, reader_expiry, &reader));
+	uuid9562_record_snapshot_branch(function);
 	PopActiveSnapshot();
-	*last = uuid_reader_id_min(*last, uuid9562_kept_by_readers(source, reader_expiry, &reader));
 	uuid9562_unlock_states(source);
-	return uuid_reader_id_less(purged, *last);
+	return uuid_reader_id_less(*after, purged->id);
 }
 
 /*
@@ -44,18 +50,16 @@ find_purgeable(const char *function, Oid source, int64 reader_expiry, int64 keep
 int64
 uuid9562_purge(const char *function, Oid source, int64 reader_expiry, int64 keep, int64 limit)
 {
-	UuidReaderId purged;
-	UuidReaderId last;
+	UuidReaderId after;
+	Purged		purged;
 	int64		deleted;
 
-	if (!uuid9562_lock_purge(source))
+	if (!uuid9562_lock_purge(source) ||
+		!find_purgeable(function, source, reader_expiry, keep, &after, &purged))
 		return 0;
-	purged = uuid9562_purged(source);
-	if (!find_purgeable(function, source, reader_expiry, keep, purged, &last))
-		return 0;
-	deleted = uuid9562_delete_entries(source, purged, &last, limit);
+	deleted = uuid9562_delete_entries(source, after, &purged.id, limit);
 	if (deleted > 0)
-		uuid9562_set_purged(source, last);
+		uuid9562_store_purged(source, purged);
 	return deleted;
 }
 

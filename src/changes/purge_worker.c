@@ -87,6 +87,7 @@ purge_batch(Oid source)
 static void
 forget_gone_tables(void)
 {
+	const Purged purged = {uuid_reader_nothing, 0};
 	List	   *gone = uuid9562_gone_sources();
 	ListCell   *cell;
 
@@ -98,7 +99,7 @@ forget_gone_tables(void)
 			continue;
 		uuid9562_forget_states(source, false);
 		uuid9562_remove_readers(source, false);
-		uuid9562_set_purged(source, uuid_reader_nothing);
+		uuid9562_store_purged(source, purged);
 	}
 }
 

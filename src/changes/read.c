@@ -16,6 +16,7 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/inval.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
@@ -127,7 +128,7 @@ set_place(void *arg)
 	const Place place = uuid9562_flushed_place(FUNCTION);
 
 	/* after a reset of the generator, entries can have IDs before the horizon */
-	if (place.branch != position->branch)
+	if (place.branch != position->position.branch)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				 errmsg("the generator of ordered IDs was reset while changes were read"),
@@ -172,8 +173,8 @@ read_entries(const PageRequest *request, const Source *source, const PageStart *
 	 * partitions, whose keys this transaction logs when it commits.
 	 */
 	return page->is_reset ||
-		uuid_reader_is_lost(start->after, uuid9562_purged(request->relid)) ||
-		(page->count == 0 && source->has_added_rows);
+		uuid_reader_is_lost(start->after, uuid9562_purged(FUNCTION, request->relid)) ||
+		(page->count == 0 && start->has_added_rows);
 }
 
 /*
@@ -197,7 +198,7 @@ put_page(const PageRequest *request, const ReaderState *reader, const Source *so
 		position->identity = reader->identity;
 	else
 		position->identity = start->is_reset ? source->identities[0] : request->given.identity;
-	position->files = is_reset ? uuid9562_hash_files(request->relid) : 0;
+	position->files = is_reset ? source->files : 0;
 	position->position.number = draw_number();
 	position->position.horizon = start->horizon;
 	position->position.end = page.end;
@@ -212,6 +213,53 @@ put_page(const PageRequest *request, const ReaderState *reader, const Source *so
 	return true;
 }
 
+/*
+ * Read a page with the latest snapshot.  Return false if it is empty.
+ */
+static bool
+read_page(const PageRequest *request, ReaderState *reader, Relation rel, PageStart *start,
+		  Source **source, PageResult *result)
+{
+	UuidReaderPosition *position = &result->position.position;
+	const bool	has_added_rows = start->has_added_rows;
+	bool		has_rows;
+
+	PushActiveSnapshot(GetLatestSnapshot());
+	position->branch = uuid9562_snapshot_branch(FUNCTION);
+	*source = uuid9562_verify_source(rel, position->branch);
+	uuid9562_check_own_changes(*source);
+	*start = uuid9562_start_page(request, reader, *source);
+	start->has_added_rows = has_added_rows || (*source)->has_added_rows;
+	if (start->is_reset)
+	{
+		/* nobody knows yet that this reader needs entries from now on */
+		uuid9562_lock_entries(request->relid);
+		uuid9562_restart_page(start, request->relid);
+		position->branch = uuid9562_snapshot_branch(FUNCTION);
+	}
+	has_rows = put_page(request, reader, *source, rel, start, result);
+	PopActiveSnapshot();
+	return has_rows;
+}
+
+/*
+ * Check whether a page, or the copy after it, can have rows that the compared state of the table
+ * does not tell about: those of a partition that was attached, or of a type that was altered, while
+ * the page waited for a lock.
+ */
+static bool
+has_changed_since(Source *source, Relation rel, PageStart *start)
+{
+	AcceptInvalidationMessages();
+	if (source->valid)
+		return false;
+	PushActiveSnapshot(GetLatestSnapshot());
+	(void) uuid9562_verify_source(rel, uuid9562_snapshot_branch(FUNCTION));
+	PopActiveSnapshot();
+	start->has_added_rows |= source->has_added_rows;
+	return !source->is_unchanged;
+}
+
 /*-
  * changes_read(reader text, source anyelement, page integer, after text, lease interval,
  *				OUT change_type text, OUT data anyelement, OUT change_position text)
@@ -223,8 +271,8 @@ uuid9562_changes_read(PG_FUNCTION_ARGS)
 	PageRequest request;
 	ReaderState *reader = palloc(sizeof(ReaderState));
 	PageResult	result = {.set = (ReturnSetInfo *) fcinfo->resultinfo};
-	PageStart	start;
-	const Source *source;
+	PageStart	start = {0};
+	Source	   *source;
 	Relation	rel;
 	bool		has_rows;
 
@@ -243,22 +291,14 @@ uuid9562_changes_read(PG_FUNCTION_ARGS)
 		PreventCommandIfReadOnly(FUNCTION "()");
 		uuid9562_lock_and_load_reader(reader, request.reader, request.relid);
 	}
-	PushActiveSnapshot(GetLatestSnapshot());
-	result.position.branch = uuid9562_snapshot_branch(FUNCTION);
-	source = uuid9562_verify_source(rel, result.position.branch);
-	uuid9562_check_own_changes(source);
-	start = uuid9562_start_page(&request, reader, source);
-	if (start.is_reset)
+	has_rows = read_page(&request, reader, rel, &start, &source, &result);
+	while (has_changed_since(source, rel, &start))
 	{
-		/* nobody knows yet that this reader needs entries from now on */
-		uuid9562_lock_entries(request.relid);
-		PopActiveSnapshot();
-		PushActiveSnapshot(GetLatestSnapshot());
-		result.position.branch = uuid9562_snapshot_branch(FUNCTION);
-		start.horizon = uuid9562_inclusive_horizon(FUNCTION);
+		CHECK_FOR_INTERRUPTS();
+		tuplestore_clear(result.set->setResult);
+		uuid9562_load_reader(reader, request.reader, request.relid);
+		has_rows = read_page(&request, reader, rel, &start, &source, &result);
 	}
-	has_rows = put_page(&request, reader, source, rel, &start, &result);
-	PopActiveSnapshot();
 
 	if (request.is_outside)
 		record_position(&request, source, &start);

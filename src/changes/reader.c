@@ -22,6 +22,7 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "ordered/ordered.h"
 #include "value/value.h"
 
 #define OUTSIDE_MARGIN	(10 * USECS_PER_MINUTE) /* time for which entries are
@@ -36,7 +37,8 @@ enum
 	PAGE_NUMBER,
 	PAGE_END,
 	PAGE_HORIZON = PAGE_END + 2,
-	PAGE_CAP = PAGE_HORIZON + 2,
+	PAGE_BRANCH = PAGE_HORIZON + 2,
+	PAGE_CAP,
 	PAGE_READ_AT = PAGE_CAP + 2,
 	PAGE_LEASE_END,
 	PAGE_IS_RESET,
@@ -44,7 +46,7 @@ enum
 	PAGE_NUMBERS
 };
 
-StaticAssertDecl(PAGE_NUMBERS == 11, "the view changes_readers divides by it");
+StaticAssertDecl(PAGE_NUMBERS == 12, "the view changes_readers divides by it");
 
 /* --- locks ------------------------------------------------------------------------ */
 
@@ -105,6 +107,7 @@ read_pages(UuidReader *machine, ArrayType *array)
 		.number = numbers[PAGE_NUMBER],
 			.end = uuid_reader_id_from_words(&numbers[PAGE_END]),
 			.horizon = uuid_reader_id_from_words(&numbers[PAGE_HORIZON]),
+			.branch = numbers[PAGE_BRANCH],
 			.cap = uuid_reader_id_from_words(&numbers[PAGE_CAP]),
 			.read_at = (int64) numbers[PAGE_READ_AT],
 			.lease_end = (int64) numbers[PAGE_LEASE_END],
@@ -127,6 +130,7 @@ pages_datum(const UuidReader *machine)
 		numbers[PAGE_NUMBER] = page->number;
 		uuid_reader_id_to_words(&numbers[PAGE_END], page->end);
 		uuid_reader_id_to_words(&numbers[PAGE_HORIZON], page->horizon);
+		numbers[PAGE_BRANCH] = page->branch;
 		uuid_reader_id_to_words(&numbers[PAGE_CAP], page->cap);
 		numbers[PAGE_READ_AT] = (uint64) page->read_at;
 		numbers[PAGE_LEASE_END] = (uint64) page->lease_end;
@@ -298,23 +302,50 @@ scan_purged(Oid source, LOCKMODE mode)
 	return uuid9562_scan_own("purged", mode, 1, &key);
 }
 
-/* Return the ID up to which entries of a table can have been deleted. */
-UuidReaderId
-uuid9562_purged(Oid source)
+/* Load the ID up to which entries of a table can have been deleted. */
+Purged
+uuid9562_load_purged(Oid source)
 {
 	OwnScan		scan = scan_purged(source, AccessShareLock);
 	HeapTuple	row = uuid9562_next_own(&scan, ForwardScanDirection);
-	UuidReaderId id = uuid_reader_nothing;
+	Purged		purged = {uuid_reader_nothing, 0};
 
 	if (HeapTupleIsValid(row))
 	{
-		bool		isnull;
+		Datum		values[PURGED_COLUMNS];
+		bool		nulls[PURGED_COLUMNS];
 
-		memcpy(id.bytes, DatumGetPointer(heap_getattr(row, PURGED_ID, RelationGetDescr(scan.rel),
-													  &isnull)), UUID_BYTES);
+		heap_deform_tuple(row, RelationGetDescr(scan.rel), values, nulls);
+		memcpy(purged.id.bytes, DatumGetPointer(values[PURGED_ID - 1]), UUID_BYTES);
+		purged.branch = (uint64) DatumGetInt64(values[PURGED_BRANCH - 1]);
 	}
 	uuid9562_end_own(&scan);
-	return id;
+	return purged;
+}
+
+/*
+ * Return up to which ID entries can have been deleted of those that readers on the branch of the
+ * active snapshot can need.  If the generator was reset to an earlier time since, these readers need
+ * all entries after the reset, and no others.
+ */
+UuidReaderId
+uuid9562_purged_for_readers(const char *function, Purged purged)
+{
+	UuidReaderId end;
+
+	if (uuid_reader_id_equal(purged.id, uuid_reader_nothing))
+		return purged.id;
+	uuid9562_branch_end(function, purged.branch, end.bytes);
+	if (uuid_reader_id_less(purged.id, end))
+		return purged.id;
+	return uuid_reader_id_equal(end, uuid_reader_nothing) ? end : uuid_reader_id_before(end);
+}
+
+/* Return the same for a table. */
+UuidReaderId
+uuid9562_purged(const char *function, Oid source)
+{
+	return uuid9562_purged_for_readers(function, uuid9562_load_purged(source));
 }
 
 /*
@@ -322,16 +353,18 @@ uuid9562_purged(Oid source)
  * has also called uuid9562_lock_purge().
  */
 void
-uuid9562_set_purged(Oid source, UuidReaderId id)
+uuid9562_store_purged(Oid source, Purged purged)
 {
 	OwnScan		scan = scan_purged(source, RowExclusiveLock);
-	Datum		values[PURGED_COLUMNS] = {ObjectIdGetDatum(source), reader_id_datum(&id)};
+	Datum		values[PURGED_COLUMNS] = {
+		ObjectIdGetDatum(source), reader_id_datum(&purged.id), Int64GetDatum((int64) purged.branch)
+	};
 	bool		nulls[PURGED_COLUMNS] = {false};
 	HeapTuple	row;
 
 	while (HeapTupleIsValid(row = uuid9562_next_own(&scan, ForwardScanDirection)))
 		uuid9562_delete_own(scan.rel, row, true);
-	if (!uuid_reader_id_equal(id, uuid_reader_nothing))
+	if (!uuid_reader_id_equal(purged.id, uuid_reader_nothing))
 		uuid9562_insert_own(scan.rel, values, nulls);
 	uuid9562_end_own(&scan);
 	CommandCounterIncrement();

@@ -9,24 +9,26 @@
 /* If a new partition has more rows, readers copy the table instead of reading an entry for each. */
 #define LOGGED_ROWS_MAX		5000
 
-/* Check whether a list of remembered states has an identity. */
+/* Check whether the current state is remembered under an identity. */
 static bool
-has_identity(List *states, UuidReaderId identity)
+is_current(List *states, UuidReaderId identity)
 {
 	ListCell   *cell;
 
 	foreach(cell, states)
 	{
-		if (uuid_reader_id_equal(((RememberedState *) lfirst(cell))->state.identity, identity))
+		const RememberedState *remembered = lfirst(cell);
+
+		if (remembered->verdict == STATE_SAME &&
+			uuid_reader_id_equal(remembered->state.identity, identity))
 			return true;
 	}
 	return false;
 }
 
 /*
- * Collect the keys of new partitions.  If they have too many rows, all states are lost instead,
- * also those that have not changed, because no reader gets these rows.  Return whether there are
- * rows.
+ * Collect the keys of new partitions, and return whether there are rows.  If there are too many, the
+ * identities that lack them are lost instead.
  */
 static bool
 log_partitions(Oid source, List *added, List *states)
@@ -39,8 +41,13 @@ log_partitions(Oid source, List *added, List *states)
 	if (rows > LOGGED_ROWS_MAX)
 	{
 		foreach(cell, states)
-			((RememberedState *) lfirst(cell))->verdict = STATE_LOST;
-		return true;
+		{
+			RememberedState *remembered = lfirst(cell);
+
+			if (!is_current(states, remembered->state.identity))
+				remembered->verdict = STATE_LOST;
+		}
+		return false;
 	}
 	foreach(cell, added)
 		uuid9562_collect_rows(source, lfirst_oid(cell));
@@ -60,6 +67,23 @@ has_bound(List *bounds, Oid relid)
 	return false;
 }
 
+/* Add the partitions that are gone since a state was stored.  Return whether there were others. */
+static bool
+add_gone(State *state, const State *old)
+{
+	const int	before = list_length(state->bounds);
+	ListCell   *cell;
+
+	foreach(cell, old->bounds)
+	{
+		PartBound  *part = lfirst(cell);
+
+		if (part->is_gone && !has_bound(state->bounds, part->relid))
+			state->bounds = lappend(state->bounds, part);
+	}
+	return list_length(state->bounds) > before;
+}
+
 /*
  * Remember the current state under the identity of another one, with the partitions that are gone
  * since one of the states with this identity was stored.
@@ -69,23 +93,15 @@ uuid9562_remember_state(Oid source, CurrentState *current, UuidReaderId identity
 {
 	State		state = current->state;
 	ListCell   *cell;
-	ListCell   *other;
 
 	state.identity = identity;
 	state.bounds = list_copy(state.bounds);
 	foreach(cell, states)
 	{
-		const State *old = &((RememberedState *) lfirst(cell))->state;
+		const RememberedState *remembered = lfirst(cell);
 
-		if (!uuid_reader_id_equal(old->identity, identity))
-			continue;
-		foreach(other, old->bounds)
-		{
-			PartBound  *part = lfirst(other);
-
-			if (part->is_gone && !has_bound(state.bounds, part->relid))
-				state.bounds = lappend(state.bounds, part);
-		}
+		if (uuid_reader_id_equal(remembered->state.identity, identity))
+			(void) add_gone(&state, &remembered->state);
 	}
 	uuid9562_store_state(source, &state);
 }
@@ -139,28 +155,40 @@ uuid9562_are_current(const CurrentState *current, List *states)
 	return states != NIL;
 }
 
-/* Return the partitions that an identity lacks, of which the current state is not remembered. */
+/* Return the partitions that identities lack whose current state is not remembered. */
 static List *
 added_partitions(List *states)
 {
-	List	   *current = NIL;
 	List	   *added = NIL;
 	ListCell   *cell;
 
 	foreach(cell, states)
 	{
-		if (((RememberedState *) lfirst(cell))->verdict == STATE_SAME)
-			current = lappend(current, lfirst(cell));
-	}
-	foreach(cell, states)
-	{
 		const RememberedState *remembered = lfirst(cell);
 
-		if (remembered->verdict == STATE_CHANGED &&
-			!has_identity(current, remembered->state.identity))
+		if (remembered->verdict == STATE_CHANGED && !is_current(states, remembered->state.identity))
 			added = list_concat_unique_oid(added, remembered->added);
 	}
 	return added;
+}
+
+/* Check whether another state of the identity has partitions that are gone, and this one lacks. */
+static bool
+lacks_gone(const RememberedState *remembered, List *states)
+{
+	State		state = remembered->state;
+	ListCell   *cell;
+
+	state.bounds = list_copy(state.bounds);
+	foreach(cell, states)
+	{
+		const RememberedState *other = lfirst(cell);
+
+		if (uuid_reader_id_equal(other->state.identity, state.identity) &&
+			add_gone(&state, &other->state))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -178,7 +206,6 @@ uuid9562_renew_states(Oid source, CurrentState *current)
 	List	   *states = uuid9562_load_states(source);
 	Relation	rel = uuid9562_open_own("state", RowExclusiveLock);
 	List	   *valid = NIL;
-	List	   *stored = NIL;
 	List	   *added;
 	ListCell   *cell;
 
@@ -189,9 +216,9 @@ uuid9562_renew_states(Oid source, CurrentState *current)
 	{
 		RememberedState *remembered = lfirst(cell);
 
-		if (remembered->verdict == STATE_SAME)
-			stored = lappend(stored, remembered);
-		else
+		if (remembered->verdict == STATE_SAME && lacks_gone(remembered, states))
+			remembered->verdict = STATE_CHANGED;
+		if (remembered->verdict != STATE_SAME)
 			(void) uuid9562_delete_own(rel, remembered->row, false);
 		if (remembered->verdict != STATE_LOST)
 			valid = lappend(valid, remembered);
@@ -200,10 +227,10 @@ uuid9562_renew_states(Oid source, CurrentState *current)
 	{
 		RememberedState *remembered = lfirst(cell);
 
-		if (has_identity(stored, remembered->state.identity))
+		if (is_current(valid, remembered->state.identity))
 			continue;
-		stored = lappend(stored, remembered);
 		uuid9562_remember_state(source, current, remembered->state.identity, states);
+		remembered->verdict = STATE_SAME;
 	}
 	table_close(rel, NoLock);
 	return valid;

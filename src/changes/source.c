@@ -9,8 +9,9 @@
  * Readers know a table by an identity, which is drawn when a state is remembered.  A position is
  * valid as long as its identity has a remembered state.  If rows can have changed without an
  * entry, the state is deleted, and the readers of its identity must copy the table.  A table can
- * have several identities, because readers that remember its state at the same time do not wait
- * for each other, and a reader whose transaction rolls back leaves nothing behind.
+ * have several identities, and an identity several states, because readers that remember a state
+ * at the same time do not wait for each other, and a reader whose transaction rolls back leaves
+ * nothing behind.
  */
 #include "changes/changes.h"
 
@@ -23,6 +24,7 @@
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 #include "ordered/ordered.h"
@@ -216,7 +218,10 @@ cache_state(Source *source, const CurrentState *current, List *states)
 	source->reader_expiry = current->trigger.reader_expiry;
 }
 
-/* Check whether the session has compared all remembered states since the last invalidation. */
+/*
+ * Check whether the session has compared a state of each remembered identity since the last
+ * invalidation.  A state that another session has stored meanwhile has been compared there.
+ */
 static bool
 is_verified(const Source *source, List *states)
 {
@@ -232,8 +237,10 @@ is_verified(const Source *source, List *states)
 
 /* Compute the state of a table.  Raise an error if its changes cannot be read. */
 static void
-compute_current(Relation rel, uint64 branch, CurrentState *current)
+compute_current(Source *source, Relation rel, uint64 branch, CurrentState *current)
 {
+	/* first, so that a later partition does not count as copied */
+	source->files = uuid9562_hash_files(source->relid);
 	uuid9562_compute_state(rel, current, true);
 	check_problem(RelationGetRelid(rel), current);
 	current->state.branch = branch;
@@ -247,20 +254,25 @@ compute_current(Relation rel, uint64 branch, CurrentState *current)
 static void
 compare_source(Source *source, Relation rel, uint64 branch, List *states)
 {
-	const Oid	relid = RelationGetRelid(rel);
+	const Oid	relid = source->relid;
 	CurrentState current;
 
-	compute_current(rel, branch, &current);
-	if (!uuid9562_are_current(&current, states))
+	compute_current(source, rel, branch, &current);
+	source->is_unchanged = uuid9562_are_current(&current, states);
+	if (!source->is_unchanged)
 	{
 		uuid9562_lock_entries(relid);
-		compute_current(rel, branch, &current);
+		compute_current(source, rel, branch, &current);
 		states = uuid9562_renew_states(relid, &current);
 	}
 	if (states == NIL)
 	{
 		RememberedState *remembered = palloc0(sizeof(RememberedState));
 
+		/*
+		 * A READ ONLY transaction renews states, which lets nobody read
+		 * anything else, but does not begin to remember a table.
+		 */
 		PreventCommandIfReadOnly("changes_read()");
 
 		/*
@@ -285,8 +297,9 @@ compare_source(Source *source, Relation rel, uint64 branch, List *states)
 Source *
 uuid9562_verify_source(Relation rel, uint64 branch)
 {
-	Source	   *source = cached_source(RelationGetRelid(rel));
-	List	   *states = uuid9562_load_states(RelationGetRelid(rel));
+	const Oid	relid = RelationGetRelid(rel);
+	Source	   *source = cached_source(relid);
+	List	   *states = uuid9562_load_states(relid);
 
 	if (is_verified(source, states))
 	{
@@ -299,7 +312,10 @@ uuid9562_verify_source(Relation rel, uint64 branch)
 	source->valid = source->is_computing = true;
 	PG_TRY();
 	{
+		/* partitions are those of the active snapshot */
+		PushActiveSnapshot(GetLatestSnapshot());
 		compare_source(source, rel, branch, states);
+		PopActiveSnapshot();
 	}
 	PG_CATCH();
 	{

@@ -10,6 +10,7 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/indexing.h"
 #include "catalog/partition.h"
@@ -29,6 +30,8 @@
 #include "utils/partcache.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
+
+#include "runtime/runtime.h"
 
 static uint64
 hash_text(const char *text)
@@ -63,9 +66,12 @@ set_problem(CurrentState *current, const char *format, Oid relid)
 		current->problem = psprintf(format, uuid9562_table_name(relid));
 }
 
-/* Lock a relation, unless opening it can wait.  Return false if it is locked and must not wait. */
+/*
+ * If the caller does not want to wait, take the lock that opening a relation needs, which
+ * uuid9562_unlock_parts() releases.  If another session has it, note the problem, and return false.
+ */
 static bool
-may_open(CurrentState *current, Oid relid)
+lock_to_open(CurrentState *current, Oid relid)
 {
 	if (current->wait)
 		return true;
@@ -82,7 +88,8 @@ may_open(CurrentState *current, Oid relid)
 
 /*
  * Add the columns of a relation.  The version of a column is the transaction that altered it last.
- * So it changes even if a column is altered and altered back.
+ * So it changes even if a column is altered and altered back.  A transaction can alter a column
+ * again after it has read changes, so its own changes give a version that is never the same.
  */
 static void
 add_columns(State *state, Oid relid, bool is_source)
@@ -107,7 +114,8 @@ add_columns(State *state, Oid relid, bool is_source)
 
 		if (column->attisdropped)
 			continue;
-		state->version = hash_combine64(state->version, row_version(row));
+		state->version = hash_combine64(state->version, TransactionIdIsCurrentTransactionId(row_version(row)) ?
+										random_bits() : row_version(row));
 		if (is_source)
 			uuid9562_add_number(&state->columns, hash_numbers(described, lengthof(described)));
 	}
@@ -166,7 +174,7 @@ add_attributes(CurrentState *current, List **known, Oid type, Oid relid)
 {
 	TupleDesc	desc;
 
-	if (!may_open(current, relid))
+	if (!lock_to_open(current, relid))
 		return;
 	desc = lookup_rowtype_tupdesc_copy(type, -1);
 	current->relids = lappend_oid(current->relids, relid);
@@ -303,7 +311,7 @@ check_key(CurrentState *current, Oid source)
 {
 	if (current->key.count == 0)
 		set_problem(current, "table %s has no primary key", source);
-	else if (may_open(current, current->key.index) &&
+	else if (lock_to_open(current, current->key.index) &&
 			 (current->key_problem = uuid9562_key_problem(current->key.index)) != NULL)
 		set_problem(current, psprintf("the primary key of table %%s %s",
 									  current->key_problem), source);
@@ -322,13 +330,13 @@ lock_parts(CurrentState *current, Oid source)
 	relids = find_all_inheritors(source, current->wait ? AccessShareLock : NoLock, NULL);
 	foreach(cell, relids)
 	{
-		if (lfirst_oid(cell) != source && !may_open(current, lfirst_oid(cell)))
+		if (lfirst_oid(cell) != source && !lock_to_open(current, lfirst_oid(cell)))
 			relids = foreach_delete_current(relids, cell);
 	}
 	return relids;
 }
 
-/* Release the locks of partitions that uuid9562_compute_state() took without waiting. */
+/* Release the locks that uuid9562_compute_state() took without waiting. */
 void
 uuid9562_unlock_parts(const CurrentState *current)
 {

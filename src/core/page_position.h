@@ -23,7 +23,6 @@ typedef struct UuidPagePosition
 	uint32_t	database;		/* OID */
 	uint32_t	timeline;
 	uint64_t	lsn;
-	uint64_t	branch;
 	uint64_t	files;			/* of a reset: hash of the table's files;
 								 * otherwise 0 */
 	UuidReaderId identity;		/* 16 bytes, in which only equality matters */
@@ -41,7 +40,7 @@ uuid_page_position_write(const UuidPagePosition *page, char *string)
 	*words++ = position->number;
 	words = uuid_reader_id_to_words(words, position->horizon);
 	words = uuid_reader_id_to_words(words, position->end);
-	*words++ = page->branch;
+	*words++ = position->branch;
 	*words++ = page->timeline;
 	*words++ = page->lsn;
 	*words++ = page->files;
@@ -64,7 +63,7 @@ uuid_page_position_read(UuidPagePosition *page, const char *string, size_t lengt
 	page->position.number = sealed.words[2];
 	page->position.horizon = uuid_reader_id_from_words(&sealed.words[3]);
 	page->position.end = uuid_reader_id_from_words(&sealed.words[5]);
-	page->branch = sealed.words[7];
+	page->position.branch = sealed.words[7];
 	page->timeline = (uint32_t) sealed.words[8];
 	page->lsn = sealed.words[9];
 	page->files = sealed.words[10];

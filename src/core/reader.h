@@ -121,6 +121,8 @@ typedef struct UuidReaderPage
 	UuidReaderId end;			/* of its last entry */
 	UuidReaderId horizon;		/* how new its content is; nothing if the
 								 * history of the table was lost since */
+	uint64_t	branch;			/* of the horizon, for the caller; 0 if merged
+								 * pages have two */
 	UuidReaderId cap;			/* how far it can confirm; at first everything */
 	int64_t		read_at;		/* microseconds since any epoch */
 	int64_t		lease_end;		/* later than read_at */
@@ -153,6 +155,7 @@ typedef struct UuidReaderPosition
 	UuidReaderId horizon;		/* the caller sets it to nothing if the
 								 * history of the table was lost since */
 	UuidReaderId end;
+	uint64_t	branch;			/* of the horizon */
 } UuidReaderPosition;
 
 typedef enum UuidReaderResult
@@ -336,6 +339,7 @@ uuid_reader_merge(const UuidReaderPage *pages)
 	UuidReaderPage merged = {.number = UUID_READER_NO_NUMBER};
 
 	merged.horizon = uuid_reader_id_min(pages[0].horizon, pages[1].horizon);
+	merged.branch = pages[0].branch == pages[1].branch ? pages[0].branch : 0;
 	merged.read_at = pages[0].read_at < pages[1].read_at ? pages[0].read_at : pages[1].read_at;
 	merged.lease_end = pages[0].lease_end > pages[1].lease_end ? pages[0].lease_end :
 		pages[1].lease_end;
@@ -393,6 +397,7 @@ uuid_reader_add_page(UuidReader *reader, const UuidReaderPosition *position, boo
 		.number = position->number,
 		.end = position->end,
 		.horizon = position->horizon,
+		.branch = position->branch,
 		.cap = uuid_reader_everything,
 		.read_at = now,
 		.lease_end = uuid_reader_later(now, lease, 1),

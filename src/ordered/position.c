@@ -202,39 +202,47 @@ uuid9562_record_snapshot_branch(const char *function)
 }
 
 /*
- * Check whether a branch has ended before an ID, or is unknown to this server.
+ * Find the end of a branch, where a later branch begins: the first ID that is not before it.  If
+ * the branch is unknown to this server, set all bytes to 0, and if it has not ended, to 0xff.
  *
  * A branch consists of the values that a server generates between two starts of its generator; see
- * core/position.h.  It ends where the next branch begins, for example when a standby is promoted.
- * So after its end, this server can lack rows that were read on the branch, and it can insert new
- * rows with smaller IDs.
+ * core/position.h.  It ends, for example, when a standby is promoted.  So after its end, this server
+ * can lack rows that were read on the branch, and it can insert new rows with smaller IDs.
  */
-bool
-uuid9562_branch_ended_before(const char *function, uint64 name, const uint8 *id)
+void
+uuid9562_branch_end(const char *function, uint64 name, uint8 *end)
 {
 	HighWaterMark mark;
 	const UuidBranch *branch;
 	UuidPayload first = {0, 0};
-	uint8		floor[UUID_LEN];
 
+	memset(end, 0xff, UUID_LEN);
 	if (name == uuid9562_snapshot_branch(function))
-		return false;
+		return;
 	uuid9562_read_mark(&mark, false);
 	branch = uuid_branches_find(&mark.branches, name);
 	if (branch == NULL)
-		return true;
-	if (branch->floor == UUID_NO_TIME)
-		return false;
+		memset(end, 0, UUID_LEN);
+	else if (branch->floor != UUID_NO_TIME)
+	{
+		/*
+		 * The last value before the floor is not the bound, because readers
+		 * of changes confirm the ID just before a horizon, which is no value
+		 * and can be between both.
+		 */
+		first.time = branch->floor;
+		uuid_layout_pack(end, UUID_V7->version, first);
+	}
+}
 
-	/*
-	 * The first ID that is not before the end is the one with the time of the
-	 * floor.  The last value before it is not the bound, because readers of
-	 * changes confirm the ID just before a horizon, which is no value and can
-	 * be between both.
-	 */
-	first.time = branch->floor;
-	uuid_layout_pack(floor, UUID_V7->version, first);
-	return memcmp(id, floor, UUID_LEN) >= 0;
+/* Check whether a branch has ended before an ID, or is unknown to this server. */
+bool
+uuid9562_branch_ended_before(const char *function, uint64 name, const uint8 *id)
+{
+	uint8		end[UUID_LEN];
+
+	uuid9562_branch_end(function, name, end);
+	return memcmp(id, end, UUID_LEN) >= 0;
 }
 
 /* --- replay targets --------------------------------------------------------------- */

@@ -24,8 +24,7 @@ TEST(text_stays_the_same)
 		.timeline = 0xf0000007,
 		.lsn = UINT64_C(0x8000004c016b3748),
 		.files = UINT64_C(0x91000000000000ab),
-		.branch = UINT64_C(0xfedcba9876543210),
-		.position = {.number = UINT64_C(0xa123456789abcdef)},
+		.position = {.number = UINT64_C(0xa123456789abcdef), .branch = UINT64_C(0xfedcba9876543210)},
 	};
 	UuidPagePosition back;
 	char		text[UUID_PAGE_POSITION_LENGTH + 1];

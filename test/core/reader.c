@@ -33,7 +33,7 @@ assert_id_equal(UuidReaderId id, UuidReaderId expected)
 static UuidReaderPosition
 position(uint64_t number, int end, int horizon)
 {
-	UuidReaderPosition position = {number, id(horizon), id(end)};
+	UuidReaderPosition position = {number, id(horizon), id(end), 1};
 
 	return position;
 }

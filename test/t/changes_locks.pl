@@ -152,14 +152,17 @@ is(sql(q{SELECT count(*) FROM uuid9562_changes.log WHERE source = 'item'::regcla
 in($blocking, 'ROLLBACK');
 sql('DROP TABLE part_2');
 
-# a session sees a new partition, and a state from before it is stored meanwhile: by another session, while this
-# one waits for the table of states, or by this one, which waits for changes_reset()
-foreach my $waits_for ('another session', 'changes_reset()')
+# a partition is attached while a reader waits: for the table of states, after another session has stored a state
+# from before; for changes_reset(), with a state to renew or, as a new reader, without; or for another partition
+foreach my $waits_for ('another session', 'changes_reset()', 'changes_reset() that rolls back', 'a partition')
 {
 	my ($reading, $other) = (session(), session());
+	my $is_new = $waits_for =~ /partition|rolls/;
+	my $reader = $is_new ? 'new' : 'r';
+	my $read = "SELECT change_type, change_position FROM changes_read('$reader', NULL::item)";
 
 	create('CREATE TABLE item (id int PRIMARY KEY, v int) PARTITION BY RANGE (id)', 'CREATE TABLE part_1 PARTITION OF item FOR VALUES FROM (0) TO (10)');
-	sql('CREATE TABLE part_2 (id int NOT NULL, v int)', 'INSERT INTO part_2 VALUES (11)', 'INSERT INTO item VALUES (1)', 'ALTER TABLE item ALTER v SET STATISTICS 5');
+	sql('CREATE TABLE part_2 (id int NOT NULL, v int)', 'INSERT INTO part_2 VALUES (11)', 'INSERT INTO item VALUES (1)', $is_new ? () : 'ALTER TABLE item ALTER v SET STATISTICS 5');
 	my $attach = 'ALTER TABLE item ATTACH PARTITION part_2 FOR VALUES FROM (10) TO (20)';
 	if ($waits_for eq 'another session')
 	{
@@ -173,19 +176,56 @@ foreach my $waits_for ('another session', 'changes_reset()')
 	}
 	else
 	{
-		in($other, 'BEGIN', q{SELECT changes_reset('item')});
-		begin_to_wait($reading, q{SELECT change_type, change_position FROM changes_read('r', NULL::item)});
+		in($other, 'BEGIN', $waits_for eq 'a partition' ? 'ALTER TABLE part_1 OWNER TO CURRENT_USER' : q{SELECT changes_reset('item')});
+		begin_to_wait($reading, $read);
 		sql($attach);
-		in($other, 'COMMIT');
+		in($other, $is_new ? 'ROLLBACK' : 'COMMIT');
 		my ($position) = in($reading, 'SELECT 1') =~ /^reset\|(.*)$/m or die;
-		in($reading, "SELECT changes_done('r', '$position')");	# after a copy, which has the rows of the partition
+		in($reading, "SELECT changes_done('$reader', '$position')");	# after a copy, which has the rows of the partition
 	}
 	sql('ALTER TABLE item DETACH PARTITION part_2');
-	is(in($reading, $page), 'reset', "a detached partition is noticed after a wait for $waits_for");
+	like(in($reading, $read), qr/^reset\|/, "a detached partition is noticed after a wait for $waits_for");
 	is(sql(q{SELECT count(*) <= 2 FROM uuid9562_changes.state WHERE source = 'item'::regclass}), 't', 'and states do not multiply');
 	sql('DROP TABLE part_2');
 	leave($reading, $other);
 }
+
+# a partition that is gone and ignored comes back with other rows, after two states were stored
+{
+	my $reading = session();
+
+	create('CREATE TABLE item (id int PRIMARY KEY, v int) PARTITION BY RANGE (id)', 'CREATE TABLE part_1 PARTITION OF item FOR VALUES FROM (0) TO (10)');
+	sql(q{SELECT changes_track('item', dropped_partitions => 'ignore')}, 'CREATE TABLE part_2 (id int NOT NULL, v int)', 'INSERT INTO part_2 VALUES (11), (12)');
+	my $attach = 'ALTER TABLE item ATTACH PARTITION part_2 FOR VALUES FROM (10) TO (20)';
+	my $apply = sub { my $rows = in($reading, 'BEGIN', $page); in($reading, q{SELECT changes_done('r')}, 'COMMIT'); return $rows };
+	$apply->();
+	sql($attach);
+	in($blocking, 'BEGIN', $page =~ s/'r'/'other'/r);
+	$apply->() for 1, 2;
+	in($blocking, 'ROLLBACK');
+	sql('ALTER TABLE item DETACH PARTITION part_2');
+	is($apply->(), '', 'a partition that is gone is ignored');
+	sql('DELETE FROM part_2 WHERE id = 11', $attach, 'INSERT INTO item VALUES (1)');
+	is($apply->(), 'reset', 'and noticed when it comes back, although another state does not have it');
+	sql('DROP TABLE part_2');
+	leave($reading);
+}
+
+# a reader copies a table for a long time, after a partition of many rows was attached
+create('CREATE TABLE item (id int PRIMARY KEY, v int) PARTITION BY RANGE (id)', 'CREATE TABLE part_1 PARTITION OF item FOR VALUES FROM (0) TO (10)');
+sql('CREATE TABLE part_2 (id int NOT NULL, v int)', 'INSERT INTO part_2 SELECT generate_series(10, 6000)', 'ALTER TABLE item ATTACH PARTITION part_2 FOR VALUES FROM (10) TO (9000)');
+in($blocking, 'BEGIN', $page =~ s/'r'/'other'/r);
+is(sql('BEGIN', $page, q{SELECT changes_done('r')}, 'COMMIT', $page), "reset\n", 'other readers copy the table once, not until it ends');
+in($blocking, 'ROLLBACK');
+
+# the generator was ahead of the clock, and is reset to an earlier time
+create('CREATE TABLE item (id int PRIMARY KEY, v int)');
+sql(q{SELECT uuid_generator_advance(uuidv7_floor(now() + interval '1 hour'), force => true)}, 'INSERT INTO item VALUES (1)');
+my @apply = ('BEGIN', $page, q{SELECT changes_done('r')}, 'COMMIT');
+is(sql(@apply, q{SELECT changes_purge('item', '-1 day')}), "upsert (1,)\n\n1", 'an entry of the future is purged');
+sql('SELECT uuid_generator_reset()', 'INSERT INTO item VALUES (2)');
+is(sql(@apply, 'INSERT INTO item VALUES (3)', @apply), "reset\n\nupsert (3,)\n", 'a copy from before the reset does not count, and one after it does');
+is(sql(q{SELECT changes_purge('item', '-1 day')}, q{SELECT count(*) FROM changes_entries(NULL::item)}), "2\n0", 'entries of the time before the purged one are purged');
 
 # a new reader copies one table for a long time, and another table changes meanwhile
 {

@@ -201,6 +201,7 @@ foreach my $case (
 		q{ALTER TYPE state RENAME VALUE 'new' TO 'fresh'}, q{ALTER TYPE state RENAME VALUE 'fresh' TO 'new'} ],
 	[ 'the table is renamed and moved', qr/^delete \(3,\)$/, 'CREATE SCHEMA IF NOT EXISTS attic', 'ALTER TABLE item SET SCHEMA attic', 'DELETE FROM attic.item WHERE id = 3', 'ALTER TABLE attic.item SET SCHEMA public' ],
 	[ 'the generator begins again at an earlier time', $reset, q{SELECT uuid_generator_advance(uuidv7_floor(now() + interval '1 hour'))}, q{INSERT INTO item VALUES (8)}, undef, 'SELECT uuid_generator_reset()' ],
+	[ 'a column is altered, changes are read, and values are changed, in one transaction', $reset, q{BEGIN; ALTER TABLE item ALTER v SET STATISTICS 5; SELECT changes_read('other', NULL::item); ALTER TABLE item ALTER v TYPE text USING v || 'x'; COMMIT} ],
 	[ 'a column is altered, and the table is rewritten', $reset, 'ALTER TABLE item ALTER v SET STATISTICS 10', 'VACUUM FULL item' ],
 	[ 'the table is rewritten', qr/^delete \(3,\)$/, 'VACUUM FULL item', 'CLUSTER item USING item_pkey', 'DELETE FROM item WHERE id = 3' ],
   )
