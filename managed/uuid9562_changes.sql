@@ -363,8 +363,21 @@ BEGIN
 			AND (dropped_partitions = 'ignore' OR EXISTS (SELECT FROM unnest(added) AS part WHERE pg_relation_size(part) > 0)));
 END$body$;
 
+-- If the current state of a table must be remembered, wait for changes_reset(), during which the table can change.
+-- Return whether this was so.
+CREATE FUNCTION changes_await_reset(state uuid9562_changes.changes_state) RETURNS boolean LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $body$
+BEGIN
+	IF current_setting('transaction_read_only') = 'on' OR EXISTS (SELECT FROM uuid9562_changes.changes_state AS s
+			WHERE (s.source, s.timeline, s.branch, s.parts, s.columns, s.files, s.marks) = (state.source, state.timeline, state.branch, state.parts, state.columns, state.files, state.marks)) THEN
+		RETURN false;
+	END IF;
+	LOCK TABLE uuid9562_changes.changes_state IN ROW EXCLUSIVE MODE;
+	RETURN true;
+END$body$;
+
 -- Return the identity of a table's state, and since when its row type is known.  Prefer an identity that is
--- still valid.  Do not wait for other sessions that have found a change: each can draw an identity.
+-- still valid.  Do not wait for other sessions that have found a change: each can draw an identity.  An
+-- identity whose state another session replaces is not offered, since that one can have seen an older state.
 CREATE FUNCTION changes_identify(new_state uuid9562_changes.changes_state, dropped_partitions text, wanted uuid, OUT identity uuid, OUT altered timestamptz) LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $body$
 #variable_conflict use_column
 DECLARE
@@ -384,8 +397,10 @@ BEGIN
 			SET branch = new_state.branch, parts = new_state.parts, columns = new_state.columns, files = new_state.files, marks = new_state.marks
 			WHERE current_setting('transaction_read_only') = 'off'
 				AND u.identity IN (SELECT l.identity FROM uuid9562_changes.changes_state AS l WHERE l.identity = s.identity FOR UPDATE SKIP LOCKED);
-			changes_identify.identity := coalesce(changes_identify.identity, s.identity);
-			changes_identify.altered := coalesce(changes_identify.altered, s.altered);
+			IF FOUND OR (current_setting('transaction_read_only') = 'on' AND (s.parts, s.columns) = (new_state.parts, new_state.columns)) THEN
+				changes_identify.identity := coalesce(changes_identify.identity, s.identity);
+				changes_identify.altered := coalesce(changes_identify.altered, s.altered);
+			END IF;
 		END IF;
 	END LOOP;
 	IF changes_identify.identity IS NULL THEN
@@ -555,7 +570,16 @@ BEGIN
 	IF writes AND NOT EXISTS (SELECT FROM uuid9562_changes.changes_slot AS o WHERE o.source = source AND o.number = 2) THEN
 		PERFORM uuid9562_changes.changes_add_slots(source);
 	END IF;
+	-- what can wait comes before the state, so that the page has nothing that the state does not tell about
+	SELECT * INTO r FROM uuid9562_changes.changes_reader AS o WHERE o.reader = reader AND o.source = source;
+	IF NOT FOUND AND writes THEN
+		INSERT INTO uuid9562_changes.changes_reader VALUES (reader, source, caller, nothing, nothing, '{}', now, CASE WHEN NOT is_inside THEN '' END) ON CONFLICT DO NOTHING;
+	END IF;
+	IF is_inside OR (r.reader IS NULL AND writes) THEN
+		SELECT * INTO r FROM uuid9562_changes.changes_reader AS o WHERE o.reader = reader AND o.source = source FOR UPDATE;
+	END IF;
 	f := uuid9562_changes.changes_find(source);
+	IF uuid9562_changes.changes_await_reset(f.state) THEN f := uuid9562_changes.changes_find(source); END IF;
 	IF f.state IS NULL THEN
 		RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not tracked', source::regclass),
 			HINT = CASE WHEN (SELECT relispartition FROM pg_class WHERE oid = source) THEN 'Read the changes of the partitioned table.'
@@ -564,16 +588,8 @@ BEGIN
 		RAISE object_not_in_prerequisite_state USING MESSAGE = format('changes of table %s are not logged', source::regclass), DETAIL = upper(left(f.problem, 1)) || substr(f.problem, 2) || '.',
 			HINT = format('Call changes_track(%L) as the owner of the table. All readers then copy the whole table.', source::regclass);
 	END IF;
-	i := uuid9562_changes.changes_identify(f.state, f.dropped_partitions, coalesce(given[2]::uuid, (SELECT o.identity FROM uuid9562_changes.changes_reader AS o WHERE o.reader = reader AND o.source = source)));
+	i := uuid9562_changes.changes_identify(f.state, f.dropped_partitions, coalesce(given[2]::uuid, r.identity));
 	altered := i.altered;
-
-	SELECT * INTO r FROM uuid9562_changes.changes_reader AS o WHERE o.reader = reader AND o.source = source;
-	IF NOT FOUND AND writes THEN
-		INSERT INTO uuid9562_changes.changes_reader VALUES (reader, source, caller, i.identity, nothing, '{}', now, CASE WHEN NOT is_inside THEN '' END) ON CONFLICT DO NOTHING;
-	END IF;
-	IF is_inside OR (r.reader IS NULL AND writes) THEN
-		SELECT * INTO r FROM uuid9562_changes.changes_reader AS o WHERE o.reader = reader AND o.source = source FOR UPDATE;
-	END IF;
 	IF NOT pg_has_role(caller, r.owner, 'USAGE') AND NOT pg_has_role(caller, (SELECT relowner FROM pg_class WHERE oid = source), 'USAGE') THEN
 		RAISE insufficient_privilege USING MESSAGE = format('reader "%s" of table %s belongs to role %s', reader, source::regclass, r.owner::regrole), HINT = 'Choose another name for the reader.';
 	ELSIF after IS NULL AND r.place IS NULL AND r.confirmed > nothing THEN

@@ -214,6 +214,23 @@ create_database('resets');
 	in($reading, 'COMMIT');
 	in($resetting, 'SELECT 1');
 	is(in($reading, $read), 'reset', 'changes_reset() waits for a session that has stored the first state');
+
+	# rows with a new value of an enum come while a first reader waits, or beside a session that stores an older state
+	my @apply = ('BEGIN', $read =~ s/item/labelled/r, q{SELECT changes_done('late')}, 'COMMIT');
+	sub renamed { my ($id) = @_; in_database($node, 'resets', $_) foreach "ALTER TYPE label ADD VALUE 'v$id'", "INSERT INTO labelled VALUES ($id, 'v$id')"; return "ALTER TYPE label RENAME VALUE 'v$id' TO 'w$id'" }
+	in($resetting, q{CREATE TYPE label AS ENUM ('a')}, 'CREATE TABLE labelled (id int PRIMARY KEY, v label)', q{SELECT changes_track('labelled')}, 'BEGIN', q{SELECT changes_reset('labelled')});
+	begin_to_wait($reading, join ';', @apply);
+	my $rename = renamed(1);
+	in($resetting, 'COMMIT');
+	in($reading, 'SELECT 1');
+	in($resetting, $rename);
+	is(in($reading, $apply[1]), 'reset', 'a renamed value is noticed that has come while a reader waited');
+	in($reading, @apply, @apply);
+	in($resetting, 'ALTER TABLE labelled ALTER v SET STATISTICS 7', 'BEGIN', $apply[1] =~ s/late/other/r);
+	$rename = renamed(2);
+	in($reading, @apply, @apply);
+	in($resetting, 'COMMIT', $rename);
+	is(in($reading, $apply[1]), 'reset', 'and one that has come after the state that another session stores');
 	leave($reading, $resetting);
 	is(apply($node, 'resets'), 'reset', 'other readers copy the table, too');
 }
