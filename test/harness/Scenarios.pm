@@ -46,11 +46,16 @@ my @all = (
 		schedule => [ [ 'confirmed', 40 ], [ 'w1', 'begin', 2, 4, 2 ], @change, [ 'w1', 'commit', 2, 4, 2 ], [ 'confirmed', 40 ], [ 'confirmed', 40 ], [ 'server', 'crash', 'immediate' ], page('confirmed') ] },
 	{ name => 'orders of other programs', consumers => [qw(session confirmed)], %orders },
 	{ name => 'direct', consumers => [ @changes, @events ], some => 5, from => 5, exact => \@changes, %light },
-	{ name => 'attached partitions', consumers => [@changes], some => 4, from => 3, parts => 1, steps => 250, disturb => { 'attach:50' => 6, die => 2, purge => 1 }, often => 0.08, writes => { truncate => 0, rewrite => 4 } },
-	{ name => 'partitions', consumers => [@changes], some => 3, parts => 1, alters => 1, disturb => { detach => 2, 'disable partition' => 2, retype => 1, 'drop partition' => 1, 'attach:50' => 2, 'add column' => 1, purge => 1 }, often => 0.05, writes => { bulk => 1, rewrite => 1 } },
+	{ name => 'attached partitions', consumers => [@changes], some => 4, from => 3, parts => 1, steps => 250, disturb => { 'attach:50' => 6, die => 2, purge => 1 }, often => 0.08, writes => { truncate => 0, 'truncate partition' => 1, rewrite => 4 } },
+	{ name => 'partitions', consumers => [@changes], some => 3, parts => 1, alters => 1, disturb => { detach => 2, 'disable partition' => 2, retype => 1, 'drop partition' => 1, 'attach:50' => 2, 'add column' => 1, purge => 1 }, often => 0.05, writes => { bulk => 1, rewrite => 1, 'truncate partition' => 1 } },
 	{ name => 'crashes', consumers => [ @changes, @events ], some => 3, exact => \@changes, disturb => { 'crash:immediate' => 2, 'crash:fast' => 1, 'crash:kill' => 1, kill => 2 }, often => 0.015, steps => 300, writes => { prepare => 3, finish => 2 } },
 	{ name => 'pool of one session', consumers => [ @changes, @events ], some => 3, through => 1, exact => \@changes, %light },
 	{ name => 'two programs that go on', @pair, late => 1, disturb => { die => 1, terminate => 6, 'later:6' => 1 }, often => 0.05 },
+	# a program that rolls back, and goes on in its session, reads the rows of a new partition again
+	{ name => 'a partition and a rollback', consumers => ['inside'], parts => 1, strict => 1,
+		schedule => [ page('inside'), [qw(server attach 50)], [ 'w1', 'update', 2, 777, 2 ], map { [ 'inside', $_ ] } 40, 40, 70 ] },
+	# a page with a key that changed twice is applied and confirmed in part
+	{ name => 'a part of a page', consumers => ['confirmed'], schedule => [ page('confirmed'), (map { [ 'w1', 'update', $_, 700 + 2 * $_, $_ ] } 1, 2, 1), map { [ 'confirmed', $_ ] } 40, 6, 40 ] },
 	# what was read is lost by a promotion, or by a restore
 	{ name => 'a promotion that loses', consumers => \@copies,
 		schedule => [ page(@copies), [ 'server', 'standby' ], [ 'server', 'cut' ], @change, page(@copies), [ 'server', 'promote', 'immediate' ], page(@copies) ] },
@@ -62,7 +67,7 @@ my @all = (
 		writes => { begin => 5, rollback => 3, savepoint => 4, 'rollback to savepoint' => 3, prepare => 3, finish => 3 } } } [ '', 0 ], [ ' under load', 1 ]),
 	{ name => 'pool of two sessions', consumers => [ @changes, @events ], some => 3, through => 2, exact => \@changes, %light },
 	{ name => 'administration', consumers => [@changes], some => 3, disturb => { map { $_ => 1 } qw(purge track reset disable retype rewrite index rename statistics), 'set default', 'not null', 'add column', 'drop column' }, often => 0.1, alters => 1 },
-	{ name => 'clock', consumers => [qw(own event_log)], disturb => { 'clock:100' => 2, 'clock:0' => 2, 'clock:-100' => 2, 'crash:immediate' => 1, generator => 1 }, often => 0.03, writes => { event => 10, blocks => 3 } },
+	{ name => 'clock', consumers => [qw(own event_log confirmed after session)], some => 3, two => 1, disturb => { purge => 2, expire => 1, 'later:6' => 1, die => 1, 'clock:100' => 2, 'clock:0' => 2, 'clock:-100' => 2, 'crash:immediate' => 1, generator => 1 }, often => 0.03, writes => { event => 10, blocks => 3 } },
 	{ name => 'restores', consumers => [ 'after', 'inside', 'own', 'event_log' ], disturb => { save => 2, restore => 3, standby => 1, 'promote:immediate' => 1, later => 2, 'crash:immediate' => 1 }, often => 0.03, steps => 250 },
 	{ name => 'switchovers', consumers => [ @changes, 'own', 'event_log', 'standby' ], some => 4, exact => ['after'], disturb => { standby => 3, 'standby:rewind' => 2, 'promote:fast' => 3, 'crash:fast' => 1 }, often => 0.03 },
 	{ name => 'programs', consumers => [ 'copy_table', 'outbox_reader' ], steps => 150, disturb => { die => 4, 'crash:immediate' => 1, standby => 2, cut => 1, 'promote:immediate' => 1, later => 1 }, often => 0.05 },

@@ -20,6 +20,7 @@ my %statements = (
 	bulk => 'INSERT INTO item (id, n) SELECT 100 + k, %2$d FROM generate_series(1, 150 * (1 + %1$d %% 4)) AS k ON CONFLICT (id) DO UPDATE SET n = excluded.n',
 	'bulk delete' => 'DELETE FROM item WHERE id > 100 AND id %% 3 = %1$d %% 3',
 	truncate => 'TRUNCATE item',
+	'truncate partition' => 'TRUNCATE item_2',
 	burst => 'SELECT burst(%2$d, 2 * %1$d)',
 	blocks => 'SELECT blocks(%2$d, 10 * %1$d)',
 	stream => 'SET synchronous_commit = off; CALL stream(%2$d, 60 * %1$d)',
