@@ -191,7 +191,8 @@ TEST(finds_a_form_by_its_name_in_any_case)
 		{
 			size_t		same = 0;
 
-			while (same < length && tolower((uint8_t) name[same]) == uuid_text_forms[n].name[same])
+			while (same < length && uuid_text_forms[n].name[same] != '\0' &&
+				   tolower((uint8_t) name[same]) == uuid_text_forms[n].name[same])
 				same++;
 			if (same == length && length == strlen(uuid_text_forms[n].name))
 				expected = &uuid_text_forms[n];
