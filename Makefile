@@ -22,15 +22,15 @@ OBJS = \
 	src/uuid9562.o \
 	src/changes/administration.o \
 	src/changes/after_commit.o \
-	src/changes/collect.o \
-	src/changes/compare_states.o \
+	src/changes/collect_keys.o \
+	src/changes/compare_table_states.o \
 	src/changes/confirm.o \
+	src/changes/entries.o \
 	src/changes/fetch_rows.o \
 	src/changes/key.o \
 	src/changes/locks.o \
 	src/changes/log.o \
 	src/changes/own_tables.o \
-	src/changes/page.o \
 	src/changes/page_start.o \
 	src/changes/parsed_types.o \
 	src/changes/place.o \
@@ -38,11 +38,11 @@ OBJS = \
 	src/changes/purge_worker.o \
 	src/changes/read.o \
 	src/changes/reader.o \
-	src/changes/renew_states.o \
+	src/changes/renew_table_states.o \
 	src/changes/request.o \
 	src/changes/source.o \
-	src/changes/state.o \
-	src/changes/state_rows.o \
+	src/changes/table_state.o \
+	src/changes/table_state_rows.o \
 	src/changes/transaction.o \
 	src/changes/trigger.o \
 	src/changes/wait.o \
@@ -51,7 +51,7 @@ OBJS = \
 	src/generate/generate.o \
 	src/generate/name_based.o \
 	src/value/constants.o \
-	src/value/convert.o \
+	src/value/convert_versions.o \
 	src/value/extract.o \
 	src/value/floor_ceil.o \
 	src/value/min_max.o \

@@ -32,7 +32,7 @@ CREATE TABLE uuid9562_changes.log (
 ) USING heap;
 COMMENT ON TABLE uuid9562_changes.log IS 'keys of changed rows';
 
--- What was found when tracked tables were read; see src/changes/state.c
+-- What was found when tracked tables were read; see src/changes/table_state.c
 CREATE TABLE uuid9562_changes.state (
 	source oid NOT NULL,
 	identity uuid NOT NULL,			-- positions of readers contain it

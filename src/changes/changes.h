@@ -10,26 +10,26 @@
  *
  * The way of a changed key:
  *
- *	 trigger.c	finds the tracked table and its key, and forms the bytes of the key (key.c)
- *	 collect.c	keeps them until the transaction commits or is prepared
- *	 log.c		then writes an entry for each, with an ID that is greater than all before
+ *	 trigger.c			finds the tracked table and its key, and forms the bytes of the key (key.c)
+ *	 collect_keys.c		keeps them until the transaction commits or is prepared
+ *	 log.c				then writes an entry for each, with an ID that is greater than all before
  *
  * transaction.c calls them before and after the end of a transaction.  When src/ordered has
- * released the horizon, after_commit.c wakes other processes.  renew_states.c also collects keys,
- * those of the rows of a new partition.
+ * released the horizon, after_commit.c wakes other processes.  renew_table_states.c also collects
+ * keys, those of the rows of a new partition.
  *
  * The way of a page to a reader:
  *
- *	 read.c		changes_read(); request.c checks what the caller asks for
+ *	 read.c			changes_read(); request.c checks what the caller asks for
  *	 parsed_types.c	notices statements that were parsed with another row type
- *	 reader.c	loads how far the reader is (core/reader.h), and stores it at the end
- *	 source.c	compares the table (state.c, compare_states.c) with the remembered states
- *				(state_rows.c), and these are replaced (renew_states.c)
+ *	 reader.c		loads how far the reader is (core/reader.h), and stores it at the end
+ *	 source.c		compares the table (table_state.c, compare_table_states.c) with its remembered
+ *					states (table_state_rows.c), and these are replaced (renew_table_states.c)
  *	 page_start.c	finds out where the page begins, with the history of the server (place.c)
- *	 page.c		reads the entries up to the horizon of the snapshot, below which none is missing
+ *	 entries.c		reads the entries up to the horizon of the snapshot, below which none is missing
  *	 fetch_rows.c	reads the row of each key with a later snapshot, so a page can be newer than it
- *				says
- *	 confirm.c	changes_done()
+ *					says
+ *	 confirm.c		changes_done()
  *
  * purge.c deletes entries, purge_worker.c does so in the background, and wait.c is changes_wait().
  * administration.c has the other functions.
@@ -213,7 +213,7 @@ extern int64 uuid9562_count_rows(Oid relid, int64 limit);
 extern void uuid9562_collect_rows(Oid source, Oid relid);
 extern void uuid9562_trigger_invalidated(Oid relid);
 
-/* --- transaction.c, collect.c and log.c ------------------------------------------- */
+/* --- transaction.c, collect_keys.c and log.c -------------------------------------- */
 
 extern void uuid9562_changes_init(void);
 
@@ -239,7 +239,7 @@ array_elements(ArrayType *array)
 	return (char *) array + ARR_OVERHEAD_NONULLS(ARR_NDIM(array));
 }
 
-/* --- state.c, compare_states.c, state_rows.c, renew_states.c and source.c ---------- */
+/* --- source.c, and the files of states of tables ---------------------------------- */
 
 /* An array of numbers, most of which are hashes */
 typedef struct Numbers
@@ -384,7 +384,6 @@ extern bool uuid9562_has_identity(const Source *source, UuidReaderId identity);
 extern Oid	uuid9562_identity_source(UuidReaderId identity);
 extern void uuid9562_forget_states(Oid source, bool wait);
 extern void uuid9562_forget_verified(void);
-extern void uuid9562_check_owner(Oid relid);
 pg_noreturn extern void uuid9562_not_tracked(Oid relid);
 
 /* --- locks.c ---------------------------------------------------------------------- */
@@ -453,7 +452,7 @@ extern void uuid9562_store_purged(Oid source, Purged purged);
 extern UuidReaderId uuid9562_id_before(int64 microseconds);
 extern UuidReaderId uuid9562_kept_by_readers(Oid source, int64 reader_expiry, char **name);
 
-/* --- page.c and fetch_rows.c ----------------------------------------------------------- */
+/* --- entries.c and fetch_rows.c --------------------------------------------------- */
 
 /* A key that a page has, with the ID of its last entry */
 typedef struct PageKey
@@ -525,6 +524,9 @@ typedef struct PageStart
 
 extern void uuid9562_read_request(FunctionCallInfo fcinfo, PageRequest *request);
 extern void uuid9562_check_transaction(void);
+extern void uuid9562_check_owner(Oid relid);
+extern TrackingTrigger uuid9562_find_trigger(Oid relid);
+extern int64 uuid9562_interval_micros(const Interval *interval);
 extern void uuid9562_check_own_changes(const Source *source);
 extern Oid	uuid9562_row_type_relation(Oid type);
 extern Relation uuid9562_open_source(Oid relid);
@@ -556,8 +558,8 @@ extern struct GuestWorker *uuid9562_shared_worker(void);
 extern void uuid9562_register_worker(void);
 extern void uuid9562_request_worker(struct GuestWorker *worker);
 
-extern TrackingTrigger uuid9562_find_trigger(Oid relid);
-extern int64 uuid9562_interval_micros(const Interval *interval);
+
+/* purge.c */
 extern int64 uuid9562_purge(const char *function, Oid source, int64 reader_expiry, int64 keep,
 							int64 limit);
 

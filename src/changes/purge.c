@@ -63,36 +63,6 @@ uuid9562_purge(const char *function, Oid source, int64 reader_expiry, int64 keep
 	return deleted;
 }
 
-/* Return the trigger of a tracked table.  Raise an error if the table is not tracked. */
-TrackingTrigger
-uuid9562_find_trigger(Oid relid)
-{
-	TableTriggers triggers;
-
-	uuid9562_scan_triggers(relid, relid, &triggers);
-	if (triggers.roots == 0)
-		uuid9562_not_tracked(relid);
-	return triggers.root;
-}
-
-/*
- * Convert an interval to microseconds, within 1,000 years.  A negative one lets all entries be
- * purged.
- */
-int64
-uuid9562_interval_micros(const Interval *interval)
-{
-	const int64 max_days = 365250;
-	const int64 days = (int64) interval->month * DAYS_PER_MONTH + interval->day;
-	const int64 time_days = interval->time / USECS_PER_DAY;
-
-	if (days + time_days >= max_days || days >= max_days)
-		return max_days * USECS_PER_DAY;
-	if (days + time_days <= -max_days || days <= -max_days)
-		return -max_days * USECS_PER_DAY;
-	return days * USECS_PER_DAY + interval->time;
-}
-
 /*
  * changes_purge(source regclass, keep interval, max_entries integer) returns bigint
  *

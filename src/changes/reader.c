@@ -325,8 +325,8 @@ uuid9562_load_purged(Oid source)
 
 /*
  * Return up to which ID entries can have been deleted of those that readers on the branch of the
- * active snapshot can need.  If the generator was reset to an earlier time since, these readers need
- * all entries after the reset, and no others.
+ * active snapshot can need.  If the generator was reset to an earlier time since, these readers
+ * need all entries after the reset, and no others.
  */
 UuidReaderId
 uuid9562_purged_for_readers(const char *function, Purged purged)

@@ -66,6 +66,24 @@ uuid9562_read_after(PageRequest *request, text *after)
 		uuid9562_read_position(&request->given, after);
 }
 
+/*
+ * Convert an interval to microseconds, within 1,000 years.  A negative one lets all entries be
+ * purged.
+ */
+int64
+uuid9562_interval_micros(const Interval *interval)
+{
+	const int64 max_days = 365250;
+	const int64 days = (int64) interval->month * DAYS_PER_MONTH + interval->day;
+	const int64 time_days = interval->time / USECS_PER_DAY;
+
+	if (days + time_days >= max_days || days >= max_days)
+		return max_days * USECS_PER_DAY;
+	if (days + time_days <= -max_days || days <= -max_days)
+		return -max_days * USECS_PER_DAY;
+	return days * USECS_PER_DAY + interval->time;
+}
+
 static int64
 read_lease(const Interval *lease)
 {
@@ -165,6 +183,32 @@ uuid9562_open_source(Oid relid)
 				 errmsg("row-level security hides rows of table %s from role %s", uuid9562_table_name(relid), GetUserNameFromId(GetUserId(), false)),
 				 errhint("Read the changes as a role that has the attribute BYPASSRLS or owns the table.")));
 	return rel;
+}
+
+/* Raise an error if the current role does not own a table. */
+void
+uuid9562_check_owner(Oid relid)
+{
+	if (get_rel_name(relid) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
+	if (!object_ownercheck(RelationRelationId, relid, GetUserId()))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of table %s", uuid9562_table_name(relid))));
+}
+
+/* Return the trigger of a tracked table.  Raise an error if the table is not tracked. */
+TrackingTrigger
+uuid9562_find_trigger(Oid relid)
+{
+	TableTriggers triggers;
+
+	uuid9562_scan_triggers(relid, relid, &triggers);
+	if (triggers.roots == 0)
+		uuid9562_not_tracked(relid);
+	return triggers.root;
 }
 
 /* Raise an error unless the current role has the rights of a reader's role or owns the table. */

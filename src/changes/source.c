@@ -16,9 +16,7 @@
 #include "changes/changes.h"
 
 #include "access/table.h"
-#include "catalog/pg_class.h"
 #include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
@@ -352,18 +350,4 @@ uuid9562_forget_states(Oid source, bool wait)
 	/* let all sessions compare the table again */
 	if (get_rel_name(source) != NULL)
 		CacheInvalidateRelcacheByRelid(source);
-}
-
-/* Raise an error if the current role does not own a table. */
-void
-uuid9562_check_owner(Oid relid)
-{
-	if (get_rel_name(relid) == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", relid)));
-	if (!object_ownercheck(RelationRelationId, relid, GetUserId()))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("must be owner of table %s", uuid9562_table_name(relid))));
 }

@@ -206,8 +206,8 @@ uuid9562_record_snapshot_branch(const char *function)
  * the branch is unknown to this server, set all bytes to 0, and if it has not ended, to 0xff.
  *
  * A branch consists of the values that a server generates between two starts of its generator; see
- * core/position.h.  It ends, for example, when a standby is promoted.  So after its end, this server
- * can lack rows that were read on the branch, and it can insert new rows with smaller IDs.
+ * core/position.h.  It ends, for example, when a standby is promoted.  So after its end, this
+ * server can lack rows that were read on the branch, and it can insert new rows with smaller IDs.
  */
 void
 uuid9562_branch_end(const char *function, uint64 name, uint8 *end)

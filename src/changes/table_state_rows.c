@@ -1,5 +1,5 @@
 /*
- * state_rows.c
+ * table_state_rows.c
  *		The remembered states of tracked tables: rows of the table "state".
  */
 #include "changes/changes.h"

@@ -1,5 +1,5 @@
 /*
- * renew_states.c
+ * renew_table_states.c
  *		Compares the remembered states of a table with the current one, and replaces them.
  */
 #include "changes/changes.h"
@@ -27,8 +27,8 @@ is_current(List *states, UuidReaderId identity)
 }
 
 /*
- * Collect the keys of new partitions, and return whether there are rows.  If there are too many, the
- * identities that lack them are lost instead.
+ * Collect the keys of new partitions, and return whether there are rows.  If there are too many,
+ * the identities that lack them are lost instead.
  */
 static bool
 log_partitions(Oid source, List *added, List *states)

@@ -1,5 +1,5 @@
 /*
- * state.c
+ * table_state.c
  *		The state of a tracked table: what tells that rows can have changed without an entry.
  *
  * The current state is computed from the catalogs.  The remembered states are rows of the table
@@ -87,10 +87,19 @@ lock_to_open(CurrentState *current, Oid relid)
 /* --- columns ---------------------------------------------------------------------- */
 
 /*
- * Add the columns of a relation.  The version of a column is the transaction that altered it last.
- * So it changes even if a column is altered and altered back.  A transaction can alter a column
- * again after it has read changes, so its own changes give a version that is never the same.
+ * Return the version of a column: the transaction that altered it last.  So it changes even if a
+ * column is altered and altered back.  A transaction can alter a column again after it has read
+ * changes, so its own changes give a version that is never the same.
  */
+static uint64
+column_version(HeapTuple row)
+{
+	const TransactionId version = row_version(row);
+
+	return TransactionIdIsCurrentTransactionId(version) ? random_bits() : version;
+}
+
+/* Add the columns of a relation. */
 static void
 add_columns(State *state, Oid relid, bool is_source)
 {
@@ -114,8 +123,7 @@ add_columns(State *state, Oid relid, bool is_source)
 
 		if (column->attisdropped)
 			continue;
-		state->version = hash_combine64(state->version, TransactionIdIsCurrentTransactionId(row_version(row)) ?
-										random_bits() : row_version(row));
+		state->version = hash_combine64(state->version, column_version(row));
 		if (is_source)
 			uuid9562_add_number(&state->columns, hash_numbers(described, lengthof(described)));
 	}

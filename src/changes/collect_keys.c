@@ -1,5 +1,5 @@
 /*
- * collect.c
+ * collect_keys.c
  *		The keys that the transaction in progress has changed.
  *
  * The trigger appends an entry to a stack for each key of an old or new row.  Before the

@@ -1,5 +1,5 @@
 /*
- * convert.c
+ * convert_versions.c
  *		Conversion of UUIDs between versions 1 and 6.
  */
 #include "value/value.h"

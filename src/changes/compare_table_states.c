@@ -1,5 +1,5 @@
 /*
- * compare_states.c
+ * compare_table_states.c
  *		Compares a remembered state of a tracked table with the current one: can rows have changed
  *		without an entry?
  */

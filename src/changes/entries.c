@@ -1,5 +1,5 @@
 /*
- * page.c
+ * entries.c
  *		Entries of the log, as a page has them: each key once, where it changed last.
  */
 #include "changes/changes.h"
