@@ -576,7 +576,7 @@ sub check_log
 	my $left;
 
 	# entries from before a reset of the generator can have later IDs than it
-	$self->{servers}->sql('run', "SELECT uuid_generator_advance(max(id)) FROM ($entries) AS e (source, id)") if $self->{scenario}{disturb}{generator};
+	$self->{servers}->sql('run', "SELECT uuid_generator_advance(max(id)) FROM ($entries) AS e (source, id)") if $self->{reasons}{generator};
 	# a session that has just ended can still read
 	for (1 .. 40)
 	{

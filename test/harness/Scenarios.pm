@@ -56,6 +56,9 @@ my @all = (
 		schedule => [ page('inside'), [qw(server attach 50)], [ 'w1', 'update', 2, 777, 2 ], map { [ 'inside', $_ ] } 40, 40, 70 ] },
 	# a page with a key that changed twice is applied and confirmed in part
 	{ name => 'a part of a page', consumers => ['confirmed'], schedule => [ page('confirmed'), (map { [ 'w1', 'update', $_, 700 + 2 * $_, $_ ] } 1, 2, 1), map { [ 'confirmed', $_ ] } 40, 6, 40 ] },
+	# a page has a horizon above that of a later page
+	{ name => 'a reset of the generator', consumers => ['confirmed'], two => 1,
+		schedule => [ page('confirmed'), [qw(server clock 100)], [ 'w1', 'update', 2, 777, 2 ], [qw(server clock 0)], [ 'w1', 'update', 3, 778, 3 ], [ 'confirmed', 40 ], [qw(server generator)], [ 'w1', 'update', 3, 779, 3 ], page('confirmed_2'), [ 'confirmed', 40 ], [qw(confirmed die)] ] },
 	# what was read is lost by a promotion, or by a restore
 	{ name => 'a promotion that loses', consumers => \@copies,
 		schedule => [ page(@copies), [ 'server', 'standby' ], [ 'server', 'cut' ], @change, page(@copies), [ 'server', 'promote', 'immediate' ], page(@copies) ] },
