@@ -5,7 +5,7 @@
 -- PGOPTIONS='-c test.seed=0.5'.
 
 BEGIN;
-SELECT plan(66);
+SELECT plan(53);
 
 SELECT coalesce(nullif(current_setting('test.seed', true), ''), (random() * 2 - 1)::numeric(10,9)::text) AS seed \gset
 SELECT diag('test.seed=' || :'seed');
@@ -230,78 +230,25 @@ SET LOCAL enable_indexscan = off;
 SELECT unalike(plan_of($$SELECT count(*) FROM ids WHERE id <@ '[2026-01-01,2026-01-02)'$$), '%Index Cond%', 'a constant period does not need an index');
 SELECT set_eq('SELECT * FROM counts()', 'true_counts', 'scans of the table find the counts of the definition in each constant period');
 
--- GROUP BY: a grouped condition, with <@, with @> or as a function call, is NULL in
--- grouping sets that do not include it
+-- GROUP BY: a grouped condition is NULL in grouping sets that do not include it
 SET LOCAL enable_indexscan = on;
 CREATE TEMP TABLE hours AS
 SELECT public.uuidv7_at('2026-03-01'::timestamptz + n * interval '1 hour') AS id, n < 3 AS early FROM generate_series(0, 47) AS n;
 CREATE INDEX ON hours (id);
-CREATE DOMAIN pg_temp.uuid_domain AS uuid;
-CREATE TEMP TABLE domain_hours AS SELECT id::pg_temp.uuid_domain FROM hours;
-CREATE FUNCTION pg_temp.defined(id uuid, period tstzrange) RETURNS boolean IMMUTABLE STRICT LANGUAGE plpgsql AS $$
-BEGIN
-	RETURN coalesce(public.uuidv7_timestamp(id) OPERATOR(pg_catalog.<@) period, false);
-END$$;
 CREATE TEMP TABLE spans AS SELECT true AS early, '2026-03-01'::timestamptz AS a, '2026-03-02'::timestamptz AS b, '[2026-03-01,2026-03-02)'::tstzrange AS period;
-CREATE FUNCTION pg_temp.period_of(early boolean) RETURNS tstzrange STABLE LANGUAGE plpgsql AS $$
-BEGIN
-	RETURN CASE WHEN early THEN '[2026-03-01,2026-03-02)'::tstzrange ELSE '[2026-03-02,)' END;
-END$$;
 SELECT bag_eq(query, result, name) FROM (VALUES
 	($$SELECT NOT id <@ '[2026-03-01,2026-03-02)', count(*) FROM hours GROUP BY ROLLUP (id <@ '[2026-03-01,2026-03-02)')$$,
 	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48)$$, 'NOT of a grouped condition is NULL in the total'),
-	($$SELECT '[2026-03-01,2026-03-02)'::tstzrange @> id AND early, count(*) FROM hours GROUP BY CUBE ('[2026-03-01,2026-03-02)'::tstzrange @> id, early)$$,
-	$$VALUES (true, 3::bigint), (false, 21), (false, 24), (NULL, 24), (false, 24), (NULL, 3), (false, 45), (NULL, 48)$$,
-	'a grouped condition AND another have the results of three-valued logic'),
-	($$SELECT id <@ tstzrange('2026-03-01', '2026-03-02'), count(*) FROM hours
-	  GROUP BY ROLLUP (id <@ tstzrange('2026-03-01', '2026-03-02')) HAVING id <@ tstzrange('2026-03-01', '2026-03-02')$$,
-	$$VALUES (true, 24::bigint)$$, 'HAVING with a grouped condition removes its total'),
-	($$SELECT NOT public.uuidv7_within(period => '[2026-03-01,2026-03-02)', id => id), count(*) FROM hours
-	  GROUP BY GROUPING SETS ((public.uuidv7_within(period => '[2026-03-01,2026-03-02)', id => id)), ())$$,
-	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48)$$, 'a query can group by a call with named arguments'),
-	-- conditions on columns that PostgreSQL represents differently in the select list and in
-	-- GROUP BY: columns merged by a join, columns whose type is a domain, and columns of an
-	-- outer query
-	($$SELECT NOT id <@ '[2026-03-01,2026-03-02)', count(*) FROM hours FULL JOIN hours AS other USING (id) GROUP BY ROLLUP (id <@ '[2026-03-01,2026-03-02)')$$,
-	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48)$$, 'a query can group by a condition on a column of a full join'),
-	($$SELECT NOT id <@ '[2026-03-01,2026-03-02)', count(*) FROM domain_hours LEFT JOIN hours USING (id) GROUP BY ROLLUP (id <@ '[2026-03-01,2026-03-02)')
-	  UNION ALL
-	  SELECT NOT id <@ '[2026-03-01,2026-03-02)', count(*) FROM hours RIGHT JOIN domain_hours USING (id) GROUP BY ROLLUP (id <@ '[2026-03-01,2026-03-02)')$$,
-	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48), (false, 24), (true, 24), (NULL, 48)$$, 'a query can group by a condition on a column that has two types in a join'),
-	($$SELECT early, grouped.* FROM (VALUES (true, '[2026-03-01,2026-03-01 03:00)'::tstzrange), (false, '[2026-03-01 03:00,)')) AS part (early, period),
-		LATERAL (SELECT id <@ period AS within, count(*) FROM hours GROUP BY ROLLUP (id <@ period) HAVING id <@ period) AS grouped$$,
-	$$VALUES (true, true, 3::bigint), (false, true, 45)$$, 'a query with HAVING can group by a condition on a period of another table'),
-	-- different conditions that would be rewritten to the same expression
-	($$SELECT NOT id <@ '[2026-03-01,2026-03-02)' AS one, NOT '[2026-03-01,2026-03-02)' @> id AS other, count(*) FROM hours
-	  GROUP BY ROLLUP ((id <@ '[2026-03-01,2026-03-02)'), ('[2026-03-01,2026-03-02)' @> id))$$,
-	$$VALUES (false, false, 24::bigint), (true, true, 24), (false, NULL, 24), (true, NULL, 24), (NULL, NULL, 48)$$, 'a condition that is written in two ways has two grouping columns'),
-	($$SELECT NOT id <@ 'empty' AS one, NOT id <@ '(,1960-01-01)' AS other, count(*) FROM hours GROUP BY ROLLUP ((id <@ 'empty'), (id <@ '(,1960-01-01)'))$$,
-	$$VALUES (true, true, 48::bigint), (true, NULL, 48), (NULL, NULL, 48)$$, 'conditions on two periods that contain nothing have two grouping columns'),
 	($$SELECT 1 + (id <@ 'empty')::int AS one, 1 + (id <@ '(,1960-01-01)')::int AS other, count(*) FROM hours
 	  GROUP BY ROLLUP ((id <@ 'empty')::int, (id <@ '(,1960-01-01)')::int)$$,
 	$$VALUES (1, 1, 48::bigint), (1, NULL, 48), (NULL, NULL, 48)$$, 'expressions of conditions on two periods that contain nothing have two grouping columns'),
 	($$SELECT within, count(*) FROM (SELECT id <@ '[2026-03-02,)' AS within FROM hours GROUP BY GROUPING SETS ((id), (public.uuid_is_v7(id)))) AS grouped GROUP BY within$$,
 	$$VALUES (false, 24::bigint), (true, 24), (NULL, 1)$$, 'a condition is NULL in a set that groups by the version'),
-	($$SELECT within, count(*) FROM (SELECT id <@ '[2026-03-02,)' AS within FROM hours GROUP BY GROUPING SETS ((id), (id >= public.uuidv7_floor('2026-03-02')))) AS grouped GROUP BY within$$,
-	$$VALUES (false, 24::bigint), (true, 24), (NULL, 2)$$, 'a condition is NULL in a set that groups by a comparison with its bound'),
-	($$SELECT within, count(*) FROM (SELECT id <@ tstzrange(a, b) AS within FROM hours, spans GROUP BY GROUPING SETS ((id, tstzrange(a, b)), (id))) AS grouped GROUP BY within$$,
-	$$VALUES (true, 24::bigint), (false, 24), (NULL, 48)$$, 'a condition is NULL in a set that does not group by its period'),
 	($$SELECT within, count(*) FROM (SELECT id <@ period AS within FROM hours, spans GROUP BY GROUPING SETS ((id, period::public.uuidv7_period), (id))) AS grouped GROUP BY within$$,
 	$$VALUES (true, 24::bigint), (false, 24), (NULL, 48)$$, 'a condition is NULL in a set that does not group by its period in the domain of the operator'),
-	($$SELECT within, count(*) FROM (SELECT id <@ tstzrange(now() - interval '1 day', NULL) AS within FROM hours GROUP BY GROUPING SETS ((id), (now() - interval '1 day'))) AS grouped GROUP BY within$$,
-	$$SELECT within, count(*) FROM (SELECT pg_temp.defined(id, tstzrange(now() - interval '1 day', NULL)) AS within FROM hours GROUP BY GROUPING SETS ((id), (now() - interval '1 day'))) AS grouped GROUP BY within$$,
-	'a condition in a set that groups by a time of its period has the result of the definition'),
-	($$SELECT within, count(*) FROM (SELECT id <@ pg_temp.period_of(early) AS within
-									FROM (SELECT id FROM hours UNION ALL VALUES ('019ca700-0000-4000-8000-000000000000'::uuid)) AS ids, spans
-									GROUP BY GROUPING SETS ((id, early), (pg_temp.period_of(early) IS NULL))) AS grouped GROUP BY within$$,
-	$$VALUES (true, 24::bigint), (false, 25), (NULL, 1)$$, 'a condition is false for a v4 ID in a set that groups by "period IS NULL"'),
 	($$SELECT within, count(*) FROM (SELECT id <@ tstzrange('2026-03-01', b) AS within FROM hours, spans
 									GROUP BY GROUPING SETS ((id, b), (public.uuidv7_upper_bound(b, false)))) AS grouped GROUP BY within$$,
 	$$VALUES (true, 24::bigint), (false, 24), (NULL, 1)$$, 'a condition is NULL in a set that groups by its bound')) AS cases (query, result, name);
-PREPARE grouped (tstzrange) AS SELECT NOT id <@ $1, count(*) FROM hours GROUP BY ROLLUP (id <@ $1);
-SET LOCAL plan_cache_mode = force_generic_plan;
-SELECT bag_eq($$EXECUTE grouped ('[2026-03-01,2026-03-02)')$$,
-	$$VALUES (false, 24::bigint), (true, 24), (NULL, 48)$$, 'a query can group by a condition on a parameter');
 SET LOCAL enable_seqscan = off;
 SELECT alike(plan_of($$SELECT count(*) FROM hours WHERE id <@ '[2026-03-01,2026-03-02)' GROUP BY ROLLUP (id <@ '[2026-03-01,2026-03-01 12:00)')$$),
 	'%Index Cond%', 'a grouped condition does not prevent the index scan of another one');
