@@ -154,7 +154,6 @@ foreach my $case ([ 'each row is confirmed', '1 day', 1 ], [ 'each confirmation 
 
 # --- wrong calls --------------------------------------------------------------------
 
-like(refusal("SELECT changes_done('inside', '" . $outside =~ s/1/2/r . "')"), qr/22P02: invalid input syntax for position of changes/, 'an edited position is refused');
 sql(q{CREATE TABLE other (id int PRIMARY KEY); SELECT changes_track('other')});
 is(page('other', done => 1), 'reset', 'a reader can read two tables');
 sql(q{CREATE ROLE stranger; GRANT CREATE ON SCHEMA public TO stranger; SET ROLE stranger; CREATE TABLE strange (id int PRIMARY KEY); SELECT changes_track('strange'); SELECT changes_read('inside', NULL::strange)});
@@ -171,24 +170,19 @@ my $not_tracked = qr/^ERROR:  changes of table item are not tracked$/;
 
 foreach my $case (
 	[ 'triggers are disabled, and enabled always again', $reset, 'ALTER TABLE item DISABLE TRIGGER ALL', 'DELETE FROM item WHERE id = 3', $always ],
-	[ 'triggers are disabled', $not_logged, 'ALTER TABLE item DISABLE TRIGGER ALL' ],
 	[ 'triggers are dropped', $not_tracked, q{DO $$BEGIN EXECUTE format('DROP TRIGGER uuid9562_changes_%s ON item', 'item'::regclass::oid); END$$} ],
 	[ 'triggers are dropped, and created again', $reset, q{DO $$DECLARE t text := 'uuid9562_changes_' || 'item'::regclass::oid; d text := pg_get_triggerdef(oid) FROM pg_trigger WHERE tgname = t;
 		BEGIN EXECUTE 'DROP TRIGGER ' || t || ' ON item'; DELETE FROM item WHERE id = 3; EXECUTE d; EXECUTE 'ALTER TABLE item ENABLE ALWAYS TRIGGER ' || t; END$$} ],
 	[ 'the TRUNCATE trigger gets a condition', $reset, 'DROP TRIGGER uuid9562_changes_truncate ON item', 'CREATE TRIGGER uuid9562_changes_truncate AFTER TRUNCATE ON item WHEN (false) EXECUTE FUNCTION uuid9562_changes.log_trigger()',
 		'ALTER TABLE item ENABLE ALWAYS TRIGGER uuid9562_changes_truncate', 'TRUNCATE item', 'INSERT INTO item VALUES (2)' ],
 	[ 'the TRUNCATE trigger is dropped', $reset, 'DROP TRIGGER uuid9562_changes_truncate ON item', 'TRUNCATE item', 'INSERT INTO item VALUES (2)' ],
-	[ 'the trigger gets a name of its own', $reset, q{DO $$BEGIN EXECUTE format('ALTER TRIGGER uuid9562_changes_%s ON item RENAME TO "own name"', 'item'::regclass::oid); END$$}, 'DELETE FROM item WHERE id = 3' ],
-	[ 'the table is not tracked any more', $not_tracked, q{SELECT changes_untrack('item')} ],
 	[ 'the table is tracked anew', $reset, q{SELECT changes_untrack('item')}, 'DELETE FROM item WHERE id = 3', q{SELECT changes_track('item')} ],
 	[ 'the key column is renamed for a while', qr/^delete \(3,\)$/, 'ALTER TABLE item RENAME id TO "number"', 'DELETE FROM item WHERE number = 3', 'ALTER TABLE item RENAME "number" TO id' ],
-	[ 'columns exchange their names', $reset, 'ALTER TABLE item ADD w text', undef, 'ALTER TABLE item RENAME v TO x', 'ALTER TABLE item RENAME w TO v', 'ALTER TABLE item DROP x' ],
 	[ 'the key column is renamed, and another has its name', $reset, 'ALTER TABLE item RENAME id TO "number"', 'ALTER TABLE item ADD id int', 'UPDATE item SET id = number + 1', 'DELETE FROM item WHERE number = 3' ],
 	[ 'the type of the key column is changed', $reset, 'ALTER TABLE item ALTER id TYPE bigint', 'DELETE FROM item WHERE id = 3' ],
 	[ 'another primary key', $reset, 'ALTER TABLE item DROP CONSTRAINT item_pkey, ALTER v SET NOT NULL', 'UPDATE item SET v = id', 'ALTER TABLE item ADD PRIMARY KEY (v)', 'DELETE FROM item WHERE id = 3' ],
 	[ 'the primary key is created again', $reset, 'ALTER TABLE item DROP CONSTRAINT item_pkey, ADD PRIMARY KEY (id)', 'DELETE FROM item WHERE id = 3' ],
 	[ 'another key is needed', $not_logged, 'ALTER TABLE item DROP id CASCADE', 'UPDATE item SET v = 0' ],
-	[ 'row-level security hides rows from the owner', qr/^upsert \(1,1\)$/, 'ALTER TABLE item FORCE ROW LEVEL SECURITY, ENABLE ROW LEVEL SECURITY', 'UPDATE item SET v = 1 WHERE id = 1' ],
 	[ 'the index of the primary key is created again', qr/^delete \(3,\)$/, 'REINDEX TABLE CONCURRENTLY item', 'DELETE FROM item WHERE id = 3' ],
 	[ 'a column with a volatile default is added, which is dropped', $reset, 'ALTER TABLE item ADD x float DEFAULT random()', 'ALTER TABLE item ALTER x DROP DEFAULT' ],
 	[ 'a column is dropped', qr/^delete \(3\)$/, 'ALTER TABLE item DROP v', 'DELETE FROM item WHERE id = 3' ],
@@ -203,7 +197,6 @@ foreach my $case (
 	[ 'the generator begins again at an earlier time', $reset, q{SELECT uuid_generator_advance(uuidv7_floor(now() + interval '1 hour'))}, q{INSERT INTO item VALUES (8)}, undef, 'SELECT uuid_generator_reset()' ],
 	[ 'a column is altered, changes are read, and values are changed, in one transaction', $reset, q{BEGIN; ALTER TABLE item ALTER v SET STATISTICS 5; SELECT changes_read('other', NULL::item); ALTER TABLE item ALTER v TYPE text USING v || 'x'; COMMIT} ],
 	[ 'a column is altered, and the table is rewritten', $reset, 'ALTER TABLE item ALTER v SET STATISTICS 10', 'VACUUM FULL item' ],
-	[ 'the table is rewritten', qr/^delete \(3,\)$/, 'VACUUM FULL item', 'CLUSTER item USING item_pkey', 'DELETE FROM item WHERE id = 3' ],
   )
 {
 	my ($name, $expected, @statements) = @$case;
@@ -228,26 +221,6 @@ foreach my $case (
 
 my $parts = q{(v text, id int PRIMARY KEY) PARTITION BY RANGE (id); CREATE TABLE item_1 PARTITION OF item FOR VALUES FROM (1) TO (3);
 	CREATE TABLE item_2 (other int, id int NOT NULL, v text); ALTER TABLE item_2 DROP other; ALTER TABLE item ATTACH PARTITION item_2 FOR VALUES FROM (3) TO (10)};
-my $later = 'CREATE TABLE item_3 PARTITION OF item FOR VALUES FROM (10) TO (20)';
-
-foreach my $case (
-	[ 'a partition is detached', $reset, 'ALTER TABLE item DETACH PARTITION item_2', 'ALTER TABLE item_2 RENAME TO detached' ],
-	[ 'a partition is dropped', $reset, 'DROP TABLE item_2' ],
-	[ 'a partition is detached, changed and attached', $reset, 'ALTER TABLE item DETACH PARTITION item_2', 'DELETE FROM item_2', 'ALTER TABLE item ATTACH PARTITION item_2 FOR VALUES FROM (3) TO (10)' ],
-	[ 'a partition is truncated', $reset, 'TRUNCATE item_2' ],
-	[ 'a partition without TRUNCATE trigger is truncated', $reset, $later, 'INSERT INTO item VALUES (1, 10)', sub { page('item', done => 1); $outside = position('item', $outside) }, 'TRUNCATE item_3' ],
-	[ 'rows of a partition are changed', qr/^delete \(,1\)\nupsert \(5,3\)$/, 'DELETE FROM item_1 WHERE id = 1', 'UPDATE item_2 SET v = 5' ],
-	[ 'a row moves to another partition', qr/^delete \(,3\)\nupsert \(old,2\)$/, 'DELETE FROM item WHERE id = 2', sub { page('item', done => 1); $outside = position('item', $outside) }, 'UPDATE item SET id = 2 WHERE id = 3' ],
-	[ 'a partition of other columns is detached', $reset, 'ALTER TABLE item DETACH PARTITION item_2' ],
-  )
-{
-	my ($name, $expected, @statements) = @$case;
-
-	create($parts);
-	after($name, $expected, @statements);
-	is_well($name) if $expected eq $reset;
-	sql('DROP TABLE IF EXISTS item_2');
-}
 create($parts);
 sql(q{CREATE TABLE item_3 (id int NOT NULL, v text); INSERT INTO item_3 SELECT n, n FROM generate_series(11, 13) AS n; ALTER TABLE item ATTACH PARTITION item_3 FOR VALUES FROM (10) TO (20)});
 is(page('item'), 'reset', 'a partition with rows is attached, and nothing else has changed');
@@ -342,33 +315,20 @@ leave($first, $second);
 
 # --- privileges ---------------------------------------------------------------------------
 
-sql(q{CREATE ROLE "App Owner" LOGIN; CREATE ROLE spy LOGIN; CREATE ROLE "Lese Rolle" LOGIN; CREATE SCHEMA shop AUTHORIZATION "App Owner";
-	GRANT USAGE ON SCHEMA shop TO PUBLIC});
-my @owner = (role => 'App Owner');
-sub as { my ($role, @statements) = @_; return $node->safe_psql('postgres', join(';', @statements), extra_params => [ '-U', $role ]) }
-as('App Owner', q{CREATE TABLE shop.orders (id int PRIMARY KEY, v text); INSERT INTO shop.orders VALUES (1, 'a'); SELECT changes_track('shop.orders'); GRANT SELECT (id) ON shop.orders TO spy; GRANT SELECT ON shop.orders TO "Lese Rolle"});
-is(page('shop.orders', @owner, done => 1), 'reset', 'the owner reads');
+sql(q{CREATE ROLE owner LOGIN; CREATE ROLE spy LOGIN; CREATE SCHEMA shop AUTHORIZATION owner; GRANT USAGE ON SCHEMA shop TO PUBLIC});
+$node->safe_psql('postgres', q{CREATE TABLE shop.orders (id int PRIMARY KEY, v text); SELECT changes_track('shop.orders'); GRANT SELECT (id) ON shop.orders TO spy;
+	ALTER TABLE shop.orders FORCE ROW LEVEL SECURITY, ENABLE ROW LEVEL SECURITY}, extra_params => [ '-U', 'owner' ]);
 is(page('shop.orders', role => 'spy'), 'ERROR:  permission denied for table orders', 'a reader needs SELECT on all columns');
-is(page('shop.orders', role => 'Lese Rolle', reader => 'her', done => 1), 'reset', 'a role with a name in two words reads');
-as('App Owner', q{UPDATE shop.orders SET v = 'c'}, 'ALTER TABLE shop.orders ENABLE ROW LEVEL SECURITY');
-like(page('shop.orders', role => 'Lese Rolle', reader => 'her'), qr/row-level security hides rows of table shop.orders from role Lese Rolle/, 'row-level security prevents reading');
-as('App Owner', 'ALTER TABLE shop.orders FORCE ROW LEVEL SECURITY');
-like(page('shop.orders', @owner), qr/row-level security hides rows/, 'unless row-level security is forced');
-as('App Owner', 'ALTER TABLE shop.orders NO FORCE ROW LEVEL SECURITY, DISABLE ROW LEVEL SECURITY');
+like(page('shop.orders', role => 'owner'), qr/row-level security hides rows of table shop.orders from role owner/, 'row-level security that is forced prevents its owner from reading');
 
-# --- purge and monitoring -------------------------------------------------------------------
+# --- monitoring -----------------------------------------------------------------------------
 
-my $waits = q{SELECT concat_ws(' ', reader, entries_waiting, oldest_waiting IS NOT NULL, waits_for) FROM changes_readers WHERE source = 'item'::regclass ORDER BY reader};
-create($structure, track => q{, reader_expiry => '1 day'});
-is(sql($waits), "inside 0 f\noutside 1 t changes_read()", 'a reader waits for nothing, another one for a call with a later position');
+create($structure);
 my $holder = session();
 in($holder, 'BEGIN', q{SELECT uuidv7_ordered()});
 sql(q{UPDATE item SET v = 'y' WHERE id = 1});
-like(sql($waits), qr/^inside 1 t transaction of process \d+$/m, 'a reader waits for a transaction in progress');
+like(sql(q{SELECT entries_waiting, waits_for FROM changes_readers WHERE reader = 'inside'}), qr/^1\|transaction of process \d+$/, 'a reader waits for a transaction in progress');
 leave($holder);
-$outside = position('item', $outside);
-page('item', done => 1);
-is(sql(q{SELECT changes_purge('item', '1 hour')}), 0, 'young entries are kept');
 
 # --- statements that were planned before a column was altered -------------------------------
 
@@ -520,22 +480,9 @@ foreach my $case (
 	sql('DROP TABLE IF EXISTS item_2');
 }
 
-# --- clocks and crashes -----------------------------------------------------------------------
+# --- restarts ---------------------------------------------------------------------------------
 
 create($structure);
-$world->turn('by -3600');
-sql('UPDATE item SET v = 6 WHERE id = 1');
-is_now('the clock is set back, and changes are read', qr/^upsert \(1,6\)$/);
-$world->turn('normal');
-$node->stop('immediate');
-$world->start;
-is_now('the server has crashed, and changes are read', qr/^upsert \(1,6\)$/);
-page('item', reader => 'crashing');
-my $before = page('item', reader => 'crashing', what => 'change_position');
-$node->stop('immediate');
-$world->start;
-like(refusal("SELECT changes_done('crashing', '$before')"), qr/WARNING:  01000: page of reader "crashing" of table item cannot be confirmed\nDETAIL: .* The next page is "reset"\./, 'a reset that was read before a crash cannot be confirmed, since copied rows can be lost');
-is(page('item', reader => 'crashing'), 'reset', 'so it is read again');
 my $copied = "'" . page('item', reader => 'copied', after => 'NULL', what => 'change_position') . "'";
 is(page('item', reader => 'copied', after => $copied), '', 'a target has stored the position of a copy');
 $node->stop('fast');
