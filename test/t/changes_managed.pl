@@ -107,21 +107,6 @@ sub end_leases
 }
 sub update { my ($v) = @_; return in_database($node, 'shop', "UPDATE item SET v = '$v' WHERE id = 1", role => 'app') }
 
-update('1');
-is(page($node, 'shop', role => 'app'), 'upsert (1,1)', 'a program reads, applies the page and dies');
-update('2');
-is(apply($node, 'shop', role => 'app'), 'upsert (1,2)', 'another program reads and confirms newer content');
-end_leases();
-is(apply($node, 'shop', role => 'app'), 'upsert (1,2)', 'after the end of the lease, the newer content is delivered again');
-is(apply($node, 'shop', role => 'app'), '', 'once');
-update('3');
-page($node, 'shop', role => 'app');
-update('4');
-my $late = in_database($node, 'shop', q{SELECT change_position FROM changes_read('r', NULL::item)}, role => 'app');
-end_leases();
-is(page($node, 'shop', role => 'app'), 'upsert (1,4)', 'all leases end');
-is(in_database($node, 'shop', "SELECT changes_done('r', '$late')", role => 'app'), '', 'a page can be confirmed after its lease');
-is(apply($node, 'shop', role => 'app'), 'upsert (1,4)', 'but does not confirm what an older page can have undone');
 page($node, 'shop', role => 'app') foreach 1 .. 3;
 update('5');
 in_database($node, 'shop', join(';', map { "UPDATE item SET v = '$_' WHERE id = 1; SELECT FROM changes_read('r', NULL::item)" } 6 .. 80), role => 'app');
