@@ -19,9 +19,7 @@ sql(q{
 
 # Create functions that are wrongly marked PARALLEL SAFE.
 sql(q{
-	CREATE FUNCTION horizon_inlined() RETURNS uuid LANGUAGE sql STABLE PARALLEL SAFE RETURN public.uuidv7_horizon();
 	CREATE FUNCTION horizon_called() RETURNS uuid LANGUAGE plpgsql STABLE PARALLEL SAFE AS 'BEGIN RETURN public.uuidv7_horizon(); END';
-	CREATE FUNCTION ordered_inlined() RETURNS uuid LANGUAGE sql VOLATILE PARALLEL SAFE RETURN public.uuidv7_ordered();
 	CREATE FUNCTION ordered_called() RETURNS uuid LANGUAGE plpgsql VOLATILE PARALLEL SAFE AS 'BEGIN RETURN public.uuidv7_ordered(); END'});
 foreach my $what ('horizon', 'ordered')
 {
@@ -29,22 +27,8 @@ foreach my $what ('horizon', 'ordered')
 
 	like(refusal("SET $force = on; SELECT ${what}_called()"), $refused, "uuidv7_$what() raises an error in a worker that runs a mislabeled function");
 	like(refusal("$parallel; SELECT count(${what}_called()) FROM many"), $refused, "uuidv7_$what() raises an error in a parallel scan with a mislabeled function");
-	like(refusal("$parallel; SELECT count(${what}_inlined()) FROM many"), $refused, "uuidv7_$what() raises an error in a parallel scan with a mislabeled function that is inlined");
 	like(sql("$parallel; SET $force = on; SELECT count(public.uuidv7_$what()) FROM many"), qr/^20000$/, "uuidv7_$what() runs in the leader of a parallel scan");
 }
-# The leader takes part in building an index, and can build all of it before a worker starts.
-# Let the leader wait in its first row until the worker's error ends the wait.
-sql(qq{CREATE FUNCTION index_key(int) RETURNS uuid LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS \$\$
-	BEGIN
-		IF current_setting('test.leader')::int = pg_backend_pid() THEN
-			PERFORM pg_sleep($PostgreSQL::Test::Utils::timeout_default);
-			RAISE 'no parallel worker has raised an error';
-		END IF;
-		RETURN public.uuidv7_ordered();
-	END\$\$});
-like(refusal("SET max_parallel_maintenance_workers = 2; SET min_parallel_table_scan_size = 0; ALTER TABLE many SET (parallel_workers = 2);
-	SELECT set_config('test.leader', pg_backend_pid()::text, false); CREATE INDEX ON many (index_key(n))"),
-	qr/cannot execute uuidv7_ordered\(\) in a parallel worker/, 'a worker that builds an index on a mislabeled function raises an error');
 is_above_all('workers that raised an error leave nothing that holds the horizon');
 {
 	my $leader = session();
