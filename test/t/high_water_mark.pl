@@ -2,8 +2,6 @@
 # are reserved.  While sessions generate values, the mark is advanced about once a second.  It
 # is flushed before the new reservation is used.
 use ServerTest;
-use IO::Socket::UNIX;
-use Socket qw(SOL_SOCKET SO_RCVBUF);
 use Ordered;
 
 my $server = Ordered->new('mark', "max_connections = 150\nfsync = on\nwal_sync_method = fdatasync\nwal_writer_delay = '10 s'\nrestart_after_crash = on\n")
@@ -197,34 +195,6 @@ $server->sql('SELECT public.uuid_generator_reset()');
 	eval { $terminated->quit };
 }
 
-# --- a client that does not read its error --------------------------------------
-
-# In each session, the first statement returns a result, whose length differs between the
-# sessions.  The second statement fails to extend the reservation.  One of the results just
-# fills the network buffers, so sending the error waits for the client.
-{
-	my @clients;
-
-	clock(200);
-	$server->block;
-	for (my $length = 100000; $length < 300000; $length += 2500)
-	{
-		my $client = IO::Socket::UNIX->new(Peer => $node->host . '/.s.PGSQL.' . $node->port) or die "no connection: $!";
-		setsockopt($client, SOL_SOCKET, SO_RCVBUF, pack 'l', 4096);
-		my $startup = pack 'N Z* Z* Z* Z* x', 196608, 'user', getpwuid($<) . '', 'database', 'postgres';
-		syswrite $client, pack('N', 4 + length $startup) . $startup;
-		my $answer = '';
-		sysread $client, $answer, 1, length $answer or die "no answer: $answer" until $answer =~ /Z\x00\x00\x00\x05I$/s;
-		my $query = pack 'Z*', "SELECT repeat('x', $length); SELECT public.uuidv7_ordered()";
-		syswrite $client, 'Q' . pack('N', 4 + length $query) . $query;
-		push @clients, $client;
-	}
-	sleep 1;
-	$server->unblock;
-	my ($status, $out, $err) = $node->psql('postgres', 'SELECT public.uuidv7_ordered()', timeout => 20, timed_out => \my $timed_out);
-	like($out, qr/^[0-9a-f]{8}-/, 'a client that does not read its error does not stop other sessions');
-	close $_ foreach @clients;
-}
 $staying->quit;
 
 # --- the end of the time field --------------------------------------------------
