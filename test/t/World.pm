@@ -74,6 +74,30 @@ sub start
 	return ($node || $self->{node})->start(%options);
 }
 
+# Start a server with a state of its own.  Set the state last, since pg_ctl compares the start time with the
+# real clock.
+sub start_in
+{
+	my ($self, $node, $what) = @_;
+
+	$self->turn('normal', $node);
+	$self->start($node);
+	$self->turn($what, $node) if $what;
+	return $node;
+}
+
+# Return a server from a backup of the server of this object: a standby of the server $of, or an independent
+# server.  It has a state of its own.
+sub from_backup
+{
+	my ($self, $backup, $name, $of, $what, $conf) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+
+	$node->init_from_backup($self->node, $backup, has_streaming => $of ? 1 : 0);
+	$node->append_conf('postgresql.conf', "archive_mode = off\n" . ($of ? "primary_conninfo = '" . $of->connstr . " application_name=$name'\n" : '') . ($conf // ''));
+	return $self->start_in($node, $what);
+}
+
 sub file_of
 {
 	my ($self, $node) = @_;

@@ -31,31 +31,6 @@ sub fill
 	return;
 }
 
-# Start a server, then set its clock, since pg_ctl compares the start time with the real
-# clock.
-sub start
-{
-	my ($node, $offset) = @_;
-
-	$world->turn('normal', $node);
-	$world->start($node);
-	$world->turn($offset, $node) if $offset;
-	return;
-}
-
-# Return a new standby of the server $of.  The offset of the standby's clock is undef or a
-# state of World.pm, such as 'by -5' for a clock that is 5 seconds behind.
-sub follow
-{
-	my ($name, $of, $offset, $conf) = @_;
-	my $node = PostgreSQL::Test::Cluster->new($name);
-
-	$node->init_from_backup($first, 'base', has_streaming => 1);
-	$node->append_conf('postgresql.conf', "archive_mode = off\nprimary_conninfo = '" . $of->connstr . " application_name=$name'\n" . ($conf || ''));
-	start($node, $offset);
-	return $node;
-}
-
 sub caught_up
 {
 	my ($of, $node) = @_;
@@ -112,20 +87,16 @@ sub in_order
 # The first standby crashes before a checkpoint writes the high-water mark to its file.  The
 # second standby does not preload the library.  The clock of the third standby is 30 seconds
 # behind.
-my $near = follow('near', $first, 'by -5');
-my $plain = follow('plain', $first, undef, "shared_preload_libraries = ''\n");
-my $far = follow('far', $first, 'by -30');
+my $near = $world->from_backup('base', 'near', $first, 'by -5');
+my $plain = $world->from_backup('base', 'plain', $first, undef, "shared_preload_libraries = ''\n");
+my $far = $world->from_backup('base', 'far', $first, 'by -30');
 fill($first, 'first');
 caught_up($first, $_) foreach $near, $plain, $far;
 $near->stop('immediate');
-start($near, 'by -5');
+$world->start_in($near, 'by -5');
 my %sessions = map { $_->name => connect_to($_) } $near, $far;
 fill($first, 'first', 100);
 caught_up($first, $_) foreach $near, $plain, $far;
-
-# Start a cascading standby of the third standby.
-my $cascaded = follow('cascaded', $far, 'by -60');
-caught_up($first, $far);
 
 promote_in_order($near, 'a clock 5 s behind, after a crash of the standby', 'near', $sessions{near});
 is(sql($plain, 'SELECT count(*) FROM ids'), $rows + 100, 'a standby without the library continues');
@@ -133,15 +104,11 @@ promote_in_order($plain, 'a standby that had no library', 'plain') if $plain->pg
 $_->stop foreach $near, $plain;
 
 promote_in_order($far, 'a clock 30 s behind', 'far', $sessions{far});
-my $throughout = connect_to($cascaded);
-caught_up($far, $cascaded);
 $far->stop('immediate');
-promote_in_order($cascaded, 'a cascading standby, 30 s behind its primary', 'cascaded', $throughout);
-$cascaded->stop;
 
 # --- writers that still run ---------------------------------------------------
 
-my $hasty = follow('hasty', $first, 'by -30');
+my $hasty = $world->from_backup('base', 'hasty', $first, 'by -30');
 caught_up($first, $hasty);
 my $script = PostgreSQL::Test::Utils::tempdir() . '/insert';
 PostgreSQL::Test::Utils::append_to_file($script, "INSERT INTO ids (origin) SELECT 'first' FROM generate_series(1, 20);\n");
@@ -156,10 +123,7 @@ promote_in_order($hasty, 'while writers of the old primary still run', 'hasty');
 $hasty->stop;
 $writers->kill_kill;
 
-my $restored = PostgreSQL::Test::Cluster->new('restored');
-$restored->init_from_backup($first, 'under_load');
-$restored->append_conf('postgresql.conf', 'archive_mode = off');
-start($restored, 'by -30');
+my $restored = $world->from_backup('under_load', 'restored', undef, 'by -30');
 fill($restored, 'restored');
 in_order($restored, 'a base backup under load, 30 s behind', 'restored');
 $restored->stop;
@@ -169,7 +133,7 @@ $restored->stop;
 $world->turn('by 60');
 fill($first, 'ahead', 1);
 $world->turn('normal');
-my $corrected = follow('corrected', $first);
+my $corrected = $world->from_backup('base', 'corrected', $first);
 my $throughout_corrected = connect_to($corrected);
 fill($first, 'first');
 caught_up($first, $corrected);
@@ -199,7 +163,7 @@ command_ok([ 'pg_rewind', '--no-sync', '--source-server', $corrected->connstr('p
 	'--config-file', $first->data_dir . '/postgresql.conf' ], 'pg_rewind');
 $first->append_conf('postgresql.conf', 'port = ' . $first->port . "\nunix_socket_directories = '" . $first->host . "'\nprimary_conninfo = '" . $corrected->connstr . " application_name=primary'\n");
 $first->set_standby_mode;
-start($first, 'by -100');
+$world->start_in($first, 'by -100');
 my $throughout_first = connect_to($first);
 fill($corrected, 'corrected', 100);
 caught_up($corrected, $first);
@@ -209,7 +173,7 @@ $first->stop;
 command_ok([ 'pg_checksums', '--check', '--pgdata', $first->data_dir ], 'the checksums are correct');
 ok(-s $first->data_dir . '/global/9562', 'the file of the high-water mark is not empty');
 
-foreach my $node ($first, $near, $plain, $far, $cascaded, $hasty, $restored, $archived, $corrected)
+foreach my $node ($first, $near, $plain, $far, $hasty, $restored, $archived, $corrected)
 {
 	unlike(slurp_file($node->logfile), qr/PANIC|TRAP|inconsistent page|terminated by signal [^9]/, $node->name . ' has not crashed');
 }

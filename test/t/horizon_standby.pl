@@ -47,13 +47,8 @@ my $unknown = qr/could not determine uuidv7_horizon\(\) because of an old transa
 sub follow
 {
 	my ($name) = @_;
-	my $standby = PostgreSQL::Test::Cluster->new($name);
+	my $standby = $world->from_backup('standby', $name, $primary, 'by -30', "hot_standby_feedback = on\nwal_receiver_status_interval = 1\n");
 
-	$standby->init_from_backup($primary, 'standby', has_streaming => 1);
-	$standby->append_conf('postgresql.conf', "hot_standby_feedback = on\nwal_receiver_status_interval = 1\n");
-	$world->turn('normal', $standby);
-	$world->start($standby);
-	$world->turn('by -30', $standby);
 	$primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
 	return $standby;
 }

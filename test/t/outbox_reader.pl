@@ -26,10 +26,7 @@ sql(q{
 	SELECT public.changes_track('outbox', operations => '{insert}'), public.changes_track('tasks', operations => '{insert}');
 	GRANT SELECT ON outbox, tasks TO reader});
 $primary->backup('standby');
-my $standby = PostgreSQL::Test::Cluster->new('outbox_standby');
-$standby->init_from_backup($primary, 'standby', has_streaming => 1);
-$world->turn('normal', $standby);
-$world->start($standby);
+my $standby = $world->from_backup('standby', 'outbox_standby', $primary);
 
 my $dir = PostgreSQL::Test::Utils::tempdir();
 my $conninfo = 'host=' . $primary->host . ',' . $standby->host . ' port=' . $primary->port . ',' . $standby->port . ' dbname=postgres user=reader client_encoding=SQL_ASCII';
