@@ -38,19 +38,11 @@ cmp_ok(direct('SELECT count(DISTINCT pid) FROM orders'), '>', 1, 'one client: it
 is(direct(q{SELECT count(*) FROM (SELECT pid, id, lag(id) OVER (PARTITION BY pid ORDER BY n) AS before FROM orders) AS o WHERE id <= before}),
 	'0', 'uuidv7() is in order within each session of the server');
 
-# Run script "period" so often that sessions use generic plans.  A setting that script
-# "settings" changes for one transaction must not affect other clients.
+# run so often that sessions use generic plans
 through('period', $mode, 2, 40, q{
 	\set day random(1, 39)
 	SELECT 1 / (count(*) = 24)::int FROM visits WHERE id <@ tstzrange('2026-01-01'::timestamptz + :day * interval '1 day', '2026-01-01'::timestamptz + (:day + 1) * interval '1 day');
 	SELECT 1 / (public.uuidv8_node_id(public.uuidv8_node()) = 7)::int;
-});
-through('settings', 'simple', 2, 50, q{
-	BEGIN;
-	SET LOCAL uuid9562.v7_method = 'counter';
-	SELECT 1 / (current_setting('uuid9562.v7_method') = 'counter' AND public.uuid_extract_version(public.uuidv7()) = 7)::int;
-	COMMIT;
-	SELECT 1 / (current_setting('uuid9562.v7_method') = 'fraction')::int;
 });
 
 # uuidv7_ordered() orders a client's IDs, whichever session generates them.  uuidv7() does not:
