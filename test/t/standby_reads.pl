@@ -47,23 +47,6 @@ sub on_standby { return $standby->safe_psql('postgres', $_[0]) }
 	is(on_standby("SELECT count(*) FROM events WHERE id = '$row'"), '1', 'a standby that has replayed a target shows the row');
 }
 
-# --- an old snapshot on the standby ---------------------------------------------
-
-{
-	my $old = session($standby);
-
-	in($old, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT 1');
-	my $before = sql('SELECT max(id::text) FROM events');
-	sql('INSERT INTO events DEFAULT VALUES');
-	my ($after, $horizon, $target) = ask_primary({ table => 'events' });
-	$standby->poll_query_until('postgres', "SELECT public.uuid_has_replayed('$target')") or die 'the target is not reached';
-	my $page = "SELECT count(*) FROM events WHERE id > '$before' AND id < '$horizon'";
-	is(in($old, $page), '0', 'a snapshot from before the wait does not see a row below the horizon');
-	in($old, 'COMMIT');
-	is(in($old, $page), '1', 'a later statement sees all rows below the horizon');
-	$old->quit;
-}
-
 # --- a standby without the high-water mark ---------------------------------------
 
 # The base backup is from before the first value, and nothing has been replayed.
