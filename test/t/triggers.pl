@@ -224,16 +224,9 @@ SKIP:
 		'INSERT INTO virtual DEFAULT VALUES', 'DROP TABLE virtual'), qr/428C9: function "uuidv7_guard_trigger" cannot be used/, 'a virtual column is refused');
 }
 
-# --- dumps and subscribers ------------------------------------------------------
+# --- subscribers ----------------------------------------------------------------
 
-sql('CREATE DATABASE restored', 'CREATE DATABASE subscriber');
-my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump.sql';
-$node->command_ok([ 'pg_dump', '--file', $dump, $node->connstr('postgres') ], 'a database with triggers is dumped');
-$node->command_ok([ 'psql', '--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--output', "$dump.out", '--file', $dump, $node->connstr('restored') ], 'the dump is restored');
-is($node->safe_psql('restored', "SELECT count(*), md5(string_agg(id::text, ',' ORDER BY id)) FROM events"),
-	sql("SELECT count(*), md5(string_agg(id::text, ',' ORDER BY id)) FROM events"), 'the restored table has the same IDs');
-is(($node->psql('restored', 'INSERT INTO events VALUES (public.uuidv7())'))[0], 3, 'the restored guard refuses other IDs');
-
+sql('CREATE DATABASE subscriber');
 sql('CREATE PUBLICATION everything FOR TABLE events');
 sql(q{SELECT pg_create_logical_replication_slot('to_subscriber', 'pgoutput')});
 $node->safe_psql('subscriber', join ";\n", 'CREATE EXTENSION uuid9562',
