@@ -275,20 +275,23 @@ happen_to_program(World *world, Event event, int program, int argument, int lag)
 	const bool	idle = page->position.number == 0;
 	const World before = *world;
 
-	if ((event == READ || event == READ_AND_ROLL_BACK) && !idle)
-		return false;
 	switch (event)
 	{
 		case READ:
-			if (!read_page(world, page, argument == 0 ? ALL_ENTRIES : argument, lag))
-				memset(page, 0, sizeof(Page));
-			return true;
 		case READ_AND_ROLL_BACK:
-			if (!read_page(world, page, argument == 0 ? ALL_ENTRIES : argument, lag))
+			if (!idle)
 				return false;
-			world->reader = before.reader;
-			world->reader_identity = before.reader_identity;
-			page->unguarded = true;
+			if (!read_page(world, page, argument == 0 ? ALL_ENTRIES : argument, lag))
+			{
+				memset(page, 0, sizeof(Page));
+				return event == READ;
+			}
+			if (event == READ_AND_ROLL_BACK)
+			{
+				world->reader = before.reader;
+				world->reader_identity = before.reader_identity;
+				page->unguarded = true;
+			}
 			return true;
 		case APPLY:
 			if (idle || is_applied(page))
@@ -370,161 +373,104 @@ all_are_idle(const World *world)
 	return true;
 }
 
-/* Create a table with a row of each key, and a new reader. */
-static World
-new_world(int keys, int programs)
-{
-	World		world;
-
-	/* the bytes between members are compared, too */
-	memset(&world, 0, sizeof(world));
-	world.keys = (uint8_t) keys;
-	world.programs = (uint8_t) programs;
-	for (int i = 0; i < keys; i++)
-		change_row(&world, i);
-	return world;
-}
-
 /* --- search ------------------------------------------------------------------------ */
 
 typedef struct Search
 {
 	uint64_t   *states;			/* hashes of states found; 0 is none */
-	size_t		size;			/* a power of 2 */
 	size_t		count;
 	int			depth;
-	bool		failed;
 	char		schedule[100][32];
 } Search;
 
-/*
- * Append a page.  A row is either as new as that of the table or not, because no row gets an old
- * version again.
- */
-static uint8_t *
-pack_page(uint8_t *bytes, const World *world, const Page *page)
-{
-	const UuidReaderPosition *position = &page->position;
-	const bool	open = page->lease_end > world->now;
+#define STATES_MAX	((size_t) 1 << 22)
 
-	*bytes++ = (uint8_t) position->number;
-	if (position->number == 0)
-		return bytes;
-	*bytes++ = position->horizon.bytes[UUID_BYTES - 1];
-	*bytes++ = position->end.bytes[UUID_BYTES - 1];
-	*bytes++ = page->applied;
-	*bytes++ = open ? page->lease_end : 0;
-	*bytes++ = (uint8_t) (page->is_reset | (page->identity == world->identity) << 1 |
-						  page->unguarded << 2 | page->must_confirm << 3);
-	for (int i = 0; i < world->keys; i++)
-		*bytes++ = page->content[i] == world->table[i];
-	for (int i = 0; i < page->row_count; i++)
-	{
-		*bytes++ = page->keys[i];
-		*bytes++ = page->ends[i];
-	}
-	return bytes;
+static uint64_t
+mix(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * UINT64_C(0xbf58476d1ce4e5b9);
+	hash ^= hash >> 29;
+	hash *= UINT64_C(0x94d049bb133111eb);
+	return hash ^ hash >> 32;
 }
 
-static uint8_t *
-pack_reader(uint8_t *bytes, const World *world)
+/*
+ * Hash a page.  A row is either as new as that of the table or not, because no row gets an old version
+ * again.
+ */
+static uint64_t
+hash_page(uint64_t hash, const World *world, const Page *page)
+{
+	const UuidReaderPosition *position = &page->position;
+
+	hash = mix(hash, position->number);
+	if (position->number == 0)
+		return hash;
+	hash = mix(hash, entry_of(position->horizon));
+	hash = mix(hash, entry_of(position->end));
+	hash = mix(hash, page->lease_end > world->now ? page->lease_end : 0);
+	hash = mix(hash, page->applied << 4 | page->is_reset | (page->identity == world->identity) << 1 |
+			   page->unguarded << 2 | page->must_confirm << 3);
+	for (int i = 0; i < world->keys; i++)
+		hash = mix(hash, page->content[i] == world->table[i]);
+	for (int i = 0; i < page->row_count; i++)
+		hash = mix(hash, page->keys[i] << 8 | page->ends[i]);
+	return hash;
+}
+
+static uint64_t
+hash_reader(const World *world)
 {
 	const UuidReader *reader = &world->reader;
+	uint64_t	hash = mix(reader->page_count, entry_of(reader->confirmed));
 
-	*bytes++ = reader->confirmed.bytes[UUID_BYTES - 1];
-	*bytes++ = (uint8_t) reader->page_count;
 	for (int i = 0; i < reader->page_count; i++)
 	{
 		const UuidReaderPage *page = &reader->pages[i];
 		const bool	late = world->now >= page->lease_end + UUID_READER_LATE_LEASES * LEASE;
 
-		*bytes++ = (uint8_t) page->number;
-		*bytes++ = page->end.bytes[UUID_BYTES - 1];
-		*bytes++ = page->horizon.bytes[UUID_BYTES - 1];
-		*bytes++ = page->cap.bytes[UUID_BYTES - 1];
-		*bytes++ = (uint8_t) (page->expired ? late : page->read_at);
-		*bytes++ = (uint8_t) (page->expired ? 0 : page->lease_end);
-		*bytes++ = (uint8_t) (page->is_reset | page->expired << 1 | (world->now >= page->read_at + RESET_EXPIRY) << 2);
+		hash = mix(hash, page->number);
+		hash = mix(hash, entry_of(page->end));
+		hash = mix(hash, entry_of(page->horizon));
+		hash = mix(hash, entry_of(page->cap));
+		hash = mix(hash, page->expired ? late : page->read_at);
+		hash = mix(hash, page->expired ? 0 : page->lease_end);
+		hash = mix(hash, page->is_reset | page->expired << 1 | (world->now >= page->read_at + RESET_EXPIRY) << 2);
 	}
-	return bytes;
+	return hash;
 }
 
-/* Return a hash of the state.  If programs change places, it is the same state. */
+/* Return a hash of the state, which is not 0.  If programs change places, it is the same state. */
 static uint64_t
 hash_state(const World *world)
 {
-	uint8_t		bytes[1024];
-	uint8_t		programs[2][100];
-	uint8_t    *end = pack_reader(bytes, world);
-	size_t		lengths[2];
-	uint64_t	hash = 0;
-	int			first;
+	uint64_t	hash = mix(hash_reader(world), world->reader_identity == world->identity);
+	uint64_t	programs = 0;
 
-	*end++ = world->reader_identity == world->identity;
-	*end++ = world->purged;
-	*end++ = world->reads;
-	*end++ = world->now;
+	hash = mix(hash, (uint64_t) world->purged << 24 | world->reads << 16 | world->now << 8 | world->entry_count);
 	for (int i = 0; i < world->keys; i++)
-		*end++ = world->copy[i] == world->table[i];
+		hash = mix(hash, world->copy[i] == world->table[i]);
 	for (int i = 0; i < EVENTS; i++)
-		*end++ = world->left[i];
-	*end++ = world->entry_count;
+		hash = mix(hash, world->left[i]);
 	for (int i = world->purged; i < world->entry_count; i++)
-		*end++ = world->entries[i];
-	memset(programs, 0, sizeof(programs));
+		hash = mix(hash, world->entries[i]);
 	for (int i = 0; i < 2; i++)
-		lengths[i] = pack_page(pack_page(programs[i], world, &world->pages[i]), world, &world->last[i]) - programs[i];
-	first = memcmp(programs[0], programs[1], sizeof(programs[0])) > 0;
-	for (int i = 0; i < 2; i++)
-	{
-		memcpy(end, programs[i ^ first], lengths[i ^ first]);
-		end += lengths[i ^ first];
-	}
-	memset(end, 0, 8);
-	for (const uint8_t *word = bytes; word < end; word += 8)
-	{
-		hash = (hash ^ uuid_layout_load64(word)) * UINT64_C(0xbf58476d1ce4e5b9);
-		hash ^= hash >> 29;
-		hash *= UINT64_C(0x94d049bb133111eb);
-		hash ^= hash >> 32;
-	}
-	return hash | 1;
+		programs += hash_page(hash_page(1, world, &world->pages[i]), world, &world->last[i]);
+	return mix(hash, programs) | 1;
 }
 
 /* Add a state.  Return false if it was found before. */
 static bool
-add_hash(uint64_t *states, size_t size, uint64_t hash)
-{
-	size_t		i = hash >> 8 & (size - 1);
-
-	while (states[i] != 0 && states[i] != hash)
-		i = (i + 1) & (size - 1);
-	if (states[i] == hash)
-		return false;
-	states[i] = hash;
-	return true;
-}
-
-static bool
 add_state(Search *search, uint64_t hash)
 {
-	if (2 * search->count >= search->size)
-	{
-		const size_t size = search->size == 0 ? 1 << 20 : 2 * search->size;
-		uint64_t   *states = calloc(size, sizeof(uint64_t));
+	size_t		i = hash >> 8 & (STATES_MAX - 1);
 
-		for (size_t i = 0; i < search->size; i++)
-		{
-			if (search->states[i] != 0)
-				add_hash(states, size, search->states[i]);
-		}
-		free(search->states);
-		search->states = states;
-		search->size = size;
-	}
-	if (!add_hash(search->states, search->size, hash))
+	while (search->states[i] != 0 && search->states[i] != hash)
+		i = (i + 1) & (STATES_MAX - 1);
+	if (search->states[i] == hash)
 		return false;
-	search->count++;
+	search->states[i] = hash;
+	assert_true(++search->count < STATES_MAX / 2);
 	return true;
 }
 
@@ -560,13 +506,15 @@ search_from(Search *search, const World *world)
 
 /* --- tests ------------------------------------------------------------------------- */
 
-/* Begin with a reader that is new, or with one that has read and confirmed a reset. */
+/* Create a table with a row of each key, and a reader that is new, or has confirmed a reset. */
 static World
 first_world(bool is_new, int keys, int programs)
 {
-	World		world = new_world(keys, programs);
+	World		world = {.keys = (uint8_t) keys, .programs = (uint8_t) programs};
 	Page		page;
 
+	for (int i = 0; i < keys; i++)
+		change_row(&world, i);
 	if (is_new)
 		return world;
 	read_page(&world, &page, ALL_ENTRIES, 0);
@@ -590,31 +538,22 @@ static const struct
 	{false, {[WRITE] = 2,[TICK] = 2,[READ] = 3,[CONFIRM_AGAIN] = 1,[APPLY_AGAIN] = 1}},
 };
 
-#define SEARCHES	((int) (sizeof(searches) / sizeof(searches[0])))
-
-/* Run a search.  Return whether all schedules end well.  A program alone applies no page again. */
-static bool
-run_search(Search *search, int number, int programs)
-{
-	World		world = first_world(searches[number].is_new, 2, programs);
-
-	memset(search, 0, sizeof(Search));
-	memcpy(world.left, searches[number].left, sizeof(world.left));
-	if (programs == 1)
-		world.left[APPLY_AGAIN] = 0;
-	world.left[PURGE] = world.left[APPLY] = world.left[CONFIRM] = world.left[DIE] = UNLIMITED;
-	return search_from(search, &world);
-}
-
+/* Run each search.  A program alone applies no page again. */
 static void
 run_searches(int programs)
 {
-	for (int i = 0; i < SEARCHES; i++)
+	for (size_t i = 0; i < sizeof(searches) / sizeof(searches[0]); i++)
 	{
-		Search		search;
-		const bool	all_end_well = run_search(&search, i, programs);
+		World		world = first_world(searches[i].is_new, 2, programs);
+		Search		search = {.states = calloc(STATES_MAX, sizeof(uint64_t))};
+		bool		all_end_well;
 
-		printf("# search %d: %zu states\n", i, search.count);
+		memcpy(world.left, searches[i].left, sizeof(world.left));
+		if (programs == 1)
+			world.left[APPLY_AGAIN] = 0;
+		world.left[PURGE] = world.left[APPLY] = world.left[CONFIRM] = world.left[DIE] = UNLIMITED;
+		all_end_well = search_from(&search, &world);
+		printf("# search %zu: %zu states\n", i, search.count);
 		for (int j = 0; j < search.depth; j++)
 			printf("# %s\n", search.schedule[j]);
 		free(search.states);
