@@ -4,7 +4,7 @@ use ServerTest;
 use Sessions;
 use World;
 
-my $conf = "shared_preload_libraries = 'uuid9562'\nuuid9562.max_ahead = 1d\nuuid9562.purge_worker = off\nautovacuum = off\nmax_prepared_transactions = 2\nmax_connections = 40\n";
+my $conf = "shared_preload_libraries = 'uuid9562'\nuuid9562.max_ahead = 1d\nuuid9562.purge_worker = off\nautovacuum = off\nmax_prepared_transactions = 2\n";
 my $world = World->new('changes_read', $conf, allows_streaming => 1, has_archiving => 1, extra => [ '--encoding', 'UTF8' ]) or plan skip_all => World::REASON;
 my $node = use_server($world->node);
 
@@ -281,16 +281,6 @@ is(in($second, q{SET lock_timeout = '1 ms'}, $read), '', 'a session does not wai
 in($first, 'COMMIT');
 leave($first, $second);
 
-# Processes that wait hold no snapshot and no lock.
-create($structure);
-my @waiting = map { my $session = session(); $session->query_until(qr/go/, "\\echo go\nCALL changes_wait('inside', 'item', '10 min');\n"); $session } 1 .. 20;
-sql('CREATE TABLE dead AS SELECT generate_series(1, 10) AS id', 'DELETE FROM dead');
-ok($node->poll_query_until('postgres', q{SELECT count(*) = 20 AND bool_and(backend_xmin IS NULL) FROM pg_stat_activity WHERE query ~ '^CALL changes_wait' AND wait_event_type = 'Extension' AND NOT EXISTS (SELECT FROM pg_locks WHERE relation = 'item'::regclass)}), '20 sessions wait without a snapshot, and without a lock of the table');
-like(refusal('VACUUM (VERBOSE) dead'), qr/tuples: 10 removed, 0 remain/, 'so VACUUM removes dead rows');
-sql(q{UPDATE item SET v = 'awake' WHERE id = 1});
-is(join(' ', map { in($_, 'SELECT 1') } @waiting), join(' ', (1) x 20), 'a change wakes all of them');
-leave(@waiting);
-
 # A session that has compared a table with the catalog compares it again if an enum has changed.
 sql(q{CREATE TYPE kind AS ENUM ('old', 'new')});
 create('(id int PRIMARY KEY, v kind)');
@@ -417,14 +407,6 @@ sql($swap);
 like(refused_in($planned, 'FETCH page'), qr/row type of table item has changed/, 'columns have changed places after a cursor was declared');
 in($planned, 'ROLLBACK');
 leave($planned);
-
-# --- settings of sessions ---------------------------------------------------------------------
-
-create('(id int PRIMARY KEY, v text, at timestamptz DEFAULT now(), late boolean GENERATED ALWAYS AS (at > timestamptz \'2026-01-01 00:00+00\') STORED)');
-my @settings = (q{SET TimeZone = 'Asia/Tokyo'}, q{SET DateStyle = 'German'}, 'SET quote_all_identifiers = on', 'SET extra_float_digits = 0', q{SET bytea_output = 'escape'}, q{SET search_path = ''});
-sql(q{UPDATE item SET v = 'x' WHERE id = 2});
-is(sql(@settings, q{SELECT change_type FROM public.changes_read('inside', NULL::public.item)}), 'upsert', 'settings of a session do not alter a generated column');
-is(page('item'), q{upsert (2,x,} . sql(q{SELECT quote_ident(at::text) || ',' || late FROM item WHERE id = 2}) =~ s/true/t/r . ')', 'also if another session has other settings');
 
 # --- locks ----------------------------------------------------------------------------------
 
