@@ -1,6 +1,7 @@
 /*
  * Tests of the Feistel network of public IDs.  They replace AES by its recorded results or by
- * another function.  test/t/key_file.pl tests the network with AES.
+ * another function.  test/t/key_file.pl tests the network with AES, and
+ * test/t/faults.pl lets AES fail.
  */
 #include "support.h"
 
@@ -109,29 +110,5 @@ TEST(is_a_permutation_in_both_directions)
 			assert_permuted(key, one_bit);
 			assert_permuted(key, payload);
 		}
-	}
-}
-
-/* A UuidBlockCipher that succeeds for a given number of calls, and then fails. */
-static bool
-fail_at(void *key, uint8_t *block)
-{
-	int		   *calls_left = key;
-
-	(void) block;
-	return (*calls_left)-- > 0;
-}
-
-TEST(fails_when_the_cipher_fails)
-{
-	uint8_t		bytes[UUID_BYTES] = {0};
-
-	for (int calls = 0; calls <= UUID_FEISTEL_ROUNDS; calls++)
-	{
-		int			calls_left = calls;
-
-		assert_int_equal(uuid_feistel(fail_at, &calls_left, true, bytes, bytes), calls == UUID_FEISTEL_ROUNDS);
-		calls_left = calls;
-		assert_int_equal(uuid_feistel(fail_at, &calls_left, false, bytes, bytes), calls == UUID_FEISTEL_ROUNDS);
 	}
 }
