@@ -1,44 +1,9 @@
-# Tests of a database that uses the extension: dump and restore, dropping the extension, and a
-# hostile search path.
+# Tests of a database that uses the extension: dropping the extension, and a hostile search path.
 use ServerTest;
-use Shop;
 
 my $node = new_server('life', "timezone = 'UTC'\n");
 
 sub sql { my ($database, @statements) = @_; return $node->safe_psql($database, join ";\n", @statements) }
-
-# --- dump and restore ---------------------------------------------------------
-
-Shop::create($node, 'shop');
-
-# Return the dump of a database as text, without the lines that differ between any two dumps.
-sub dump_of
-{
-	my ($database) = @_;
-	my ($out, $err);
-
-	IPC::Run::run([ 'pg_dump', '-h', $node->host, '-p', $node->port, $database ], '>', \$out, '2>', \$err) or die $err;
-	return $out =~ s/^\\(?:un)?restrict .*\n//mgr;
-}
-
-my $answers = Shop::answers($node, 'shop');
-my $dump = dump_of('shop');
-like($answers, qr/^100\|.*\n744\|.*\n24\n720\|.*\n11\|8000$/, 'the database has the expected rows');
-my $folder = PostgreSQL::Test::Utils::tempdir();
-foreach my $format (qw(plain custom directory))
-{
-	sql('postgres', "CREATE DATABASE restored_$format");
-	$node->command_ok([ 'pg_dump', "--format=$format", "--file=$folder/$format", 'shop' ], "$format: pg_dump succeeds");
-	$node->command_ok($format eq 'plain'
-		? [ 'psql', '-X', '--quiet', '--set=ON_ERROR_STOP=1', "--file=$folder/$format", "restored_$format" ]
-		: [ 'pg_restore', '--exit-on-error', '--jobs=2', "--dbname=restored_$format", "$folder/$format" ],
-		"$format: the dump is restored");
-	is(Shop::answers($node, "restored_$format"), $answers, "$format: the queries return the same results");
-	is(dump_of("restored_$format"), $dump, "$format: the same dump");
-	is(sql("restored_$format", q{INSERT INTO customers DEFAULT VALUES RETURNING abs(extract(epoch FROM created - now())) < 10}),
-		't', "$format: a new row has an ID of the current time");
-	sql('postgres', "DROP DATABASE restored_$format");
-}
 
 # --- DROP EXTENSION -----------------------------------------------------------
 
