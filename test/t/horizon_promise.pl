@@ -151,33 +151,7 @@ sql(q{
 	eval { $client->quit };
 }
 
-# --- reset, advance, and the clock ----------------------------------------------
-
-{
-	my ($writer, $other) = (session(), session());
-
-	sql('TRUNCATE events');
-	$world->turn((time + 3600) . ' 0');
-	in($writer, 'BEGIN', q{INSERT INTO events (note) VALUES ('ahead')});
-	$world->turn('normal');
-	sql('SELECT public.uuid_generator_reset()');
-	is(sql(q{SELECT public.uuidv7_timestamp(public.uuidv7_horizon()) <= clock_timestamp()}), 't', 'after a reset the horizon is at the clock');
-	in($writer, q{INSERT INTO events (note) VALUES ('after a reset')});
-	in($other, q{INSERT INTO events (note) VALUES ('beside')});
-	is(sql(q{SELECT count(*) FROM events WHERE id < public.uuidv7_horizon()}), '0', 'a transaction holds the horizon at a value that it generates after a reset');
-	in($writer, 'COMMIT');
-	is(sql(q{SELECT string_agg(note, ' ' ORDER BY id) FROM events WHERE id < public.uuidv7_horizon()}), 'after a reset beside', 'a value from before a reset stays above the horizon until the generator has reached it');
-
-	in($writer, 'BEGIN', q{INSERT INTO events (note) VALUES ('before an advance')});
-	sql(q{SELECT public.uuid_generator_advance(id) FROM events WHERE note = 'ahead'});
-	in($other, q{INSERT INTO events (note) VALUES ('advanced')});
-	is_held_at('before an advance', 'a transaction still holds the horizon after the generator was advanced', $writer);
-	in($writer, 'COMMIT');
-	is(sql(q{SELECT string_agg(note, ', ' ORDER BY id) FROM events WHERE id < public.uuidv7_horizon()}),
-		'after a reset, beside, before an advance, ahead, advanced', 'an advanced generator has a horizon above the value that it was advanced to');
-	sql('TRUNCATE events', 'SELECT public.uuid_generator_reset()', q{INSERT INTO events (note) VALUES ('anew')});
-	leave($writer, $other);
-}
+# --- restarts -------------------------------------------------------------------
 
 foreach my $mode ('fast', 'immediate')
 {

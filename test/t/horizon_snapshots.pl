@@ -76,31 +76,6 @@ foreach my $level ('READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE')
 	leave($exporter, $holder, $reader);
 }
 
-{
-	my ($old, $writer) = (session(), session());
-
-	sql('TRUNCATE events');
-	sql(q{CREATE PROCEDURE write_shortly(n int) LANGUAGE plpgsql AS $$
-		BEGIN
-			FOR i IN 1 .. n LOOP
-				INSERT INTO events (note) VALUES ('short');
-				COMMIT;
-			END LOOP;
-		END$$});
-	in($writer, 'CALL write_shortly(4000)');
-	foreach my $after (1, 10, 100, 1000)
-	{
-		in($old, 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT 1');
-		in($writer, "CALL write_shortly($after)");
-		cmp_ok(in($old, 'SELECT count(*) FROM events WHERE id >= public.uuidv7_horizon()'), '<=', $after,
-			"the horizon of a snapshot from $after transactions ago is at most twice as old");
-		is(in($old, "SELECT public.uuidv7_horizon() <= '" . sql("SELECT id FROM events ORDER BY id DESC OFFSET $after - 1 LIMIT 1") . "'"),
-			't', "the horizon of a snapshot from $after transactions ago is not above a row that it does not see");
-		in($old, 'COMMIT');
-	}
-	leave($old, $writer);
-}
-
 # --- many snapshots in one transaction ------------------------------------------
 
 # take_snapshots() computes the horizons of n snapshots, and returns the size of their cache.

@@ -6,10 +6,8 @@ use Sessions;
 my $node = use_server(new_server('horizon_transactions', "shared_preload_libraries = 'uuid9562'\nmax_prepared_transactions = 10\n"));
 sql(q{
 	CREATE EXTENSION uuid9562;
-	CREATE DATABASE other;
 	CREATE TABLE plain (n int);
 	CREATE TABLE events (id uuid PRIMARY KEY DEFAULT public.uuidv7_ordered(), note text)});
-$node->safe_psql('other', 'CREATE TABLE plain (n int)');
 
 # --- before the first value -----------------------------------------------------
 
@@ -35,25 +33,6 @@ $node->append_conf('postgresql.conf', "max_connections = 100\n");
 $node->restart;
 
 my $unknown = qr/ERROR:  55000: could not determine uuidv7_horizon\(\) because of an old transaction\n.*DETAIL: .* prepared.*\n.*HINT:  Finish the transactions listed in pg_prepared_xacts/;
-{
-	my $elsewhere = $node->background_psql('other', on_error_stop => 0);
-	my $here = session();
-
-	in($elsewhere, 'BEGIN', 'INSERT INTO plain VALUES (1)');
-	in($here, 'BEGIN', 'INSERT INTO plain VALUES (1)');
-	sql(q{INSERT INTO events (note) VALUES ('first')});
-	is_above_all('transactions that were in progress at the first value refuse no reader');
-	sql(q{INSERT INTO events (note) VALUES ('second')});
-	is_above_all('transactions that were in progress at the first value do not hold the horizon');
-	in($here, q{INSERT INTO events (note) VALUES ('in progress')});
-	is_held_at('in progress', 'a transaction that was in progress at the first value holds the horizon at its own first value', $here);
-	in($here, 'COMMIT');
-	in($elsewhere, 'COMMIT');
-	is_above_all('nothing holds the horizon when the transactions have finished');
-	$elsewhere->quit;
-	leave($here);
-}
-
 # --- prepared transactions ------------------------------------------------------
 
 {
