@@ -151,15 +151,6 @@ sql(q{
 	eval { $client->quit };
 }
 
-# --- restarts -------------------------------------------------------------------
-
-foreach my $mode ('fast', 'immediate')
-{
-	sql(q{INSERT INTO events (note) VALUES ('before a stop')});
-	$node->stop($mode);
-	$world->start;
-	is_above_all("after a stop in $mode mode all rows are below the horizon");
-}
 unlike(slurp_file($node->logfile), qr/TRAP|PANIC|terminated by signal [^9]/, 'the server has not crashed');
 $node->stop;
 done_testing();

@@ -84,14 +84,5 @@ foreach my $how (sort keys %stop)
 	$server->turn('normal');
 }
 
-# --- a clock that goes back while the server runs -----------------------------
-
-$before = $server->value;
-$server->turn(hour_ago());
-$after = $server->value;
-cmp_ok($after, 'gt', $before, 'values stay in order when the clock goes back while the server runs');
-cmp_ok($server->statistic('ahead_of_clock'), '>', 0, 'values ahead of a clock that went back are counted');
-$server->turn('normal');
-
 $node->stop;
 done_testing();
