@@ -286,13 +286,6 @@ begin_to_wait($other, $page);
 in($blocking, 'COMMIT');
 is(in($other, 'SELECT 1'), "upsert (2,)\nupsert (11,)\n1", 'a reader that waits for a partition finds its rows after they were rewritten');
 
-# two sessions of a reader
-sql(q{SELECT changes_forget('late', 'item')});
-in($late, 'BEGIN', q{SELECT FROM changes_read('late', NULL::item)});
-begin_to_wait($other, q{SELECT FROM changes_read('late', NULL::item)});
-in($late, 'COMMIT');
-in($other, 'SELECT 1');
-is(sql(q{SELECT pages_out FROM changes_readers WHERE reader = 'late'}), 2, 'a session that waits for another one of its reader keeps the page of that one');
 leave($late, $other);
 
 # a block creates a temporary table before it waits
