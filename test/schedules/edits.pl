@@ -110,20 +110,6 @@ my @horizon = (
 		"if (!cached->known)" => 'if (true)' ],
 	[ 'a cached horizon is used for another snapshot', 'a cursor',
 		'if (is_for_snapshot(entry, snapshot))' => 'if (is_for_snapshot(entry, snapshot) || true)' ],
-	[ 'the guard has no lower bound', 'a guard, and values of other transactions',
-		"\t\t!uuid_payload_less(payload, uuid9562_own_values.first) &&\n" => '' ],
-	[ 'the guard accepts values of the previous transaction', 'a guard, and values of other transactions',
-		"UUID_NO_TIME);\n\tuuid9562_own_values = NO_VALUES;\n" => "UUID_NO_TIME);\n" ],
-	[ 'the guard accepts values of an aborted transaction', 'a guard, and values of a transaction that aborts',
-		"UUID_NO_TIME);\n\tuuid9562_own_values = NO_VALUES;\n" => "UUID_NO_TIME);\n\tif (history_slot != NULL)\n\t\tuuid9562_own_values = NO_VALUES;\n" ],
-	[ 'the guard accepts values of a prepared transaction', 'a guard, and values of a transaction that is prepared',
-		"UUID_NO_TIME);\n\tuuid9562_own_values = NO_VALUES;\n" =>
-		"UUID_NO_TIME);\n\tif (history_slot == NULL || history_slot == slot)\n\t\tuuid9562_own_values = NO_VALUES;\n" ],
-	[ 'the guard does not keep the smallest value', 'a guard, and a reset in a transaction',
-		"\tif (uuid_payload_less(payload, uuid9562_own_values.first))\n" =>
-		"\t\tif (uuid9562_own_values.first.time == UUID_TIME_MAX)\n" ],
-	[ 'the guard does not keep the greatest value', 'a guard, and a reset in a transaction',
-		'uuid_payload_advance(&uuid9562_own_values.last, payload);' => 'uuid9562_own_values.last = payload;' ],
 	[ 'the branch is captured after the horizon', 'positions, and a reset',
 		"\t\tcached->known = true;\n" =>
 		"\t\tcached->known = true;\n\t\tcached->branch = pg_atomic_read_u64(&uuid9562_shared->branch);\n" ],

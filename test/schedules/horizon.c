@@ -42,9 +42,6 @@ typedef enum Startup
  *	a	aborts after one value
  *	p	is prepared after one value
  *	x	ends after one value because the backend exits; another backend follows
- *	u	like c, but also tries to insert values of other transactions, before and after its own
- *		value; the guard accepts or refuses them
- *	U	like u, with a reset of the generator before its last value
  *
  * k commits a prepared transaction, K rolls it back, and z resets the generator.  At 1 or 2, the
  * backend exits, and a backend of database 1 or 2 follows; readers are in database 1.  Only readers
@@ -126,24 +123,6 @@ add_row(void)
 		violation("generating a value failed");
 }
 
-/* Insert a row with the value of an existing row, unless the guard refuses it. */
-static bool
-add_guarded(int row)
-{
-	uint8		id[UUID_BYTES];
-
-	uuid_layout_pack(id, UUID_V7->version, rows[row].value);
-	if (!uuid9562_is_own(id))
-		return false;
-	if (row_count >= MAX_ROWS)
-		violation("too many rows");
-	rows[row_count] = rows[row];
-	rows[row_count].transaction = own_transaction();
-	row_count++;
-	trace("the guard accepts %llu", (unsigned long long) rows[row].value.time);
-	return true;
-}
-
 static void
 reset(void *arg)
 {
@@ -160,32 +139,6 @@ reset_generator(void)
 		violation("resetting the generator failed");
 }
 
-/*
- * Insert rows with new values of the transaction, and with those values of other transactions that
- * the guard accepts.  The guard must accept all values of the transaction itself.
- */
-static void
-add_guarded_rows(bool with_reset)
-{
-	const int	last_before = row_count - 1;
-	int			own_from;
-
-	add_guarded(last_before);
-	own_from = row_count;
-	add_row();
-	if (with_reset)
-	{
-		reset_generator();
-		add_row();
-	}
-	add_guarded(last_before);
-	for (int i = row_count - 1; i >= own_from; i--)
-	{
-		if (!add_guarded(i) && rows[i].transaction == own_transaction())
-			violation("the guard refuses a value of its transaction");
-	}
-}
-
 /* Run the transaction that a letter stands for, and end or prepare it. */
 static void
 write_rows(char letter)
@@ -193,9 +146,7 @@ write_rows(char letter)
 	begin_transaction();
 	if (letter == 'd' || letter == 'n')
 		assign_xid();
-	if (letter == 'u' || letter == 'U')
-		add_guarded_rows(letter == 'U');
-	else if (letter != 'n')
+	if (letter != 'n')
 		add_row();
 	if (letter != 'o')
 		assign_xid();
@@ -581,10 +532,6 @@ static const Scenario scenarios[] = {
 	{"first use, with a transaction prepared elsewhere", WITH_PREPARED_ELSEWHERE, {"nc", "n", "sh"}},
 	{"first use, with a prepared transaction", WITH_PREPARED, {"c", "nk", "sh"}},
 	{"first use by the reader, with a prepared transaction", WITH_PREPARED, {"nc", "k", "shsh"}},
-	{"a guard, and values of other transactions", IN_USE, {"cu", "u", "sh"}},
-	{"a guard, and values of a transaction that aborts", IN_USE, {"au", "sh"}},
-	{"a guard, and values of a transaction that is prepared", IN_USE, {"pu", "k", "sh"}},
-	{"a guard, and a reset in a transaction", IN_USE, {"U", "sP"}},
 	{"positions, and a reset", IN_USE, {"C", "z", "sPsP"}},
 	{"positions, and a reset in a transaction", IN_USE, {"g", "sP"}},
 	{"first use, with a position", WITH_POSITION, {"c", "sP"}},

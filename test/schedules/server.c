@@ -26,7 +26,6 @@ static struct
 {
 	Oid			database;
 	TransactionSlot *own_slot;
-	ValueRange	own_values;
 	sigjmp_buf *exception_stack;
 	ErrorContextCallback *error_context;
 	int			last_error;
@@ -289,7 +288,6 @@ leave_process(int process)
 {
 	saved[process].database = MyDatabaseId;
 	saved[process].own_slot = uuid9562_own_slot;
-	saved[process].own_values = uuid9562_own_values;
 	saved[process].exception_stack = PG_exception_stack;
 	saved[process].error_context = error_context_stack;
 	saved[process].last_error = last_error;
@@ -304,7 +302,6 @@ enter_process(int process)
 #endif
 	MyDatabaseId = saved[process].database;
 	uuid9562_own_slot = saved[process].own_slot;
-	uuid9562_own_values = saved[process].own_values;
 	PG_exception_stack = saved[process].exception_stack;
 	error_context_stack = saved[process].error_context;
 	last_error = saved[process].last_error;
@@ -357,7 +354,6 @@ start_server(void)
 	{
 		saved[i].database = FIRST_DATABASE;
 		saved[i].own_slot = NULL;
-		saved[i].own_values = NO_VALUES;
 		saved[i].exception_stack = NULL;
 		saved[i].error_context = NULL;
 	}

@@ -254,7 +254,6 @@ exit_backend(Oid next_database)
 	memset(&backends[BACKEND], 0, sizeof(backends[BACKEND]));
 	backends[BACKEND].transaction = NO_TRANSACTION;
 	uuid9562_own_slot = NULL;
-	uuid9562_own_values = NO_VALUES;
 	event("start another backend");
 	MyDatabaseId = next_database;
 	store_now(&MyProc->databaseId, next_database);

@@ -46,6 +46,9 @@ accepts('an ID that was generated before an error in a subtransaction', q{DO $$D
 		BEGIN kept := public.uuidv7_ordered(); PERFORM 1 / 0; EXCEPTION WHEN division_by_zero THEN NULL; END;
 		INSERT INTO events VALUES (kept);
 	END$$});
+accepts('IDs from before and after a reset of the generator, which makes later IDs smaller', 'BEGIN',
+	q{SELECT public.uuid_generator_advance(public.uuidv7_floor(now() + interval '30 seconds'))}, 'CREATE TEMP TABLE own AS SELECT public.uuidv7_ordered() AS id',
+	'SELECT public.uuid_generator_reset()', 'INSERT INTO own SELECT public.uuidv7_ordered()', 'INSERT INTO events SELECT id FROM own', 'COMMIT');
 accepts('an UPDATE that leaves the ID unchanged', q{UPDATE events SET id = id, note = 'e'}, q{UPDATE events SET note = 'f'});
 accepts('an UPDATE to a new ID', 'UPDATE events SET id = DEFAULT', 'UPDATE events SET id = public.uuidv7_ordered()');
 accepts('ON CONFLICT DO NOTHING on an existing key', 'INSERT INTO events SELECT id FROM events ORDER BY id LIMIT 3 ON CONFLICT DO NOTHING',
