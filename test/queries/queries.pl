@@ -12,6 +12,9 @@
 use strict;
 use warnings;
 
+use List::Util qw(pairkeys pairs shuffle sum);
+use POSIX qw(strftime);
+
 my $queries = shift // 20000;
 my $seed = shift // int(rand(1 << 30));
 my $per_schema = 100;
@@ -33,17 +36,12 @@ sub some { my ($p, @of) = @_; return grep { chance($p) } @of }
 # Return one of the values at random, with weights: pick_by(3 => \&a, 1 => \&b).
 sub pick_by
 {
-	my @choices = @_;
-	my $sum = 0;
-	my $at;
+	my $at = rand(sum pairkeys @_);
 
-	for (my $i = 0; $i < @choices; $i += 2) { $sum += $choices[$i] }
-	$at = rand($sum);
-	for (my $i = 0; $i < @choices; $i += 2)
+	foreach my $choice (pairs @_)
 	{
-		return $choices[ $i + 1 ] if ($at -= $choices[$i]) < 0;
+		return $choice->[1] if ($at -= $choice->[0]) < 0;
 	}
-	return $choices[-1];
 }
 
 # --- values -----------------------------------------------------------------
@@ -63,9 +61,8 @@ sub moment
 sub timestamp
 {
 	my ($ms) = @_;
-	my @at = gmtime(int($ms / 1000));
 
-	return sprintf('%04d-%02d-%02d %02d:%02d:%02d.%03d+00', $at[5] + 1900, $at[4] + 1, @at[ 3, 2, 1, 0 ], $ms % 1000);
+	return strftime('%F %T', gmtime(int($ms / 1000))) . sprintf('.%03d+00', $ms % 1000);
 }
 
 sub time_literal
@@ -86,18 +83,14 @@ sub range_literal
 # Return the first, the last, or a random UUID of a version and a time.
 sub uuid_of
 {
-	my ($version, $ms) = @_;
-	my $time = $version == 6 ? ($ms * 10000 + 122192928000000000) : $ms * 4096;
-	my $tail = pick(0, 1, 2);
-	my $hex = sprintf('%015x', $time);
-	my $digits = join('', map { $tail == 0 ? '0' : $tail == 1 ? 'f' : sprintf('%x', int(rand(16))) } 1 .. 18);
+	my ($version, $ms, $tail) = @_;
+	my $hex = sprintf('%015x', $version == 6 ? $ms * 10000 + 122192928000000000 : $ms * 4096);
 
-	substr($hex, 12, 3) = substr($digits, 15, 3) if $version != 6;
-	return join('-', substr($hex, 0, 8), substr($hex, 8, 4), $version . substr($hex, 12, 3),
-		pick(8, 9, 'a', 'b') . substr($digits, 0, 3), substr($digits, 3, 12))
-		if $tail == 2;
-	return join('-', substr($hex, 0, 8), substr($hex, 8, 4), $version . substr($hex, 12, 3),
-		($tail ? 'bfff' : '8000'), substr($digits, 3, 12));
+	$tail //= pick('0' x 19, 'f' x 19, join('', map { sprintf('%x', rand(16)) } 1 .. 19));
+	substr($hex, 12) = substr($tail, 16) if $version != 6;
+	substr($hex, 12, 0) = $version;
+	substr($tail, 0, 1) = sprintf('%x', 8 | hex(substr($tail, 0, 1)) & 3);
+	return join('-', unpack('A8 A4 A4 A4 A12', $hex . $tail));
 }
 
 sub uuid
@@ -119,13 +112,11 @@ my @columns = (
 	[ b => 'timestamptz' ], [ p => 'tstzrange' ]);
 my @tables = qw(t0 t1 t2 t3);
 
-sub shuffled { my @from = @_; my @to; push @to, splice(@from, int(rand(@from)), 1) while @from; return @to }
-
 sub column_list
 {
 	my ($key, @more) = @_;
 
-	return join(', ', @more, map { "$_->[0] " . ($_->[1] eq 'uuid' ? $key : $_->[1]) } shuffled(@columns));
+	return join(', ', @more, map { "$_->[0] " . ($_->[1] eq 'uuid' ? $key : $_->[1]) } shuffle(@columns));
 }
 
 sub create_table
@@ -145,7 +136,7 @@ sub create_table
 
 		if (chance(0.7))
 		{
-			my @edges = ('MINVALUE', map({ quoted(uuid_floor($_)) } @parts), 'MAXVALUE');
+			my @edges = ('MINVALUE', map({ quoted(uuid_of(7, $_, '0' x 19)) } @parts), 'MAXVALUE');
 
 			$by = 'RANGE (id)';
 			@bounds = map { $edges[$_] eq $edges[ $_ + 1 ] ? () : "FROM ($edges[$_]) TO ($edges[$_ + 1])" } 0 .. $#edges - 1;
@@ -184,7 +175,7 @@ sub create_table
 	push @sql, "INSERT INTO $table (k, id, other, n, a, b, p) VALUES " . join(', ', @values);
 	push @sql, "ALTER TABLE $table ALTER COLUMN id SET NOT NULL" if $not_null && chance(0.7);
 	push @sql, "ALTER TABLE $table ADD CHECK (uuid_is_v7(id))" if $v7_only && chance(0.7);
-	push @sql, "ALTER TABLE $table ADD CHECK (" . join(' AND ', shuffled('uuid_is_v7(id)', some(0.5, "id <@ '(,)'", 'k > 0', '(n IS NULL OR n >= 0)', "(p IS NULL OR k < 1000)"))) . ')' if $v7_only && chance(0.5);
+	push @sql, "ALTER TABLE $table ADD CHECK (" . join(' AND ', shuffle('uuid_is_v7(id)', some(0.5, "id <@ '(,)'", 'k > 0', '(n IS NULL OR n >= 0)', "(p IS NULL OR k < 1000)"))) . ')' if $v7_only && chance(0.5);
 	push @sql, "ALTER TABLE $table ADD CHECK (" . condition([$table], 1) . ') NOT VALID' if chance(0.1);
 	push @sql, "CREATE INDEX ON $table (" . pick('id', 'id', 'id, n', 'n, id', 'id DESC', 'other') . ')' if chance(0.7);
 	push @sql, "CREATE INDEX ON $table (id) WHERE id <@ '" . range_literal() . "'" if chance(0.2);
@@ -192,13 +183,6 @@ sub create_table
 	push @sql, "CREATE UNIQUE INDEX ON $table (k)" unless "@sql" =~ /PARTITION/;
 	push @sql, "ANALYZE $table" if chance(0.6);
 	return @sql;
-}
-
-sub uuid_floor
-{
-	my $hex = sprintf('%012x', $_[0]);
-
-	return substr($hex, 0, 8) . '-' . substr($hex, 8, 4) . '-7000-8000-000000000000';
 }
 
 # The functions of a period condition.  Role uuid9562_part can lack some of them, on both sides.
@@ -421,7 +405,7 @@ sub either
 {
 	my ($alias, @others) = @_;
 
-	return '(' . join(' OR ', shuffled(within([$alias]), within([ $alias, @others ]), some(0.3, within([@others])))) . ')';
+	return '(' . join(' OR ', shuffle(within([$alias]), within([ $alias, @others ]), some(0.3, within([@others])))) . ')';
 }
 
 # Return a FROM clause with a UNION ALL and a table, a WHERE clause, and the aliases.  If an
@@ -558,7 +542,7 @@ sub grouped_by_parts
 	my $shown = pick($condition, $condition, "NOT $condition", "$condition IS NULL", "coalesce($condition, false)");
 
 	return "SELECT count(*)::text, $shown, grouping($of.id)::int FROM $from$where GROUP BY "
-		. pick_by(4 => 'GROUPING SETS (' . join(', ', @sets) . ')', 1 => 'ROLLUP (' . join(', ', shuffled("$of.id", @valid, @other)) . ')')
+		. pick_by(4 => 'GROUPING SETS (' . join(', ', @sets) . ')', 1 => 'ROLLUP (' . join(', ', shuffle("$of.id", @valid, @other)) . ')')
 		. pick('', '', " HAVING $condition", " HAVING NOT $condition");
 }
 
@@ -581,7 +565,7 @@ sub grouped_plainly
 
 	return 'SELECT ' . pick('', '', 'DISTINCT ') . '(' . pick(@by) . ")::text, $shown, count(*)::int FROM $from"
 		. ($where ne '' ? "$where AND " : ' WHERE ') . "$of.id <@ " . quoted(range_literal())
-		. ' GROUP BY ' . join(', ', shuffled(@by)) . $having . pick('', '', ' ORDER BY 2, 1, 3');
+		. ' GROUP BY ' . join(', ', shuffle(@by)) . $having . pick('', '', ' ORDER BY 2, 1, 3');
 }
 
 # Return a query of three columns: text, boolean, integer.
@@ -590,7 +574,7 @@ sub select_query
 	my ($depth, @outer) = @_;
 	local $merged_id = 0;
 	my ($from, @scope) = from(\@outer, $depth);
-	my $where = @scope > 1 && chance(0.2) ? ' WHERE ' . either(shuffled(@scope))
+	my $where = @scope > 1 && chance(0.2) ? ' WHERE ' . either(shuffle(@scope))
 		: chance(0.7) ? ' WHERE ' . condition([ @scope, @outer ], 2) : '';
 
 	($from, $where, @scope) = union_beside_table() if chance(0.04);
@@ -620,7 +604,7 @@ sub select_query
 			push @by, map { /^\(([\w.]+) <@ (.*)\)$/ ? "($2 @> $1)" : () } @conditions if chance(0.5);
 			push @by, map { /^\((\S+) <@ (?:'\["|tstzrange\(')(\d[^'"]+)/ ? "($1 >= ids.uuidv7_floor('$2'))" : () } @conditions if chance(0.3);
 			push @by, map { "($of.id <@ ${_}::tstzrange)$cast" } "'empty'", "'[2026-01-01,2026-01-01)'" if chance(0.1);
-			return "SELECT " . pick('count(*)', "count($of.id)", "max($of.n)") . "::text, $shown, " . pick('count(*)', "grouping($by[0])") . "::int FROM $from$where GROUP BY " . grouping(shuffled(@by)) . $having;
+			return "SELECT " . pick('count(*)', "count($of.id)", "max($of.n)") . "::text, $shown, " . pick('count(*)', "grouping($by[0])") . "::int FROM $from$where GROUP BY " . grouping(shuffle(@by)) . $having;
 		},
 		5 => sub { grouped_by_parts($from, chance(0.3) ? $where : '', @scope) },
 		5 => sub { grouped_plainly($from, $where, @scope) },
