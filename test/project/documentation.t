@@ -103,17 +103,6 @@ foreach my $page (glob '*.md doc/*.md')
 my @listed = sort(slurp('doc/index.md') =~ /\]\(([\w-]+\.md)\)/g);
 is_deeply(\@listed, [ grep { $_ ne 'index.md' } map { s{^doc/}{}r } sort glob 'doc/*.md' ], 'doc/index.md has one link to each page');
 
-# Each figure in the table of the section "Speed" of the README is a figure of a report of
-# scripts/bench, rounded.
-{
-	my ($speed) = slurp('README.md') =~ /^## Speed\n(.*?)^## /ms;
-	my @measured = map { slurp($_) =~ /\| (\d[\d.]*)(?= \|)/g } glob 'doc/benchmarks/*/*.md';
-	my @figures = map { /(?<![\w.])(\d+(?:\.\d+)?)\b/g } map { /^\|[^|]*\|(.*)\|$/mg } $speed;
-	cmp_ok(scalar(@figures), '>', 10, 'the README has figures');
-	my @wrong = grep { my $figure = $_; my $digits = /\.(\d+)/ ? length $1 : 0; !grep { sprintf("%.${digits}f", $_) eq $figure } @measured } @figures;
-	is_deeply(\@wrong, [], 'each figure in the README rounds a figure of a report');
-}
-
 # The page of RFC 9562 has these requirements, and a test has each of them: file and text in it.
 my %requirements = (
 	F1 => ['sql/convert.sql' => q{the text forms of the UUIDs in RFC 9562}],
