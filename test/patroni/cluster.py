@@ -1,4 +1,5 @@
 """A cluster of Patroni: etcd and three nodes, whose clocks differ."""
+import contextlib
 import json
 import os
 import signal
@@ -7,43 +8,43 @@ import subprocess
 import time
 import urllib.request
 
+import psutil
 import psycopg
 
 NODES = 3
 TTL = 8  # seconds after which Patroni promotes another node
 
 
-def free_port():
+def free_address():
     with socket.socket() as s:
         s.bind(('127.0.0.1', 0))
-        return s.getsockname()[1]
+        return f'127.0.0.1:{s.getsockname()[1]}'
 
 
-def wait_until(what, condition, seconds=120):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return
+def wait_until(what, condition):
+    end = time.monotonic() + 180
+    while not condition():
+        if time.monotonic() > end:
+            raise SystemExit(f'waited three minutes in vain until {what}')
         time.sleep(0.2)
-    raise SystemExit(f'waited {seconds} seconds in vain until {what}')
+
+
+def start(log, *command, **env):
+    return subprocess.Popen(command, env={**os.environ, **env}, stdout=open(log, 'a'), stderr=subprocess.STDOUT)
 
 
 class Node:
-    def __init__(self, cluster, number, ahead):
-        self.cluster, self.name = cluster, f'node{number}'
-        self.folder = f'{cluster.folder}/{self.name}'
-        self.port, self.rest = free_port(), free_port()
-        self.process = None
-        os.mkdir(self.folder)
-        self.clock = f'{self.folder}/clock'
-        with open(self.clock, 'w') as f:
+    def __init__(self, folder, etcd, ahead):
+        self.folder, self.name = folder, os.path.basename(folder)
+        self.address, self.rest = free_address(), free_address()
+        self.port = self.address.split(':')[1]
+        os.mkdir(folder)
+        with open(f'{folder}/clock', 'w') as f:
             f.write(f'by {ahead}')
-
-    def configure(self):
+        user = {'username': 'postgres'}
         settings = {
-            'scope': 'test', 'name': self.name,
-            'restapi': {'listen': f'127.0.0.1:{self.rest}', 'connect_address': f'127.0.0.1:{self.rest}'},
-            'etcd3': {'host': f'127.0.0.1:{self.cluster.etcd_port}'},
+            'scope': 'test', 'name': self.name, 'etcd3': {'host': etcd},
+            'restapi': {'listen': self.rest, 'connect_address': self.rest},
             'bootstrap': {
                 'dcs': {
                     'ttl': TTL, 'loop_wait': 2, 'retry_timeout': 3,
@@ -55,135 +56,82 @@ class Node:
                 'initdb': [{'encoding': 'UTF8'}, {'locale': 'C'}, 'data-checksums'],
                 'pg_hba': ['local all all trust', 'host all all 127.0.0.1/32 trust', 'host replication all 127.0.0.1/32 trust']},
             'postgresql': {
-                'listen': f'127.0.0.1:{self.port}', 'connect_address': f'127.0.0.1:{self.port}',
-                'data_dir': f'{self.folder}/data', 'bin_dir': self.cluster.bindir,
-                'pgpass': f'{self.folder}/pgpass',
+                'listen': self.address, 'connect_address': self.address, 'data_dir': f'{folder}/data',
+                'bin_dir': subprocess.getoutput('pg_config --bindir'), 'pgpass': f'{folder}/pgpass',
                 'remove_data_directory_on_rewind_failure': True,
                 'remove_data_directory_on_diverged_timelines': True,
-                'authentication': {'superuser': {'username': 'postgres'}, 'replication': {'username': 'postgres'},
-                                   'rewind': {'username': 'postgres'}},
-                'parameters': {'unix_socket_directories': self.folder}},
+                'authentication': {'superuser': user, 'replication': user, 'rewind': user},
+                'parameters': {'unix_socket_directories': folder}},
         }
-        with open(f'{self.folder}/patroni.json', 'w') as f:
+        with open(f'{folder}/patroni.json', 'w') as f:
             json.dump(settings, f)  # YAML includes JSON
 
     def start(self):
-        env = dict(os.environ, LD_PRELOAD=os.environ['WORLD_LIBRARY'], UUID9562_WORLD=self.clock, no_proxy='*')
-        self.process = subprocess.Popen(
-            ['/usr/bin/python3', '/usr/bin/patroni', f'{self.folder}/patroni.json'], env=env, start_new_session=True,
-            stdout=open(f'{self.folder}/log', 'a'), stderr=subprocess.STDOUT)
+        self.process = start(f'{self.folder}/log', '/usr/bin/python3', '/usr/bin/patroni', f'{self.folder}/patroni.json',
+                             LD_PRELOAD=os.environ['WORLD_LIBRARY'], UUID9562_WORLD=f'{self.folder}/clock')
 
-    def role(self):
-        try:
-            opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-            with opener.open(f'http://127.0.0.1:{self.rest}/patroni', timeout=2) as reply:
-                return json.load(reply)
-        except urllib.error.HTTPError as e:
-            return json.load(e)
-        except OSError:
-            return {}
+    def ask(self, path, body=None):
+        """Return whether Patroni's REST interface answers with the status 200."""
+        request = urllib.request.Request(f'http://{self.rest}/{path}', body, {'Content-Type': 'application/json'})
+        with contextlib.suppress(OSError):
+            return urllib.request.urlopen(request, timeout=60 if body else 2).status == 200
+        return False
 
-    def is_leader(self):
-        state = self.role()
-        return state.get('role') in ('master', 'primary') and state.get('state') == 'running'
+    def leads(self):
+        return self.ask('leader')
 
-    def is_streaming(self):
-        state = self.role()
-        return state.get('role') == 'replica' and state.get('state') in ('running', 'streaming') and \
-            state.get('replication_state', 'streaming') == 'streaming'
+    def has_standbys(self):
+        with contextlib.suppress(psycopg.Error), psycopg.connect(host='127.0.0.1', port=self.port, user='postgres', connect_timeout=2) as c:
+            return c.execute("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'").fetchone()[0] == NODES - 1
+        return False
 
-    def postmaster(self):
+    def send(self, number):
+        """Send a signal to Patroni, to the postmaster and to the postmaster's children."""
         with open(f'{self.folder}/data/postmaster.pid') as f:
-            return int(f.readline())
-
-    def pids(self):
-        """Return Patroni's process, the postmaster and the postmaster's children."""
-        pids = [self.process.pid, self.postmaster()]
-        children = subprocess.run(['ps', '-o', 'pid=', '--ppid', str(pids[1])], capture_output=True, text=True).stdout
-        return pids + [int(pid) for pid in children.split()]
-
-    def send(self, pids, number):
-        for pid in pids:
-            try:
-                os.kill(pid, number)
-            except ProcessLookupError:
-                pass
+            postmaster = psutil.Process(int(f.readline()))
+        for process in [self.process, postmaster, *postmaster.children()]:
+            with contextlib.suppress(psutil.Error):
+                process.send_signal(number)
 
 
 class Cluster:
     def __init__(self, folder, clocks):
-        self.folder = folder
-        self.bindir = subprocess.run(['pg_config', '--bindir'], capture_output=True, text=True, check=True).stdout.strip()
-        self.etcd_port = free_port()
-        peer = f'http://127.0.0.1:{free_port()}'
-        self.etcd = subprocess.Popen(
-            ['etcd', '--data-dir', f'{folder}/etcd', '--listen-client-urls', f'http://127.0.0.1:{self.etcd_port}',
-             '--advertise-client-urls', f'http://127.0.0.1:{self.etcd_port}', '--listen-peer-urls', peer,
-             '--initial-advertise-peer-urls', peer, '--initial-cluster', f'default={peer}', '--unsafe-no-fsync'],
-            stdout=open(f'{folder}/etcd.log', 'w'), stderr=subprocess.STDOUT)
-        self.nodes = [Node(self, number, clocks[number]) for number in range(NODES)]
+        client, peer = f'http://{free_address()}', f'http://{free_address()}'
+        self.etcd = start(
+            f'{folder}/etcd.log', 'etcd', '--data-dir', f'{folder}/etcd', '--unsafe-no-fsync',
+            '--listen-client-urls', client, '--advertise-client-urls', client,
+            '--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', f'default={peer}')
+        self.nodes = [Node(f'{folder}/node{n}', client[7:], ahead) for n, ahead in enumerate(clocks)]
         for node in self.nodes:
-            node.configure()
             node.start()
             if node is self.nodes[0]:
-                wait_until('the first node leads', node.is_leader)
+                wait_until('the first node leads', node.leads)
         self.settle()
 
-    def conninfo(self, target):
-        hosts = ','.join('127.0.0.1' for _ in self.nodes)
-        ports = ','.join(str(node.port) for node in self.nodes)
-        return f'host={hosts} port={ports} user=postgres dbname=postgres target_session_attrs={target} connect_timeout=2'
-
     def connect(self, target='read-write'):
-        return psycopg.connect(self.conninfo(target), autocommit=True)
+        ports = ','.join(node.port for node in self.nodes)
+        return psycopg.connect(f'host=127.0.0.1,127.0.0.1,127.0.0.1 port={ports} user=postgres dbname=postgres connect_timeout=2 '
+                               f'target_session_attrs={target}', autocommit=True)
 
-    def leader(self):
-        return next((node for node in self.nodes if node.is_leader()), None)
-
-    def is_settled(self):
-        leader = self.leader()
-        if leader is None or not all(node is leader or node.is_streaming() for node in self.nodes):
-            return False
-        try:
-            with psycopg.connect(host='127.0.0.1', port=leader.port, user='postgres', dbname='postgres', connect_timeout=2) as c:
-                return c.execute("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'").fetchone()[0] == NODES - 1
-        except psycopg.Error:
-            return False
+    def leader(self, other_than=None):
+        return next((node for node in self.nodes if node is not other_than and node.leads()), None)
 
     def settle(self):
-        wait_until('the cluster has a leader and streaming standbys', self.is_settled, 180)
+        wait_until('the cluster has a leader and streaming standbys', lambda: (leader := self.leader()) and leader.has_standbys())
 
     def switchover(self, leader):
-        body = json.dumps({'leader': leader.name}).encode()
-        request = urllib.request.Request(f'http://127.0.0.1:{leader.rest}/switchover', body, {'Content-Type': 'application/json'})
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        try:
-            opener.open(request, timeout=60).read()
-        except OSError as e:
-            print('  switchover:', e)
+        leader.ask('switchover', json.dumps({'leader': leader.name}).encode())
 
     def kill(self, leader):
         """Kill the leader at once, and start it again when another node leads."""
-        leader.send(leader.pids(), signal.SIGKILL)
+        leader.send(signal.SIGKILL)
         leader.process.wait()
-        wait_until('another node leads', lambda: self.leader() not in (None, leader))
+        wait_until('another node leads', lambda: self.leader(leader))
         leader.start()
 
     def freeze(self, leader):
         """Stop the leader's processes until another node leads, and then let them go on."""
-        pids = leader.pids()
-        leader.send(pids, signal.SIGSTOP)
-        wait_until('another node leads', lambda: any(n is not leader and n.is_leader() for n in self.nodes))
+        leader.send(signal.SIGSTOP)
+        wait_until('another node leads', lambda: self.leader(leader))
         time.sleep(1)
-        leader.send(pids, signal.SIGCONT)
-
-    def stop(self):
-        for node in self.nodes:
-            node.send([node.process.pid], signal.SIGTERM)
-        for node in self.nodes:
-            try:
-                node.process.wait(30)
-            except subprocess.TimeoutExpired:
-                node.send([node.process.pid], signal.SIGKILL)
-        self.etcd.terminate()
-        self.etcd.wait()
+        leader.send(signal.SIGCONT)
