@@ -8,6 +8,7 @@ SITE is the folder with the site, and SCREENSHOTS is a new folder for pictures o
 
 import base64
 import functools
+import html
 import http.server
 import os
 import re
@@ -15,10 +16,10 @@ import subprocess
 import sys
 import threading
 import zlib
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
+from bs4 import BeautifulSoup
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -46,94 +47,36 @@ def check(wrong, name):
 # --- the files ---------------------------------------------------------------
 
 
-class Page(HTMLParser):
-    """The anchors, the links and the loaded addresses of a page."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.anchors, self.links, self.loaded = {""}, [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        values = dict(attributes)
-        self.anchors.add(values.get("id") or "")
-        if tag == "a":
-            self.links.append(values.get("href") or "")
-        elif tag == "link" and values.get("rel") != "canonical":
-            self.loaded.append(values["href"])
-        elif values.get("src"):
-            self.loaded.append(values["src"])
-        self.loaded += [address.split()[0] for address in values.get("srcset", "").split(",") if address]
-
-
-def local(page, link):
-    """Return the file of the site and the anchor to which a link leads; None for another host."""
-    parts = urlsplit(urljoin(f"http://here{PREFIX}{page}", link))
-    if parts.netloc != "here":
-        return None
-    inside, name = parts.path.startswith(PREFIX), unquote(parts.path)[len(PREFIX) :]
-    return (name or "index.html") if inside else "outside the site", unquote(parts.fragment)
-
-
-def test_files():
-    pages = {page: Page((SITE / page).read_text()) for page in PAGES}
-    for page, parsed in pages.items():
-        broken, foreign = [], []
-        for link in parsed.links + parsed.loaded:
-            target = local(page, link)
-            if target is None:
-                foreign += [link] if link in parsed.loaded else []
-            elif not (SITE / target[0]).is_file():
-                broken.append(link)
-            elif target[0] in pages and target[1] not in pages[target[0]].anchors:
-                broken.append(link)
+def test_links():
+    """Follow each link to a page, and to a heading.  The browser reports other files that are missing."""
+    texts = {page: (SITE / page).read_text() for page in PAGES}
+    for page, text in texts.items():
+        broken = []
+        for link in re.findall(r'<(?:a|link)\s[^>]*?\bhref="([^"]*)"', text):
+            target = urlsplit(unquote(urljoin(f"http://here{PREFIX}{page}", html.unescape(link))))
+            name = target.path.removeprefix(PREFIX) or "index.html"
+            exists = (SITE / name).is_file() and (not target.fragment or f' id="{target.fragment}"' in texts[name])
+            broken += [link] if target.netloc == "here" and not exists else []
         check(broken, f"{page}: every link has a target")
-        check(foreign, f"{page}: loads nothing from another host")
-    for style in SITE.rglob("*.css"):
-        foreign = re.findall(r"(?:@import|url\()\s*[\"']?(?:https?:)?//[^)]*", style.read_text())
-        check(foreign, f"{style.relative_to(SITE)}: loads nothing from another host")
 
 
-class Outline(HTMLParser):
-    """The blocks and the text of a page, without what only mkdocs or only GitHub writes."""
+BLOCKS = "h[1-6]|[ou]l|li|pre|table|t[rhd]|blockquote|img|sup|kbd|hr"
 
-    BLOCKS = "h1 h2 h3 h4 h5 h6 ul ol li pre table tr th td blockquote img sup kbd hr".split()
-    INLINE = "code em strong del a".split()
 
-    def __init__(self, text):
-        super().__init__()
-        self.blocks, self.within = [""], []
-        self.feed(text)
-        self.blocks = [block for block in map(self.normalize, self.blocks) if block]
-
-    @staticmethod
-    def normalize(block):
-        """Replace tabs in code, as mkdocs does, and other white space in text."""
-        if block.startswith("<pre>"):
-            return "<pre>" + block[5:].expandtabs(4).rstrip()
-        return re.sub(r"\s+", " ", block).strip()
-
-    def handle_starttag(self, tag, attributes):
-        values = dict(attributes)
-        if tag == "a" and values.get("class") == "headerlink":
-            self.within.append("headerlink")
-        elif tag == "a" or tag == "pre":
-            self.within.append(tag)
-        if tag in self.BLOCKS:
-            self.blocks.append(f"<{tag}>")
-        elif tag in self.INLINE and "pre" not in self.within and values.get("class") != "headerlink":
-            self.blocks[-1] += f"<{tag}>"
-
-    def handle_endtag(self, tag):
-        ended = self.within.pop() if tag in ("a", "pre") else ""
-        if tag in self.BLOCKS:
-            self.blocks.append(f"</{tag}>")
-        elif tag in self.INLINE and "pre" not in self.within and ended != "headerlink":
-            self.blocks[-1] += f"</{tag}>"
-
-    def handle_data(self, text):
-        if "headerlink" not in self.within:
-            self.blocks[-1] += text
+def outline(text):
+    """Return the blocks of a page with their text, without what only mkdocs or only GitHub writes."""
+    page = BeautifulSoup(re.sub("<!--.*?-->", "", text, flags=re.S), "html.parser")
+    for tag in page.find_all(True):
+        if tag.get("class") == ["headerlink"]:
+            tag.decompose()
+        elif tag.find_parent("pre") or not re.fullmatch(f"{BLOCKS}|code|em|strong|del|a", tag.name):
+            tag.unwrap()
+        else:
+            tag.attrs = {}
+    blocks = re.split(f"(?=</?(?:{BLOCKS})\\b)", page.decode())
+    # mkdocs replaces tabs in code
+    blocks = ["<pre>" + block[5:].expandtabs(4).rstrip() if block.startswith("<pre>") else " ".join(block.split()) for block in blocks]
+    return [block for block in blocks if block]
 
 
 def source(page):
@@ -150,9 +93,9 @@ def test_rendering():
         if page == "404.html":
             continue
         command = ["cmark-gfm", "--unsafe", "-e", "table", "-e", "strikethrough", "-e", "autolink", source(page)]
-        expected = Outline(subprocess.run(command, check=True, capture_output=True, text=True).stdout).blocks
+        expected = outline(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
         article = re.search(r"<article.*?>(.*)</article>", (SITE / page).read_text(), re.S)
-        actual = Outline(article[1]).blocks
+        actual = outline(article[1])
         different = [pair for pair in zip(expected, actual) if pair[0] != pair[1]]
         wrong = [f"instead of {different[0][0]!r}: {different[0][1]!r}"] if different else []
         if len(expected) != len(actual):
@@ -212,9 +155,11 @@ class Browser:
         self.driver = start_browser()
 
     def prefer(self, scheme):
-        """Let the system prefer light or dark pages."""
+        """Behave as at the first visit, on a system that prefers light or dark pages."""
         feature = {"name": "prefers-color-scheme", "value": scheme}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+        self.open("index.html")
+        self.run("localStorage.clear()")
 
     def resize(self, width, height=900):
         """Set the size of the window, even below the smallest size that the desktop allows."""
@@ -236,20 +181,23 @@ class Browser:
         except Exception:
             return False
 
-    def forget(self):
-        """Behave as at the first visit of the site."""
-        self.run("localStorage.clear()")
+    def picture(self, x, y, width, height):
+        """Return a picture of a part of the page, in the format PNG."""
+        clip = {"x": x, "y": y, "width": width, "height": height, "scale": 1}
+        options = {"clip": clip, "captureBeyondViewport": True}
+        return base64.b64decode(self.driver.execute_cdp_cmd("Page.captureScreenshot", options)["data"])
 
     def pixel(self, x, y):
         """Return the red, green and blue of a pixel of the page."""
-        clip = {"x": x, "y": y, "width": 1, "height": 1, "scale": 1}
-        picture = base64.b64decode(self.driver.execute_cdp_cmd("Page.captureScreenshot", {"clip": clip})["data"])
+        picture = self.picture(x, y, 1, 1)
         start = picture.index(b"IDAT")
         length = int.from_bytes(picture[start - 4 : start], "big")
         return list(zlib.decompressobj().decompress(picture[start + 4 : start + 4 + length])[1:4])
 
     def save(self, name):
-        self.driver.save_screenshot(str(SCREENSHOTS / f"{name}.png"))
+        """Save a picture of the top of the page."""
+        width, height = self.run("return [innerWidth, document.documentElement.scrollHeight]")
+        (SCREENSHOTS / f"{name.replace('/', '-')}.png").write_bytes(self.picture(0, 0, width, min(height, 2400)))
 
     def errors(self):
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] != "INFO"]
@@ -300,6 +248,7 @@ def test_pages(browser):
         check(wrong, f"{page}: no error, and nothing wider than the window")
 
         browser.resize(1280, 800)
+        browser.save(page)
         lines = [max(code.splitlines(), key=len) for code in browser.run(SCROLLED_CODE)]
         wrong = [line for line in lines if page in MAIN_PAGES or len(line) <= 100]
         check(wrong, f"{page}: code fits a window of 1280 pixels")
@@ -372,10 +321,9 @@ def test_phone(browser):
     browser.resize(390)
     for scheme in "light", "dark":
         browser.prefer(scheme)
-        browser.open("index.html")
-        browser.forget()
         for page in PAGES:
             browser.open(page)
+            browser.save(f"{page}-{scheme}-phone")
             wrong = []
             for picture in browser.run(SHOWN_PICTURES):
                 size = smallest[picture["address"]] * picture["scale"]
@@ -387,7 +335,6 @@ def test_phone(browser):
             wrong += [f"broken cell: {cell}" for cell in browser.run(BROKEN_CELLS)]
             check(wrong, f"{page}: is legible on a phone, {scheme}")
     browser.prefer("light")
-    browser.forget()
 
 
 # words that people search for, and the page that has them
@@ -440,7 +387,7 @@ def test_search(browser):
         text = re.sub("<.*?>", "", re.search("<article.*</article>", (SITE / page).read_text(), re.S)[0])
         wrong += [] if words in text.lower() else ["the page does not contain the words"]
         check(wrong, f'a search for "{words}" shows {page} first')
-    browser.save("search")
+    browser.driver.save_screenshot(str(SCREENSHOTS / "search.png"))
 
 
 # a task, words of the links to click, and the page
@@ -473,48 +420,26 @@ def test_tasks(browser):
 
 
 def test_switch(browser):
+    def switch(scheme):
+        browser.driver.find_element(By.CSS_SELECTOR, SWITCH).click()
+        browser.wait(f"return document.body.dataset.mdColorScheme == '{scheme}'")
+        return browser.run(SCHEME)
+
     for preferred, scheme, other in ("light", "default", "slate"), ("dark", "slate", "default"):
         browser.prefer(preferred)
         browser.open("index.html")
-        browser.forget()
-        browser.open("index.html")
-        expected = [[scheme, scheme == "slate"], [other, other == "slate"], [other, other == "slate"], [scheme, scheme == "slate"]]
-        actual = [browser.run(SCHEME)]
-        browser.driver.find_element(By.CSS_SELECTOR, SWITCH).click()
-        browser.wait(f"return document.body.dataset.mdColorScheme == '{other}'")
-        actual.append(browser.run(SCHEME))
+        actual = [browser.run(SCHEME), switch(other)]
+        browser.save(f"index.html-{other}")
         browser.open("time.html")
-        actual.append(browser.run(SCHEME))
-        browser.driver.find_element(By.CSS_SELECTOR, SWITCH).click()
-        browser.wait(f"return document.body.dataset.mdColorScheme == '{scheme}'")
-        actual.append(browser.run(SCHEME))
+        actual += [browser.run(SCHEME), switch(scheme)]
+        expected = [[name, name == "slate"] for name in (scheme, other, other, scheme)]
         check([f"{actual} instead of {expected}"] if actual != expected else [],
               f"the site is {preferred} like the system, and can be switched there and back")
 
 
-def take_screenshots(browser):
-    pages = ["index", "manual", "time", "incremental-reads", "changes", "public-ids", "text-forms", "clients"]
-    pages += ["uuid9562", "rfc9562", "contributing", "404"]
-    pages += sorted(page[:-5] for page in PAGES if re.search(r"<img\b", (SITE / page).read_text()) and page[:-5] not in pages)
-    browser.prefer("light")
-    browser.open("index.html")
-    browser.forget()
-    for scheme in "light", "dark":
-        for page in pages:
-            for window, width in ("", 1280), ("-phone", 390):
-                browser.resize(width)
-                browser.open(page + ".html")
-                height = browser.run("return document.documentElement.scrollHeight")
-                browser.resize(width, min(height, 2400))
-                browser.save(page.replace("/", "-") + "-" + scheme + window)
-        browser.resize(1280)
-        browser.open("index.html")
-        browser.driver.find_element(By.CSS_SELECTOR, SWITCH).click()
-
-
 def main():
     os.makedirs(SCREENSHOTS, exist_ok=True)
-    test_files()
+    test_links()
     test_rendering()
     test_highlighting()
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Server, directory=SITE))
@@ -526,7 +451,6 @@ def main():
         test_search(browser)
         test_tasks(browser)
         test_switch(browser)
-        take_screenshots(browser)
         check(sorted(set(browser.errors() + Server.reports)), "the browser has reported no error and no request to another host")
     finally:
         browser.driver.quit()
