@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.exceptions import FieldError
 from django.core.management import call_command
 from django.db import connection
-from steps import ascending, done, end, items, start, step, uses_index
+from steps import done, end, items, start, step, test_orders
 
 migrations = tempfile.TemporaryDirectory()
 sys.path.insert(0, migrations.name)
@@ -38,23 +38,13 @@ except SystemExit as exit:
     again = exit.code
 step(again == 0, "a second migration changes nothing", again)
 
-# insert a row
 order = Order.objects.create(item="tea")
-step(order.id.version == 7, "insert returns the ID", order.id)
-
-# insert many rows
 with connection.cursor() as cursor:
     cursor.execute("SELECT uuidv7_next() FROM generate_series(1, %s)", [len(items)])
     bulk = [id for (id,) in cursor]
 Order.objects.bulk_create([Order(id=id, item=item) for id, item in zip(bulk, items)])
-step(len(bulk) == 100 and ascending(bulk), "bulk insert keeps the fetched IDs", bulk)
-
-# select the rows of a period
-with connection.cursor() as cursor:
-    cursor.execute("SELECT test.a_week_of_orders()")
 hour = in_period(start, end)
-step(len(hour) == 60, "period of two datetimes finds an hour", len(hour))
-step(uses_index(hour.explain()), "period uses the index", hour.explain())
+test_orders(order.id, bulk, connection.cursor().execute, hour.all, hour.explain)
 
 Line.objects.bulk_create([Line(order=row) for row in hour])
 lines = Line.objects.filter(order__id__within=TstzRange(start, end))
@@ -68,7 +58,5 @@ step(isinstance(error, FieldError), "the foreign key itself does not have the lo
 if django.VERSION >= (5, 0):
     [row] = Order.objects.bulk_create([Order(item="tea")])
     step("DatabaseDefault" in repr(row.id), "bulk_create does not return the default", row.id)
-    unsaved = {Order(item="tea"), Order(item="milk")}
-    step(len(unsaved) == 1, "objects that are not saved compare equal", unsaved)
 
 done()

@@ -1,6 +1,6 @@
 // Test of Knex.
 import knex from 'knex';
-import { ascending, done, from, isV7, items, step, to, usesIndex } from './steps.js';
+import { done, from, step, testOrders, to } from './steps.js';
 
 const db = knex({ client: 'pg', connection: {} });
 
@@ -21,23 +21,13 @@ await db.migrate.latest({ migrationSource });
 const [, again] = await db.migrate.latest({ migrationSource });
 step(again.length === 0, 'a second migration changes nothing', again);
 
-// insert a row
-const [order] = await db('orders').insert({ item: 'tea' }).returning('id');
-step(isV7(order.id), 'insert returns the ID', order);
-
-// insert many rows
-const bulk = await db('orders').insert(items.map((item) => ({ item }))).returning('id');
-step(bulk.length === 100 && ascending(bulk.map((row) => row.id)), 'bulk insert returns ascending IDs', bulk);
-
-// select the rows of a period
-await db.raw('SELECT test.a_week_of_orders()');
 const period = db('orders').whereRaw('orders.id <@ tstzrange(?, ?)', [from, to]);
-const hour = await period;
-step(hour.length === 60, 'period of two dates finds an hour', hour.length);
-const { rows: plan } = await db.raw('EXPLAIN ?', period);
-step(usesIndex(plan), 'period uses the index', plan);
-const joined = await period.clone().join('orders AS others', 'others.id', 'orders.id');
-step(joined.length === 60, 'period works in a join', joined.length);
+await testOrders({
+	insert: (items) => db('orders').insert(items.map((item) => ({ item }))).returning('id'),
+	period: () => period,
+	plan: async () => (await db.raw('EXPLAIN ?', period)).rows,
+	joined: () => period.clone().join('orders AS others', 'others.id', 'orders.id')
+});
 
 await db.destroy();
-done();
+await done();

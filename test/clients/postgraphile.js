@@ -4,20 +4,18 @@ import { postgraphile } from 'postgraphile';
 import { makePgService } from 'postgraphile/adaptors/pg';
 import { grafast } from 'postgraphile/grafast';
 import { PostGraphileAmberPreset } from 'postgraphile/presets/amber';
-import { done, isV7, step } from './steps.js';
+import { done, isV7, query, step } from './steps.js';
 
 // create the table, with a reader of its changes
-const client = new pg.Client();
-await client.connect();
-await client.query(`SET password_encryption = 'scram-sha-256'; DROP ROLE IF EXISTS web; CREATE ROLE web LOGIN PASSWORD '${process.env.PGPASSWORD}'`);
-await client.query(`CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT uuidv7_next(), item text NOT NULL);
+await query(`SET password_encryption = 'scram-sha-256'; DROP ROLE IF EXISTS web; CREATE ROLE web LOGIN PASSWORD '${process.env.PGPASSWORD}'`);
+await query(`CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT uuidv7_next(), item text NOT NULL);
 	GRANT SELECT, INSERT, UPDATE, DELETE ON orders TO web`);
-await client.query(`SELECT changes_track('orders')`);
+await query(`SELECT changes_track('orders')`);
 const changes = `SELECT change_type, (data).id FROM changes_read('billing', NULL::orders)`;
-await client.query('BEGIN');
-await client.query(changes);
-await client.query(`SELECT changes_done('billing')`);
-await client.query('COMMIT');
+await query('BEGIN');
+await query(changes);
+await query(`SELECT changes_done('billing')`);
+await query('COMMIT');
 
 // generate the GraphQL schema
 const pool = new pg.Pool({ user: 'web' });
@@ -38,11 +36,9 @@ const { data: { allOrders: { nodes } } } = await graphql('{ allOrders { nodes { 
 step(nodes.length === 1 && nodes[0].rowId === milk && nodes[0].item === 'milk', 'allOrders returns the rows', nodes);
 
 // read the changes
-const { rows } = await client.query(changes);
-const read = rows.map(({ change_type, id }) => `${change_type} ${id}`);
+const read = (await query(changes)).map(({ change_type, id }) => `${change_type} ${id}`);
 step(read.sort().join() === `delete ${tea},upsert ${milk}`, 'changes_read() returns the changes of mutations', read);
 
 await api.release();
 await pool.end();
-await client.end();
-done();
+await done();

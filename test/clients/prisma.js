@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { pool, push } from './prisma.push.js';
-import { ascending, done, from, isV7, items, step, to, usesIndex } from './steps.js';
+import { done, from, step, testOrders, to } from './steps.js';
 
 const adapter = new PrismaPg(pool);
 execFileSync('node_modules/.bin/prisma', ['generate', '--schema=prisma.prisma'],
@@ -15,21 +15,13 @@ await push(adapter, 'prisma.prisma');
 const again = await push(adapter, 'prisma.prisma');
 step(again === 0, 'a second migration changes nothing', again);
 
-// insert a row
-const order = await db.order.create({ data: { item: 'tea' } });
-step(isV7(order.id), 'insert returns the ID', order);
-
-// insert many rows
-const bulk = await db.order.createManyAndReturn({ data: items.map((item) => ({ item })) });
-step(bulk.length === 100 && ascending(bulk.map((row) => row.id)), 'bulk insert returns ascending IDs', bulk);
-
-// select the rows of a period
-await db.$executeRaw`SELECT test.a_week_of_orders()`;
 const period = () => db.$queryRaw`SELECT * FROM orders WHERE id <@ tstzrange(${from}, ${to})`;
-const hour = await period();
-step(hour.length === 60, 'period of two dates finds an hour', hour.length);
-const plan = await db.$queryRaw`EXPLAIN SELECT * FROM orders WHERE id <@ tstzrange(${from}, ${to})`;
-step(usesIndex(plan), 'period uses the index', plan);
+await testOrders({
+	create: (item) => db.order.create({ data: { item } }),
+	insert: (items) => db.order.createManyAndReturn({ data: items.map((item) => ({ item })) }),
+	period,
+	plan: () => db.$queryRaw`EXPLAIN SELECT * FROM orders WHERE id <@ tstzrange(${from}, ${to})`
+});
 
 await db.$disconnect();
-done();
+await done();

@@ -24,9 +24,12 @@ start = datetime(2026, 3, 2, 9, tzinfo=timezone.utc)
 end = datetime(2026, 3, 2, 10, tzinfo=timezone.utc)
 
 
-def ascending(ids):
-    return all(id.version == 7 for id in ids) and all(a < b for a, b in zip(ids, ids[1:]))
-
-
-def uses_index(plan):
-    return re.search("Index (Only )?Scan|Bitmap Index Scan", str(plan)) is not None
+def test_orders(order, bulk, execute, period, plan):
+    """Test the IDs of an order and of the items, and the orders of the hour, which functions return."""
+    step(order.version == 7, "insert returns the ID", order)
+    step(len(bulk) == 100 and all(id.version == 7 for id in bulk) and bulk == sorted(bulk), "bulk insert returns ascending IDs", bulk)
+    execute("SELECT test.a_week_of_orders()")
+    hour = period()
+    step(len(hour) == 60, "period of two datetimes finds an hour", len(hour))
+    plan = plan()
+    step(re.search("Index (Only )?Scan|Bitmap Index Scan", str(plan)), "period uses the index", plan)
