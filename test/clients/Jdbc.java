@@ -28,9 +28,8 @@ class Jdbc {
 			env.get("PGUSER"), env.get("PGPASSWORD"));
 		var sql = db.createStatement();
 
-		// create the tables
+		// create the table
 		sql.execute("CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT uuidv7_next(), item text NOT NULL)");
-		sql.execute("CREATE TABLE outbox (id uuid PRIMARY KEY DEFAULT uuidv7_ordered(), message text NOT NULL)");
 
 		// insert a row
 		var insert = db.prepareStatement("INSERT INTO orders (item) VALUES (?)", new String[] {"id"});
@@ -76,22 +75,6 @@ class Jdbc {
 		var later = db.prepareStatement("SELECT id FROM orders WHERE id > ? ORDER BY id");
 		later.setObject(1, order);
 		step(column(later.executeQuery()).equals(bulk), "a query for later IDs finds the rows", order);
-
-		// read changes
-		sql.execute("SELECT changes_track('outbox')");
-		sql.execute("SELECT changes_done('billing') FROM changes_read('billing', NULL::outbox)");
-		sql.execute("INSERT INTO outbox (message) VALUES ('first')");
-		var page = sql.executeQuery("SELECT change_type, change_position, (data).* FROM changes_read('billing', NULL::outbox)");
-		String position = null;
-		while (page.next()) {
-			System.out.println("# " + page.getString("change_type") + " " + page.getObject("id", UUID.class));
-			position = page.getString("change_position");
-		}
-		var confirm = db.prepareStatement("SELECT changes_done('billing', ?)");
-		confirm.setString(1, position);
-		confirm.execute();
-		step(position != null && position.startsWith("changes:"), "changes have a position", position);
-		step(!sql.executeQuery("SELECT FROM changes_read('billing', NULL::outbox)").next(), "a confirmed page does not come again", "rows");
 
 		// pass a period as text
 		var text = db.prepareStatement("SELECT id, item FROM orders WHERE id <@ ?");
