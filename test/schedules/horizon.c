@@ -78,6 +78,7 @@ typedef struct Position
 } Position;
 
 static const Scenario *scenario;
+static Exploration what;
 static Row	rows[MAX_ROWS];
 static int	row_count;
 static int	first_row_count;	/* rows from before the run */
@@ -110,17 +111,8 @@ insert(void *arg)
 
 	if (row_count >= MAX_ROWS)
 		violation("too many rows");
-	rows[row_count].value = value;
-	rows[row_count].transaction = own_transaction();
-	row_count++;
+	rows[row_count++] = (Row) {value, own_transaction()};
 	trace("generated %llu", (unsigned long long) value.time);
-}
-
-static void
-add_row(void)
-{
-	if (!try_statement(insert, NULL))
-		violation("generating a value failed");
 }
 
 static void
@@ -132,13 +124,6 @@ reset(void *arg)
 	resets++;
 }
 
-static void
-reset_generator(void)
-{
-	if (!try_statement(reset, NULL))
-		violation("resetting the generator failed");
-}
-
 /* Run the transaction that a letter stands for, and end or prepare it. */
 static void
 write_rows(char letter)
@@ -147,13 +132,13 @@ write_rows(char letter)
 	if (letter == 'd' || letter == 'n')
 		assign_xid();
 	if (letter != 'n')
-		add_row();
+		run_statement(insert, NULL);
 	if (letter != 'o')
 		assign_xid();
 	if (letter == 'g')
-		reset_generator();
+		run_statement(reset, NULL);
 	if (letter == 'C' || letter == 'g')
-		add_row();
+		run_statement(insert, NULL);
 
 	if (letter == 'a')
 		abort_transaction();
@@ -167,18 +152,10 @@ write_rows(char letter)
 
 /* --- the reader ------------------------------------------------------------------ */
 
-typedef struct Question
-{
-	TestSnapshot *snapshot;
-	UuidPayload answer;
-} Question;
-
 static void
 ask(void *arg)
 {
-	Question   *question = arg;
-
-	question->answer = ask_horizon(question->snapshot);
+	*(Horizon *) arg = (Horizon) {ask_horizon(active), active};
 }
 
 /*
@@ -196,30 +173,23 @@ is_unknown(const TestSnapshot *snapshot)
 static void
 read_horizon(void)
 {
-	Question	question = {active, {0, 0}};
-
-	if (try_statement(ask, &question))
+	if (horizon_count >= MAX_HORIZONS)
+		violation("too many horizons");
+	if (try_statement(ask, &horizons[horizon_count]))
 	{
-		trace("horizon %llu", (unsigned long long) question.answer.time);
-		if (horizon_count >= MAX_HORIZONS)
-			violation("too many horizons");
-		horizons[horizon_count].value = question.answer;
-		horizons[horizon_count].snapshot = active;
+		trace("horizon %llu", (unsigned long long) horizons[horizon_count].value.time);
 		horizon_count++;
 	}
 	else if (last_error != ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE)
 		violation("computing a horizon failed");
-	else if (!is_unknown(question.snapshot) && resets_begun == 0)
+	else if (!is_unknown(active) && resets_begun == 0)
 		violation("a reader was refused needlessly");
 }
 
 static void
 locate(void *arg)
 {
-	Position   *position = arg;
-
-	position->value = ask_position(active);
-	position->snapshot = active;
+	*(Position *) arg = (Position) {ask_position(active), active};
 }
 
 static void
@@ -227,8 +197,7 @@ compute_position(void)
 {
 	if (position_count >= MAX_HORIZONS)
 		violation("too many positions");
-	if (!try_statement(locate, &positions[position_count++]))
-		violation("computing a position failed");
+	run_statement(locate, &positions[position_count++]);
 }
 
 /* Take a snapshot, or simulate one that was taken before startup. */
@@ -335,7 +304,7 @@ run_process(int process)
 				compute_position();
 				break;
 			case 'z':
-				reset_generator();
+				run_statement(reset, NULL);
 				break;
 			case '1':
 			case '2':
@@ -466,12 +435,8 @@ add_old_position(void)
 static void
 prepare_scenario(void)
 {
-	int			processes = 0;
-
-	while (processes < MAX_PROCESSES && scenario->programs[processes] != NULL)
-		processes++;
-	create_server(processes);
-	use_waiting(scenario->programs[processes - 1][0] == 'W');
+	create_server(what.processes);
+	use_waiting(scenario->programs[what.processes - 1][0] == 'W');
 	row_count = position_count = resets = resets_begun = 0;
 	if (scenario->startup == IN_USE)
 		write_rows('c');
@@ -480,9 +445,7 @@ prepare_scenario(void)
 		/* a row of transaction 0, with a value from before startup */
 		begin_transaction();
 		assign_xid();
-		rows[0].value.time = 1;
-		rows[0].value.tail = 0;
-		rows[0].transaction = 0;
+		rows[0] = (Row) {{1, 0}, 0};
 		row_count = 1;
 		commit_transaction();
 		server.mark.reserved_until = server.new_mark.reserved_until = 1000;
@@ -547,8 +510,8 @@ main(int argc, char **argv)
 {
 	const char *schedules = getenv("SCHEDULES");
 	const int	preemptions = schedules ? atoi(schedules) : bound;
-	Exploration what = {NULL, 0, false, prepare_scenario, start_run, run_process, finish_run};
 
+	what = (Exploration) {NULL, 0, false, prepare_scenario, start_run, run_process, finish_run};
 	for (size_t i = 0; i < lengthof(scenarios); i++)
 	{
 		scenario = &scenarios[i];

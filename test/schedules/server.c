@@ -281,6 +281,14 @@ try_statement(void (*statement) (void *arg), void *arg)
 	return succeeded;
 }
 
+/* Run a statement that must succeed. */
+void
+run_statement(void (*statement) (void *arg), void *arg)
+{
+	if (!try_statement(statement, arg))
+		violation("a statement failed");
+}
+
 /* --- processes ------------------------------------------------------------------ */
 
 void
@@ -291,6 +299,14 @@ leave_process(int process)
 	saved[process].exception_stack = PG_exception_stack;
 	saved[process].error_context = error_context_stack;
 	saved[process].last_error = last_error;
+}
+
+static void
+forget_processes(void)
+{
+	memset(saved, 0, sizeof(saved));
+	for (int i = 0; i < MAX_PROCESSES; i++)
+		saved[i].database = FIRST_DATABASE;
 }
 
 void
@@ -323,14 +339,11 @@ create_server(int processes)
 	reset_transactions();
 	memset(arena, 0, size);
 	memset(&server, 0, sizeof(server));
-	memset(saved, 0, sizeof(saved));
+	forget_processes();
 	ProcGlobal->allProcs = (PGPROC *) arena;
 	MaxBackends = processes - NUM_AUXILIARY_PROCS;
 	for (int i = 0; i < MAX_PROCESSES; i++)
-	{
-		saved[i].database = FIRST_DATABASE;
 		ProcGlobal->allProcs[i].databaseId = FIRST_DATABASE;
-	}
 	server.prepared = NO_TRANSACTION;
 	/* the 32-bit transaction IDs wrap around during a run */
 	server.next_xid = (UINT64CONST(3) << 32) - 3;
@@ -350,13 +363,7 @@ start_server(void)
 	server = first_server;
 	for (int i = 0; i < MAX_LOCKS; i++)
 		held_locks[i] = NULL;
-	for (int i = 0; i < MAX_PROCESSES; i++)
-	{
-		saved[i].database = FIRST_DATABASE;
-		saved[i].own_slot = NULL;
-		saved[i].exception_stack = NULL;
-		saved[i].error_context = NULL;
-	}
+	forget_processes();
 	reset_transactions();
 }
 

@@ -78,6 +78,7 @@ extern void create_server(int processes);
 extern void remember_server(void);
 extern void start_server(void);
 extern bool try_statement(void (*statement) (void *arg), void *arg);
+extern void run_statement(void (*statement) (void *arg), void *arg);
 
 /* stubs.c */
 extern int	last_error;			/* SQLSTATE of the process's last error, or 0 */

@@ -8,9 +8,6 @@
  */
 #include "server.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "access/parallel.h"
 #include "access/xact.h"
 #include "commands/dbcommands.h"
@@ -57,9 +54,7 @@ shmem_request_hook_type shmem_request_hook;
 shmem_startup_hook_type shmem_startup_hook;
 
 int			uuid9562_max_ahead = 60;
-UuidNodeBits	uuid9562_node;
 
-STUB(UuidNodeBits uuid9562_own_node_id(void), uuid_no_node)
 STUB(const char *GetConfigOptionResetString(const char *name), application_name)
 
 /* --- memory --------------------------------------------------------------------- */
@@ -172,21 +167,6 @@ ExceptionalCondition(const char *condition, const char *type, const char *file, 
 #endif
 {
 	violation("assertion failed: %s, %s:%d", condition, file, line);
-}
-
-#undef vsnprintf
-
-char *
-psprintf(const char *format,...)
-{
-	const size_t size = 200;
-	char	   *text = palloc(size);
-	va_list		args;
-
-	va_start(args, format);
-	vsnprintf(text, size, format, args);
-	va_end(args);
-	return text;
 }
 
 text *

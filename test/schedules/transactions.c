@@ -110,9 +110,7 @@ begin_transaction(void)
 
 	if (number >= MAX_TRANSACTIONS)
 		violation("too many transactions");
-	server.transactions[number].xid = 0;
-	server.transactions[number].database = MyDatabaseId;
-	server.transactions[number].state = IN_PROGRESS;
+	server.transactions[number] = (Transaction) {0, MyDatabaseId, IN_PROGRESS};
 	backends[BACKEND].transaction = number;
 	return number;
 }
