@@ -95,12 +95,6 @@ static int	resets;				/* number of resets that have ended */
 static int	resets_before_reader;	/* resets that ended before the
 									 * reader's first snapshot */
 
-static bool
-less(UuidPayload a, UuidPayload b)
-{
-	return a.time < b.time || (a.time == b.time && a.tail < b.tail);
-}
-
 /* --- writers --------------------------------------------------------------------- */
 
 /* Generate a value, and insert a row with it. */
@@ -230,8 +224,8 @@ find_row(const TestSnapshot *snapshot, UuidPayload after, UuidPayload *first)
 
 	for (int i = 0; i < row_count; i++)
 	{
-		if (!snapshot->sees[rows[i].transaction] || !less(after, rows[i].value) ||
-			(found && !less(rows[i].value, *first)))
+		if (!snapshot->sees[rows[i].transaction] || !uuid_payload_less(after, rows[i].value) ||
+			(found && !uuid_payload_less(rows[i].value, *first)))
 			continue;
 		found = true;
 		*first = rows[i].value;
@@ -256,7 +250,7 @@ read_all(void)
 		const UuidPayload horizon = ask_horizon(snapshot);
 		UuidPayload next;
 
-		for (; find_row(snapshot, place, &next) && less(next, horizon); left--)
+		for (; find_row(snapshot, place, &next) && uuid_payload_less(next, horizon); left--)
 			place = next;
 	}
 }
@@ -353,7 +347,7 @@ check_horizons(void)
 		}
 		for (int j = 0; j < row_count; j++)
 		{
-			if (less(rows[j].value, horizon->value) &&
+			if (uuid_payload_less(rows[j].value, horizon->value) &&
 				can_appear(&rows[j], horizon->snapshot) && resets_before_reader == resets)
 				violation("a row is missed: value %d of transaction %d", j, rows[j].transaction);
 		}
@@ -374,7 +368,7 @@ check_positions(void)
 		after = uuid_layout_unpack(id, UUID_V7->version);
 		for (int j = 0; j < row_count; j++)
 		{
-			if (!less(after, rows[j].value) && can_appear(&rows[j], positions[i].snapshot))
+			if (!uuid_payload_less(after, rows[j].value) && can_appear(&rows[j], positions[i].snapshot))
 				violation("a reader with a position misses a row: value %d of transaction %d",
 						  j, rows[j].transaction);
 		}
@@ -396,7 +390,7 @@ check_nothing_held(void)
 	read_horizon();
 	for (int i = 0; i < row_count; i++)
 	{
-		if (resets == 0 && !less(rows[i].value, horizons[0].value))
+		if (resets == 0 && !uuid_payload_less(rows[i].value, horizons[0].value))
 			violation("a finished transaction, or one of another database, holds the horizon");
 	}
 }

@@ -100,13 +100,12 @@ check_value(const Result *value)
 	for (int i = 0; i < result_count; i++)
 	{
 		const Result *earlier = &results[i];
-		bool		is_less = value->value.time < earlier->value.time ||
-			(value->value.time == earlier->value.time && value->value.tail < earlier->value.tail);
-		bool		is_equal = value->value.time == earlier->value.time && value->value.tail == earlier->value.tail;
+		bool		is_less = uuid_payload_less(value->value, earlier->value);
+		bool		is_greater = uuid_payload_less(earlier->value, value->value);
 
 		if (was_reset(Min(earlier->begin, value->begin), value->end))
 			continue;
-		if (is_equal && earlier->letter != 'h')
+		if (!is_less && !is_greater && earlier->letter != 'h')
 			violation("a value is returned twice");
 		if (is_less && earlier->end < value->begin)
 			violation("a value is less than an earlier value or horizon");
