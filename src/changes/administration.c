@@ -170,7 +170,7 @@ uuid9562_table_info(PG_FUNCTION_ARGS)
 	{
 		uuid9562_compute_state(rel, &current, wait);
 		relation_close(rel, NoLock);
-		uuid9562_unlock_parts(&current);
+		uuid9562_unlock_state(&current);
 	}
 	else
 		current.problem = "the table is locked";

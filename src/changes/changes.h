@@ -8,6 +8,10 @@
  * has the entries of all tracked tables: the table's OID, an ordered ID, and a key.  A NULL key
  * means that any row can have changed.
  *
+ * A reader gets pages, each with the changes up to a horizon, and confirms how far it has applied
+ * them (core/reader.h).  The remembered state of a table (source.c) tells whether rows can have
+ * changed without an entry: then the next page is a reset, and the reader copies the table.
+ *
  * The way of a changed key:
  *
  *	 trigger.c			finds the tracked table and its key, and forms the bytes of the key (key.c)
@@ -34,8 +38,10 @@
  * purge.c deletes entries, purge_worker.c does so in the background, and wait.c is changes_wait().
  * administration.c has the other functions.
  *
- * A session that reads locks the table, the reader, and the entries (locks.c).  Whoever waits for
- * readers or entries of others either has the lock of the table that excludes readers, or no lock.
+ * A session that reads locks the table, the reader, and the entries (locks.c), or the entries
+ * before the reader if the target stores positions.  Whoever waits for readers or entries of others
+ * either has the lock of the table that excludes readers, or no lock, unless the caller has called
+ * other functions in the same transaction.
  * A page is read again if the table has changed since its state was compared, because the page
  * waits for locks meanwhile, and can have rows that no state tells about.
  *
@@ -366,7 +372,7 @@ typedef struct Source
 
 extern void uuid9562_add_number(Numbers *numbers, uint64 number);
 extern void uuid9562_compute_state(Relation rel, CurrentState *current, bool wait);
-extern void uuid9562_unlock_parts(const CurrentState *current);
+extern void uuid9562_unlock_state(const CurrentState *current);
 extern uint64 uuid9562_hash_files(Oid source);
 extern bool uuid9562_may_overlap(const PartBound *gone, Oid relid);
 extern StateVerdict uuid9562_compare_states(State *old, const CurrentState *current, List **added);
@@ -388,10 +394,10 @@ pg_noreturn extern void uuid9562_not_tracked(Oid relid);
 
 /* --- locks.c ---------------------------------------------------------------------- */
 
-extern void uuid9562_lock_entries(Oid source);
-extern void uuid9562_lock_states(Oid source);
-extern bool uuid9562_try_lock_states(Oid source);
-extern void uuid9562_unlock_states(Oid source);
+extern void uuid9562_lock_entries_shared(Oid source);
+extern void uuid9562_lock_entries_alone(Oid source);
+extern bool uuid9562_try_lock_entries(Oid source);
+extern void uuid9562_unlock_entries(Oid source);
 extern bool uuid9562_lock_purge(Oid source);
 
 /* --- parsed_types.c: statements that call changes_read() -------------------------- */

@@ -107,7 +107,7 @@ typedef struct LastEntry
 
 /*
  * Return an array that has room for "needed" elements instead of *size.  If memory cannot be
- * allocated, nothing has changed, because the transaction can go on after the error.
+ * allocated, change nothing, since the transaction can go on after the error.
  */
 static void *
 enlarge(void *array, Size *size, Size needed, Size element_size)

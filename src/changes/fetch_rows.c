@@ -7,7 +7,8 @@
  * execute functions of other roles.  For the same reason, the partition of a key is found from the
  * bounds of the partitions.
  *
- * The rows are those that the active snapshot sees.
+ * The rows are those of a snapshot that is taken after the entries were read.  So a row can be
+ * newer than the horizon of the page, and then a later page has the entry of its newer change.
  */
 #include "changes/changes.h"
 

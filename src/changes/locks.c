@@ -17,14 +17,14 @@
  * and before states are replaced.  For such a page, take the lock before the snapshot.
  */
 void
-uuid9562_lock_entries(Oid source)
+uuid9562_lock_entries_shared(Oid source)
 {
 	LockDatabaseObject(uuid9562_own_table("purged"), source, LOCK_OF_ENTRIES, ShareLock);
 }
 
 /* Take it alone until the transaction ends, so that all states are known, and none is added. */
 void
-uuid9562_lock_states(Oid source)
+uuid9562_lock_entries_alone(Oid source)
 {
 	LockDatabaseObject(uuid9562_own_table("purged"), source, LOCK_OF_ENTRIES, ExclusiveLock);
 }
@@ -34,14 +34,14 @@ uuid9562_lock_states(Oid source)
  * session has it.
  */
 bool
-uuid9562_try_lock_states(Oid source)
+uuid9562_try_lock_entries(Oid source)
 {
 	return ConditionalLockDatabaseObject(uuid9562_own_table("purged"), source, LOCK_OF_ENTRIES,
 										 ExclusiveLock);
 }
 
 void
-uuid9562_unlock_states(Oid source)
+uuid9562_unlock_entries(Oid source)
 {
 	UnlockDatabaseObject(uuid9562_own_table("purged"), source, LOCK_OF_ENTRIES, ExclusiveLock);
 }

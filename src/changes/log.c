@@ -120,14 +120,17 @@ write_pending(void)
 	MemoryContextReset(open_log.context);
 }
 
-/* Write an entry for a key of a tracked table, with the next ordered ID. */
+/*
+ * Write an entry for a key of a tracked table, with the next ordered ID.  Without bytes, any row
+ * can have changed.  The memory context of the caller lasts until uuid9562_close_log().
+ */
 void
 uuid9562_write_entry(Oid source, KeyBytes key)
 {
 	TupleDesc	desc = RelationGetDescr(open_log.rel);
 	MemoryContext caller;
 	Datum		values[LOG_COLUMNS];
-	bool		nulls[LOG_COLUMNS] = {false, false, key.length == 0};
+	bool		nulls[LOG_COLUMNS] = {false};
 	UuidReaderId id;
 
 	if (open_log.slots[open_log.pending] == NULL)
@@ -137,6 +140,7 @@ uuid9562_write_entry(Oid source, KeyBytes key)
 	values[LOG_SOURCE - 1] = ObjectIdGetDatum(source);
 	values[LOG_ID - 1] = reader_id_datum(&id);
 	values[LOG_KEY - 1] = (Datum) 0;
+	nulls[LOG_KEY - 1] = key.length == 0;
 	if (key.length > 0)
 	{
 		bytea	   *value = palloc(VARHDRSZ + key.length);

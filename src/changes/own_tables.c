@@ -276,8 +276,10 @@ uuid9562_insert_own(Relation rel, Datum *values, bool *nulls)
 }
 
 /*
- * Delete a row.  Return TM_Ok, TM_Deleted if another transaction has deleted the row or, if "wait"
- * is false, TM_BeingModified if another transaction has deleted the row and is in progress.
+ * Delete a row.  Call CommandCounterIncrement() before the table is read again, since scans see
+ * the rows that the current command has deleted.  Return TM_Ok, TM_Deleted if another transaction
+ * has deleted the row or, if "wait" is false, TM_BeingModified if another transaction has deleted
+ * the row and is in progress.
  */
 TM_Result
 uuid9562_delete_own(Relation rel, HeapTuple tuple, bool wait)

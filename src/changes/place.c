@@ -13,9 +13,8 @@
 
 /*
  * Return the end of the last WAL record that has been inserted, since XLogFlush() raises an error
- * for a later position.  GetXLogInsertRecPtr() returns the
- * start of the next record, which is after the header of a page if the last record ended at the end
- * of the page before.
+ * for a later position.  GetXLogInsertRecPtr() returns the start of the next record, which is after
+ * the header of a page if the last record ended at the end of the page before.
  */
 static XLogRecPtr
 end_of_inserted_wal(void)

@@ -29,7 +29,7 @@ find_purgeable(const char *function, Oid source, int64 reader_expiry, int64 keep
 {
 	char	   *reader;
 
-	if (!uuid9562_try_lock_states(source))
+	if (!uuid9562_try_lock_entries(source))
 		return false;
 	PushActiveSnapshot(GetLatestSnapshot());
 	*after = uuid9562_purged(function, source);
@@ -39,7 +39,7 @@ find_purgeable(const char *function, Oid source, int64 reader_expiry, int64 keep
 									uuid9562_kept_by_readers(source, reader_expiry, &reader));
 	uuid9562_record_snapshot_branch(function);
 	PopActiveSnapshot();
-	uuid9562_unlock_states(source);
+	uuid9562_unlock_entries(source);
 	return uuid_reader_id_less(*after, purged->id);
 }
 

@@ -233,7 +233,7 @@ read_page(const PageRequest *request, ReaderState *reader, Relation rel, PageSta
 	if (start->is_reset)
 	{
 		/* nobody knows yet that this reader needs entries from now on */
-		uuid9562_lock_entries(request->relid);
+		uuid9562_lock_entries_shared(request->relid);
 		uuid9562_restart_page(start, request->relid);
 		position->branch = uuid9562_snapshot_branch(FUNCTION);
 	}

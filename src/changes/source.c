@@ -196,7 +196,10 @@ cache_identities(Source *source, List *states)
 	source->identity_count = count;
 }
 
-/* Keep what was computed.  It is valid unless an invalidation has come in the meantime. */
+/*
+ * Keep what was computed.  uuid9562_verify_source() has set "valid", and an invalidation since then
+ * has cleared it.
+ */
 static void
 cache_state(Source *source, const CurrentState *current, List *states)
 {
@@ -259,7 +262,7 @@ compare_source(Source *source, Relation rel, uint64 branch, List *states)
 	source->is_unchanged = uuid9562_are_current(&current, states);
 	if (!source->is_unchanged)
 	{
-		uuid9562_lock_entries(relid);
+		uuid9562_lock_entries_shared(relid);
 		compute_current(source, rel, branch, &current);
 		states = uuid9562_renew_states(relid, &current);
 	}
@@ -328,9 +331,11 @@ uuid9562_verify_source(Relation rel, uint64 branch)
 /* --- for other functions ---------------------------------------------------------- */
 
 /*
- * Delete all remembered states of a table, so that all readers copy it.  With "wait", also those
+ * Delete the remembered states of a table, so that all readers copy it.  With "wait", also those
  * that other sessions store, and let no session store one until this transaction ends: a reader
- * whose page comes before its end copies the table again.
+ * whose page comes before this transaction ends copies the table again.  Without it, states stay
+ * that another session is deleting, even if it rolls back: the callers have given the table a new
+ * trigger, or found it dropped, so these states are not valid.
  */
 void
 uuid9562_forget_states(Oid source, bool wait)
@@ -340,7 +345,7 @@ uuid9562_forget_states(Oid source, bool wait)
 	ListCell   *cell;
 
 	if (wait)
-		uuid9562_lock_states(source);
+		uuid9562_lock_entries_alone(source);
 	rel = uuid9562_open_own("state", RowExclusiveLock);
 	states = uuid9562_load_states(source);
 	foreach(cell, states)

@@ -68,7 +68,7 @@ set_problem(CurrentState *current, const char *format, Oid relid)
 
 /*
  * If the caller does not want to wait, take the lock that opening a relation needs, which
- * uuid9562_unlock_parts() releases.  If another session has it, note the problem, and return false.
+ * uuid9562_unlock_state() releases.  If another session has it, note the problem, and return false.
  */
 static bool
 lock_to_open(CurrentState *current, Oid relid)
@@ -346,7 +346,7 @@ lock_parts(CurrentState *current, Oid source)
 
 /* Release the locks that uuid9562_compute_state() took without waiting. */
 void
-uuid9562_unlock_parts(const CurrentState *current)
+uuid9562_unlock_state(const CurrentState *current)
 {
 	ListCell   *cell;
 
