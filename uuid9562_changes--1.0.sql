@@ -123,10 +123,10 @@ AS 'MODULE_PATHNAME', 'uuid9562_table_info'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION uuid9562_changes.table_info(oid, boolean) IS 'options and state of a tracked table; used by changes_track() and changes_tables';
 
-CREATE FUNCTION uuid9562_changes.entries_after(source oid, after uuid, OUT entries bigint, OUT first uuid)
+CREATE FUNCTION uuid9562_changes.entries_after(source oid, after uuid, OUT entries bigint, OUT first uuid, OUT is_purged boolean)
 AS 'MODULE_PATHNAME', 'uuid9562_entries_after'
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION uuid9562_changes.entries_after(oid, uuid) IS 'number of log entries after an ID, and the first of them; used by changes_tables and changes_readers';
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION uuid9562_changes.entries_after(oid, uuid) IS 'number of log entries after an ID, the first of them, and whether others were deleted; used by changes_tables and changes_readers';
 
 CREATE FUNCTION uuid9562_changes.horizon() RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuid9562_uuidv7_horizon'
@@ -307,7 +307,7 @@ SELECT t.tgrelid::regclass AS source, i.operations, i.dropped_partitions,
 	   pg_catalog.justify_hours(i.reader_expiry OPERATOR(pg_catalog.*) interval '1 microsecond') AS reader_expiry,
 	   i.problem, i.without_truncate_trigger, log.entries, i.purged, i.kept_by
 FROM pg_catalog.pg_trigger AS t, LATERAL uuid9562_changes.table_info(t.tgrelid, false) AS i,
-LATERAL uuid9562_changes.entries_after(t.tgrelid, coalesce(i.purged, '00000000-0000-0000-0000-000000000000')) AS log
+LATERAL uuid9562_changes.entries_after(t.tgrelid, NULL) AS log
 WHERE t.tgfoid OPERATOR(pg_catalog.=) 'uuid9562_changes.log_trigger'::regproc AND t.tgparentid OPERATOR(pg_catalog.=) 0::oid
 	AND t.tgtype::integer OPERATOR(pg_catalog.&) 1 OPERATOR(pg_catalog.=) 1;
 GRANT SELECT ON changes_tables TO PUBLIC;
@@ -319,7 +319,7 @@ SELECT r.reader, r.source::regclass AS source, r.owner::regrole AS owner, r.seen
 	   pg_catalog.cardinality(r.pages) OPERATOR(pg_catalog./) 12 AS pages_out,
 	   waiting.entries AS entries_waiting,
 	   now() OPERATOR(pg_catalog.-) uuid9562_changes.id_timestamp(waiting.first) AS oldest_waiting,
-	   CASE WHEN r.confirmed IS NULL OR r.confirmed OPERATOR(pg_catalog.<) p.id
+	   CASE WHEN waiting.is_purged
 				OR NOT EXISTS (SELECT FROM uuid9562_changes.state AS s WHERE s.source OPERATOR(pg_catalog.=) r.source AND s.identity OPERATOR(pg_catalog.=) r.identity)
 				THEN 'copy of the whole table'
 			WHEN waiting.first IS NOT NULL AND r.pages OPERATOR(pg_catalog.<>) '{}'::bigint[] THEN 'confirmation'
@@ -327,9 +327,8 @@ SELECT r.reader, r.source::regclass AS source, r.owner::regrole AS owner, r.seen
 			WHEN waiting.first IS NOT NULL THEN coalesce('transaction of process '::text OPERATOR(pg_catalog.||) holder.held_by_pid::text, 'prepared transaction '::text OPERATOR(pg_catalog.||) holder.held_by_prepared::text)
 	   END AS waits_for
 FROM uuid9562_changes.reader AS r
-JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) r.source
-LEFT JOIN uuid9562_changes.purged AS p ON p.source OPERATOR(pg_catalog.=) r.source,
+JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) r.source,
 LATERAL uuid9562_changes.generator_stats() AS holder,
-LATERAL uuid9562_changes.entries_after(r.source, coalesce(r.confirmed, p.id, '00000000-0000-0000-0000-000000000000')) AS waiting;
+LATERAL uuid9562_changes.entries_after(r.source, r.confirmed) AS waiting;
 GRANT SELECT ON changes_readers TO PUBLIC;
 COMMENT ON VIEW changes_readers IS 'readers of tracked tables, and what they wait for';

@@ -367,8 +367,9 @@ END$body$;
 -- Return whether this was so.
 CREATE FUNCTION changes_await_reset(state uuid9562_changes.changes_state) RETURNS boolean LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $body$
 BEGIN
-	IF current_setting('transaction_read_only') = 'on' OR EXISTS (SELECT FROM uuid9562_changes.changes_state AS s
-			WHERE (s.source, s.timeline, s.branch, s.parts, s.columns, s.files, s.marks) = (state.source, state.timeline, state.branch, state.parts, state.columns, state.files, state.marks)) THEN
+	IF current_setting('transaction_read_only') = 'on' OR (
+			SELECT bool_and((s.timeline, s.branch, s.parts, s.columns, s.files, s.marks) = (state.timeline, state.branch, state.parts, state.columns, state.files, state.marks))
+			FROM uuid9562_changes.changes_state AS s WHERE s.source = state.source) THEN
 		RETURN false;
 	END IF;
 	LOCK TABLE uuid9562_changes.changes_state IN ROW EXCLUSIVE MODE;
@@ -376,12 +377,14 @@ BEGIN
 END$body$;
 
 -- Return the identity of a table's state, and since when its row type is known.  Prefer an identity that is
--- still valid.  Do not wait for other sessions that have found a change: each can draw an identity.  An
--- identity whose state another session replaces is not offered, since that one can have seen an older state.
+-- still valid.  Do not wait for other sessions that have found a change: each can draw an identity.  If a row
+-- can have what the state of an identity lacks, and another session replaces this state, do not use the identity,
+-- since that session can have seen an older state.
 CREATE FUNCTION changes_identify(new_state uuid9562_changes.changes_state, dropped_partitions text, wanted uuid, OUT identity uuid, OUT altered timestamptz) LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $body$
 #variable_conflict use_column
 DECLARE
 	s uuid9562_changes.changes_state;
+	stored boolean;
 	known timestamptz;		-- since when a lost state had the same row type
 BEGIN
 	FOR s IN SELECT * FROM uuid9562_changes.changes_state AS s WHERE s.source = new_state.source ORDER BY (s.identity = wanted) IS NOT TRUE, s.identity LOOP
@@ -393,11 +396,14 @@ BEGIN
 			DELETE FROM uuid9562_changes.changes_state AS d
 			WHERE d.identity IN (SELECT l.identity FROM uuid9562_changes.changes_state AS l WHERE l.identity = s.identity FOR UPDATE SKIP LOCKED);
 		ELSE
-			UPDATE uuid9562_changes.changes_state AS u
-			SET branch = new_state.branch, parts = new_state.parts, columns = new_state.columns, files = new_state.files, marks = new_state.marks
-			WHERE current_setting('transaction_read_only') = 'off'
-				AND u.identity IN (SELECT l.identity FROM uuid9562_changes.changes_state AS l WHERE l.identity = s.identity FOR UPDATE SKIP LOCKED);
-			IF FOUND OR (current_setting('transaction_read_only') = 'on' AND (s.parts, s.columns) = (new_state.parts, new_state.columns)) THEN
+			stored := false;
+			IF current_setting('transaction_read_only') = 'off' THEN
+				UPDATE uuid9562_changes.changes_state AS u
+				SET branch = new_state.branch, parts = new_state.parts, columns = new_state.columns, files = new_state.files, marks = new_state.marks
+				WHERE u.identity IN (SELECT l.identity FROM uuid9562_changes.changes_state AS l WHERE l.identity = s.identity FOR UPDATE SKIP LOCKED);
+				stored := FOUND;
+			END IF;
+			IF stored OR (s.parts, s.columns) = (new_state.parts, new_state.columns) THEN
 				changes_identify.identity := coalesce(changes_identify.identity, s.identity);
 				changes_identify.altered := coalesce(changes_identify.altered, s.altered);
 			END IF;

@@ -5,6 +5,7 @@
 #include "changes/changes.h"
 
 #include "access/relation.h"
+#include "access/xlog.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
@@ -102,6 +103,14 @@ may_read(Oid source)
 		 object_ownercheck(RelationRelationId, source, GetUserId()));
 }
 
+/* Return up to which ID entries can have been deleted of those that readers can need. */
+static UuidReaderId
+purged_for_views(Oid source)
+{
+	return RecoveryInProgress() ? uuid9562_load_purged(source).id :
+		uuid9562_purged("changes_tables", source);
+}
+
 static Datum
 operations_datum(int16 type)
 {
@@ -154,7 +163,7 @@ uuid9562_table_info(PG_FUNCTION_ARGS)
 	Relation	rel = NULL;
 	TableTriggers triggers;
 	CurrentState current = {0};
-	Purged		purged;
+	UuidReaderId purged;
 	UuidReaderId first;
 	Datum		values[COLUMNS];
 	bool		nulls[COLUMNS] = {false};
@@ -177,7 +186,7 @@ uuid9562_table_info(PG_FUNCTION_ARGS)
 	if (is_locked)
 		UnlockRelationOid(source, AccessShareLock);
 	current.trigger = triggers.root;
-	purged = uuid9562_load_purged(source);
+	purged = purged_for_views(source);
 	uuid9562_kept_by_readers(source, Max(1, current.trigger.reader_expiry), &reader);
 	values[OPERATIONS] = operations_datum(current.trigger.type);
 	values[DROPPED_PARTITIONS] =
@@ -186,9 +195,9 @@ uuid9562_table_info(PG_FUNCTION_ARGS)
 	nulls[PROBLEM] = current.problem == NULL;
 	values[PROBLEM] = nulls[PROBLEM] ? (Datum) 0 : CStringGetTextDatum(current.problem);
 	values[WITHOUT_TRUNCATE] = relations_datum(current.without_truncate);
-	values[PURGED] = reader_id_datum(&purged.id);
-	nulls[PURGED] = uuid_reader_id_equal(purged.id, uuid_reader_nothing);
-	nulls[KEPT_BY] = reader == NULL || uuid9562_count_entries(source, purged.id, 1, &first) == 0;
+	values[PURGED] = reader_id_datum(&purged);
+	nulls[PURGED] = uuid_reader_id_equal(purged, uuid_reader_nothing);
+	nulls[KEPT_BY] = reader == NULL || uuid9562_count_entries(source, purged, 1, &first) == 0;
 	values[KEPT_BY] = nulls[KEPT_BY] ? (Datum) 0 : CStringGetTextDatum(reader);
 	nulls[KEY_PROBLEM] = current.key_problem == NULL;
 	values[KEY_PROBLEM] = nulls[KEY_PROBLEM] ? (Datum) 0 : CStringGetTextDatum(current.key_problem);
@@ -196,20 +205,23 @@ uuid9562_table_info(PG_FUNCTION_ARGS)
 }
 
 /*
- * entries_after(source oid, after uuid, OUT entries bigint, OUT first uuid)
+ * entries_after(source oid, after uuid, OUT entries bigint, OUT first uuid, OUT is_purged boolean)
  *
- * Count the entries that a reader has not confirmed, for a caller who may read the table.
+ * Count the entries that a reader has not confirmed, for a caller who may read the table, or all
+ * entries if "after" is NULL.  "is_purged" says that there were others.
  */
 Datum
 uuid9562_entries_after(PG_FUNCTION_ARGS)
 {
 	const Oid	source = PG_GETARG_OID(0);
-	UuidReaderId after;
+	const UuidReaderId purged = purged_for_views(source);
+	UuidReaderId after = purged;
 	UuidReaderId first = uuid_reader_nothing;
-	Datum		values[2];
-	bool		nulls[2] = {true, true};
+	Datum		values[3];
+	bool		nulls[3] = {true, true, false};
 
-	memcpy(after.bytes, PG_GETARG_UUID_P(1)->data, UUID_BYTES);
+	if (!PG_ARGISNULL(1))
+		memcpy(after.bytes, PG_GETARG_UUID_P(1)->data, UUID_BYTES);
 	if (may_read(source))
 	{
 		values[0] = Int64GetDatum(uuid9562_count_entries(source, after, COUNT_MAX, &first));
@@ -217,5 +229,6 @@ uuid9562_entries_after(PG_FUNCTION_ARGS)
 		nulls[0] = false;
 		nulls[1] = uuid_reader_id_equal(first, uuid_reader_nothing);
 	}
+	values[2] = BoolGetDatum(PG_ARGISNULL(1) || uuid_reader_id_less(after, purged));
 	PG_RETURN_DATUM(row_datum(fcinfo, values, nulls));
 }

@@ -359,11 +359,11 @@ typedef struct Source
 	bool		valid;			/* is the rest as in the catalogs? */
 	bool		has_added_rows; /* did the last comparison find a new
 								 * partition with rows? */
-	bool		is_unchanged;	/* did it find the remembered state? */
 	bool		is_computing;
 	int			relid_count;
 	Oid		   *relids;			/* sorted; relations that it depends on */
-	uint64		files;			/* hash of the files that it had at least */
+	uint64		files;			/* hash of its files */
+	uint64		hash;			/* of the state that was compared */
 	int			identity_count;
 	UuidReaderId *identities;	/* those compared with the current state */
 	int64		reader_expiry;	/* in microseconds */
@@ -374,6 +374,8 @@ extern void uuid9562_add_number(Numbers *numbers, uint64 number);
 extern void uuid9562_compute_state(Relation rel, CurrentState *current, bool wait);
 extern void uuid9562_unlock_state(const CurrentState *current);
 extern uint64 uuid9562_hash_files(Oid source);
+extern uint64 uuid9562_files_of_state(const State *state);
+extern uint64 uuid9562_hash_state(const State *state);
 extern bool uuid9562_may_overlap(const PartBound *gone, Oid relid);
 extern StateVerdict uuid9562_compare_states(State *old, const CurrentState *current, List **added);
 extern List *uuid9562_load_states(Oid source);

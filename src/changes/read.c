@@ -250,6 +250,8 @@ read_page(const PageRequest *request, ReaderState *reader, Relation rel, PageSta
 static bool
 has_changed_since(Source *source, Relation rel, PageStart *start)
 {
+	const uint64 hash = source->hash;
+
 	AcceptInvalidationMessages();
 	if (source->valid)
 		return false;
@@ -257,7 +259,7 @@ has_changed_since(Source *source, Relation rel, PageStart *start)
 	(void) uuid9562_verify_source(rel, uuid9562_snapshot_branch(FUNCTION));
 	PopActiveSnapshot();
 	start->has_added_rows |= source->has_added_rows;
-	return !source->is_unchanged;
+	return source->hash != hash;
 }
 
 /*-

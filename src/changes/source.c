@@ -209,6 +209,8 @@ cache_state(Source *source, const CurrentState *current, List *states)
 	int			count = 0;
 
 	cache_identities(source, states);
+	source->files = uuid9562_files_of_state(&current->state);
+	source->hash = uuid9562_hash_state(&current->state);
 	list_sort(relids, list_oid_cmp);
 	foreach(cell, relids)
 		oids[count++] = lfirst_oid(cell);
@@ -238,10 +240,8 @@ is_verified(const Source *source, List *states)
 
 /* Compute the state of a table.  Raise an error if its changes cannot be read. */
 static void
-compute_current(Source *source, Relation rel, uint64 branch, CurrentState *current)
+compute_current(Relation rel, uint64 branch, CurrentState *current)
 {
-	/* first, so that a later partition does not count as copied */
-	source->files = uuid9562_hash_files(source->relid);
 	uuid9562_compute_state(rel, current, true);
 	check_problem(RelationGetRelid(rel), current);
 	current->state.branch = branch;
@@ -258,12 +258,11 @@ compare_source(Source *source, Relation rel, uint64 branch, List *states)
 	const Oid	relid = source->relid;
 	CurrentState current;
 
-	compute_current(source, rel, branch, &current);
-	source->is_unchanged = uuid9562_are_current(&current, states);
-	if (!source->is_unchanged)
+	compute_current(rel, branch, &current);
+	if (!uuid9562_are_current(&current, states))
 	{
 		uuid9562_lock_entries_shared(relid);
-		compute_current(source, rel, branch, &current);
+		compute_current(rel, branch, &current);
 		states = uuid9562_renew_states(relid, &current);
 	}
 	if (states == NIL)

@@ -17,7 +17,7 @@ WHERE e.extname IN ('uuid9562', 'uuid9562_changes') AND coalesce(element.typtype
 SELECT set_eq(
 	$$SELECT proname::text, pronargs::int FROM members WHERE prokind = 'f' AND NOT proisstrict$$,
 	$$VALUES ('uuidv7_lower_bound', 2), ('uuidv7_upper_bound', 2), ('uuidv7_after', 1), ('uuidv7_position', 2),
-			 ('changes_track', 4), ('changes_read', 5), ('changes_done', 2), ('changes_entries', 1), ('changes_purge', 3)$$,
+			 ('changes_track', 4), ('changes_read', 5), ('changes_done', 2), ('changes_entries', 1), ('changes_purge', 3), ('entries_after', 2)$$,
 	'every function is strict, except these');
 SELECT set_eq(
 	$$SELECT proname::text FROM members WHERE NOT has_function_privilege('public', oid, 'EXECUTE')$$,

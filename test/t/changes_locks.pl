@@ -225,7 +225,9 @@ my @apply = ('BEGIN', $page, q{SELECT changes_done('r')}, 'COMMIT');
 is(sql(@apply, q{SELECT changes_purge('item', '-1 day')}), "upsert (1,)\n\n1", 'an entry of the future is purged');
 sql('SELECT uuid_generator_reset()', 'INSERT INTO item VALUES (2)');
 is(sql(@apply, 'INSERT INTO item VALUES (3)', @apply), "reset\n\nupsert (3,)\n", 'a copy from before the reset does not count, and one after it does');
-is(sql(q{SELECT changes_purge('item', '-1 day')}, q{SELECT count(*) FROM changes_entries(NULL::item)}), "2\n0", 'entries of the time before the purged one are purged');
+sql('INSERT INTO item VALUES (4)');
+is(sql('SELECT entries FROM changes_tables', q{SELECT entries_waiting, waits_for FROM changes_readers WHERE reader = 'r'}), "3\n1|changes_read()", 'the views know it');
+is(sql(q{SELECT changes_purge('item', '-1 day')}, q{SELECT count(*) FROM changes_entries(NULL::item)}), "2\n1", 'entries of the time before the purged one are purged');
 
 # a new reader copies one table for a long time, and another table changes meanwhile
 {
