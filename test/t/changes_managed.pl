@@ -212,6 +212,7 @@ create_database('resets');
 	is(in($reading, $apply[1]), 'reset', 'a renamed value is noticed that has come while a reader waited');
 	in($reading, @apply, @apply);
 	in($resetting, 'ALTER TABLE labelled ALTER v SET STATISTICS 7', 'BEGIN', $apply[1] =~ s/late/other/r);
+	is(in($reading, $apply[1]), '', 'a reader goes on beside a session that stores a state with the same values');
 	$rename = renamed(2);
 	in($reading, @apply, @apply);
 	in($resetting, 'COMMIT', $rename);
