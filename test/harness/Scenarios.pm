@@ -37,6 +37,15 @@ my @change = ([ 'w1', 'update', 2, 777, 2 ], [ 'w1', 'insert', 50, 778, 50 ], [ 
 
 my @all = (
 	{ name => 'orders of two programs', consumers => [qw(confirmed confirmed once)], %orders },
+	# a program that rolls back, and goes on in its session, reads the rows of a new partition again
+	{ name => 'a partition and a rollback', consumers => ['inside'], parts => 1, strict => 1,
+		schedule => [ page('inside'), [qw(server attach 50)], [ 'w1', 'update', 2, 777, 2 ], map { [ 'inside', $_ ] } 40, 40, 70 ] },
+	# a page with a key that changed twice is applied and confirmed in part
+	{ name => 'a part of a page', consumers => ['confirmed'], schedule => [ page('confirmed'), (map { [ 'w1', 'update', $_, 700 + 2 * $_, $_ ] } 1, 2, 1), map { [ 'confirmed', $_ ] } 40, 6, 40 ] },
+	# a page has a horizon above that of a later page
+	{ name => 'a reset of the generator', consumers => ['confirmed'], two => 1,
+		schedule => [ page('confirmed'), [qw(server clock 100)], [ 'w1', 'update', 2, 777, 2 ], [qw(server clock 0)], [ 'w1', 'update', 3, 778, 3 ], [ 'confirmed', 40 ], [qw(server generator)], [ 'w1', 'update', 3, 779, 3 ], page('confirmed_2'), [ 'confirmed', 40 ], [qw(confirmed die)] ] },
+	{ name => 'a truncated partition', consumers => ['confirmed'], parts => 1, schedule => [ page('confirmed'), [ 'w1', 'truncate partition', 1, 1, 1 ] ] },
 	{ name => 'load', consumers => [ @changes, @events ], some => 5, two => 1, load => 1, steps => 150, disturb => { die => 4, terminate => 2, cancel => 2, purge => 2 }, often => 0.05, writes => { burst => 8, blocks => 8 } },
 	{ name => 'events', consumers => [qw(horizon own)], two => 1, load => 1, steps => 120, disturb => { die => 2, terminate => 1, cancel => 1 }, often => 0.03, writes => { begin => 0, stream => 20, blocks => 0 } },
 	{ name => 'two programs', consumers => [ @changes, @events ], some => 2, two => 1, %clock },
@@ -51,14 +60,6 @@ my @all = (
 	{ name => 'crashes', consumers => [ @changes, @events ], some => 3, exact => \@changes, disturb => { 'crash:immediate' => 2, 'crash:fast' => 1, 'crash:kill' => 1, kill => 2 }, often => 0.015, steps => 300, writes => { prepare => 3, finish => 2 } },
 	{ name => 'pool of one session', consumers => [ @changes, @events ], some => 3, through => 1, exact => \@changes, %light },
 	{ name => 'two programs that go on', @pair, late => 1, disturb => { die => 1, terminate => 6, 'later:6' => 1 }, often => 0.05 },
-	# a program that rolls back, and goes on in its session, reads the rows of a new partition again
-	{ name => 'a partition and a rollback', consumers => ['inside'], parts => 1, strict => 1,
-		schedule => [ page('inside'), [qw(server attach 50)], [ 'w1', 'update', 2, 777, 2 ], map { [ 'inside', $_ ] } 40, 40, 70 ] },
-	# a page with a key that changed twice is applied and confirmed in part
-	{ name => 'a part of a page', consumers => ['confirmed'], schedule => [ page('confirmed'), (map { [ 'w1', 'update', $_, 700 + 2 * $_, $_ ] } 1, 2, 1), map { [ 'confirmed', $_ ] } 40, 6, 40 ] },
-	# a page has a horizon above that of a later page
-	{ name => 'a reset of the generator', consumers => ['confirmed'], two => 1,
-		schedule => [ page('confirmed'), [qw(server clock 100)], [ 'w1', 'update', 2, 777, 2 ], [qw(server clock 0)], [ 'w1', 'update', 3, 778, 3 ], [ 'confirmed', 40 ], [qw(server generator)], [ 'w1', 'update', 3, 779, 3 ], page('confirmed_2'), [ 'confirmed', 40 ], [qw(confirmed die)] ] },
 	# what was read is lost by a promotion, or by a restore
 	{ name => 'a promotion that loses', consumers => \@copies,
 		schedule => [ page(@copies), [ 'server', 'standby' ], [ 'server', 'cut' ], @change, page(@copies), [ 'server', 'promote', 'immediate' ], page(@copies) ] },
