@@ -10,7 +10,8 @@
  *	stalled		flushing WAL takes until the state changes
  *	full		there is no space for dynamic shared memory or the high-water mark
  *	full PART	there is no space for files with PART in their paths
- *	kill N		a process is killed before its Nth change of the high-water mark's file
+ *	kill N		a process is killed before its Nth change of the high-water mark's file; then the
+ *				state ends, so that the server can start again
  *	SEC NSEC	the clock stands still at this time
  *	SEC NSEC stalled	both "SEC NSEC" and "stalled"
  *	by SEC		the clock is SEC seconds ahead, or behind if SEC is negative
@@ -39,6 +40,14 @@
 #include <time.h>
 #include <unistd.h>
 
+static const char *
+state_file(void)
+{
+	const char *own = getenv("UUID9562_WORLD");
+
+	return own ? own : WORLD;
+}
+
 /*
  * Read the state.  A signal handler of PostgreSQL that asks for the time can interrupt anything, also
  * malloc(), so fopen() would not do.  open() is replaced below.
@@ -46,9 +55,8 @@
 static void
 world(char *what, int size)
 {
-	const char *own = getenv("UUID9562_WORLD");
 	int			saved = errno;
-	int			file = syscall(SYS_openat, AT_FDCWD, own ? own : WORLD, O_RDONLY | O_CLOEXEC);
+	int			file = syscall(SYS_openat, AT_FDCWD, state_file(), O_RDONLY | O_CLOEXEC);
 	ssize_t		length = file < 0 ? 0 : read(file, what, size - 1);
 
 	what[length < 0 ? 0 : length] = '\0';
@@ -178,7 +186,10 @@ may_change(const char *path, int writes)
 
 	world(what, sizeof(what));
 	if (is_mark && sscanf(what, "kill %d", &last) == 1 && ++changes == last)
+	{
+		unlink(state_file());
 		kill(getpid(), SIGKILL);
+	}
 	if (!writes || strncmp(what, "full", 4) != 0 ||
 		!(what[4] == ' ' ? strstr(path, what + 5) != NULL : is_mark))
 		return 1;
