@@ -130,7 +130,7 @@ is_deeply(files(@folders, getcwd()), $before, "scripts/demo does not change the 
 # Replace prove by a program that prints its folder and process ID, and ends one second after
 # SIGTERM, so that a second SIGTERM finds scripts/test removing its server.
 program('prove', "trap 'sleep 1; exit' TERM\necho begun `pwd` \$\$\nsleep 100000 & wait");
-my $pid = open my $output, '-|', 'exec env JOBS=1 scripts/test 2>&1 </dev/null' or die $!;
+my $pid = open my $output, '-|', 'exec env JOBS=1 scripts/test core 2>&1 </dev/null' or die $!;
 my ($folder, $suite);
 while (<$output>)
 {
