@@ -41,6 +41,7 @@ OBJS = \
 	src/changes/renew_table_states.o \
 	src/changes/request.o \
 	src/changes/source.o \
+	src/changes/table_files.o \
 	src/changes/table_state.o \
 	src/changes/table_state_rows.o \
 	src/changes/transaction.o \

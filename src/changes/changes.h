@@ -29,7 +29,8 @@
  *	 reader.c		loads how far the reader is (core/reader.h), and stores it at the end
  *	 source.c		compares the table (table_state.c, compare_table_states.c) with its remembered
  *					states (table_state_rows.c), and these are replaced (renew_table_states.c)
- *	 page_start.c	finds out where the page begins, with the history of the server (place.c)
+ *	 page_start.c	finds out where the page begins, with the history of the server (place.c) and
+ *					the files of a copy (table_files.c)
  *	 entries.c		reads the entries up to the horizon of the snapshot, below which none is missing
  *	 fetch_rows.c	reads the row of each key with a later snapshot, so a page can be newer than it
  *					says
@@ -373,7 +374,7 @@ typedef struct Source
 extern void uuid9562_add_number(Numbers *numbers, uint64 number);
 extern void uuid9562_compute_state(Relation rel, CurrentState *current, bool wait);
 extern void uuid9562_unlock_state(const CurrentState *current);
-extern uint64 uuid9562_hash_files(Oid source);
+extern uint64 uuid9562_hash_files(Oid source);	/* table_files.c */
 extern uint64 uuid9562_files_of_state(const State *state);
 extern uint64 uuid9562_hash_state(const State *state);
 extern bool uuid9562_may_overlap(const PartBound *gone, Oid relid);
