@@ -377,9 +377,9 @@ BEGIN
 END$body$;
 
 -- Return the identity of a table's state, and since when its row type is known.  Prefer an identity that is
--- still valid.  Do not wait for other sessions that have found a change: each can draw an identity.  If a row
--- can have what the state of an identity lacks, and another session replaces this state, do not use the identity,
--- since that session can have seen an older state.
+-- still valid.  Do not wait for other sessions that have found a change: each can draw an identity.  An
+-- identity is not used if rows can have what its state lacks, while another session replaces this state.  That
+-- session can have seen an older state.
 CREATE FUNCTION changes_identify(new_state uuid9562_changes.changes_state, dropped_partitions text, wanted uuid, OUT identity uuid, OUT altered timestamptz) LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $body$
 #variable_conflict use_column
 DECLARE

@@ -5,7 +5,6 @@
 #include "changes/changes.h"
 
 #include "access/relation.h"
-#include "access/xlog.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
@@ -15,6 +14,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "ordered/ordered.h"
 #include "value/value.h"
 
 PG_FUNCTION_INFO_V1(uuid9562_changes_reset);
@@ -103,12 +103,17 @@ may_read(Oid source)
 		 object_ownercheck(RelationRelationId, source, GetUserId()));
 }
 
-/* Return up to which ID entries can have been deleted of those that readers can need. */
+/*
+ * Return up to which ID entries can have been deleted of those that readers can need.  A view must
+ * not fail, so without a running generator, suppose that it was not reset.
+ */
 static UuidReaderId
 purged_for_views(Oid source)
 {
-	return RecoveryInProgress() ? uuid9562_load_purged(source).id :
-		uuid9562_purged("changes_tables", source);
+	const Purged purged = uuid9562_load_purged(source);
+	const uint64 current = uuid9562_published_branch();
+
+	return current == 0 ? purged.id : uuid9562_purged_for_readers(current, purged);
 }
 
 static Datum

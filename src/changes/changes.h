@@ -40,11 +40,12 @@
  * administration.c has the other functions.
  *
  * A session that reads locks the table, the reader, and the entries (locks.c), or the entries
- * before the reader if the target stores positions.  Whoever waits for readers or entries of others
- * either has the lock of the table that excludes readers, or no lock, unless the caller has called
- * other functions in the same transaction.
- * A page is read again if the table has changed since its state was compared, because the page
- * waits for locks meanwhile, and can have rows that no state tells about.
+ * before the reader if the target stores positions.  A function that waits for readers or entries
+ * of others has no lock, or the lock of the table that excludes readers.  A transaction that has
+ * called other functions can have more.
+ *
+ * A page is read again if the table has changed since its state was compared.  While the page
+ * waited for locks, rows can have come that the compared state does not tell about.
  *
  * Invariant: for each committed change of a key, the log has an entry for the key, or one without a
  * key, whose ID is greater than the IDs of all entries for earlier changes of the key.
@@ -455,7 +456,7 @@ extern void uuid9562_store_reader(const ReaderState *reader);
 extern void uuid9562_remove_reader(const char *name, Oid source);
 extern void uuid9562_remove_readers(Oid source, bool wait);
 extern Purged uuid9562_load_purged(Oid source);
-extern UuidReaderId uuid9562_purged_for_readers(const char *function, Purged purged);
+extern UuidReaderId uuid9562_purged_for_readers(uint64 current, Purged purged);
 extern UuidReaderId uuid9562_purged(const char *function, Oid source);
 extern void uuid9562_store_purged(Oid source, Purged purged);
 extern UuidReaderId uuid9562_id_before(int64 microseconds);
@@ -566,7 +567,6 @@ extern void uuid9562_forget_notes(void);
 extern struct GuestWorker *uuid9562_shared_worker(void);
 extern void uuid9562_register_worker(void);
 extern void uuid9562_request_worker(struct GuestWorker *worker);
-
 
 /* purge.c */
 extern int64 uuid9562_purge(const char *function, Oid source, int64 reader_expiry, int64 keep,

@@ -142,7 +142,7 @@ uuid9562_restart_page(PageStart *start, Oid source)
 	PopActiveSnapshot();
 	PushActiveSnapshot(GetLatestSnapshot());
 	start->horizon = uuid9562_inclusive_horizon(FUNCTION);
-	id = uuid9562_purged_for_readers(FUNCTION, purged);
+	id = uuid9562_purged_for_readers(uuid9562_snapshot_branch(FUNCTION), purged);
 	if (uuid_reader_id_less(start->horizon, id))
 		start->horizon = id;
 }

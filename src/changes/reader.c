@@ -324,28 +324,29 @@ uuid9562_load_purged(Oid source)
 }
 
 /*
- * Return up to which ID entries can have been deleted of those that readers on the branch of the
- * active snapshot can need.  If the generator was reset to an earlier time since, these readers
- * need all entries after the reset, and no others.
+ * Return up to which ID entries can have been deleted of those that readers on the current branch
+ * can need.  If the generator was reset to an earlier time since, these readers need all entries
+ * after the reset, and no others.
  */
 UuidReaderId
-uuid9562_purged_for_readers(const char *function, Purged purged)
+uuid9562_purged_for_readers(uint64 current, Purged purged)
 {
 	UuidReaderId end;
 
 	if (uuid_reader_id_equal(purged.id, uuid_reader_nothing))
 		return purged.id;
-	uuid9562_branch_end(function, purged.branch, end.bytes);
+	uuid9562_branch_end(current, purged.branch, end.bytes);
 	if (uuid_reader_id_less(purged.id, end))
 		return purged.id;
 	return uuid_reader_id_equal(end, uuid_reader_nothing) ? end : uuid_reader_id_before(end);
 }
 
-/* Return the same for a table. */
+/* Return the same for a table, and the branch of the active snapshot. */
 UuidReaderId
 uuid9562_purged(const char *function, Oid source)
 {
-	return uuid9562_purged_for_readers(function, uuid9562_load_purged(source));
+	return uuid9562_purged_for_readers(uuid9562_snapshot_branch(function),
+									   uuid9562_load_purged(source));
 }
 
 /*

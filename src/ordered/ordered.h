@@ -60,7 +60,8 @@ extern bool uuid9562_has_generated(void);
 extern uint64 uuid9562_snapshot_branch(const char *function);
 extern UuidPayload uuid9562_snapshot_horizon(const char *function);
 extern void uuid9562_record_snapshot_branch(const char *function);
-extern void uuid9562_branch_end(const char *function, uint64 name, uint8 *end);
+extern uint64 uuid9562_published_branch(void);
+extern void uuid9562_branch_end(uint64 current, uint64 name, uint8 *end);
 extern bool uuid9562_branch_ended_before(const char *function, uint64 name, const uint8 *id);
 
 #endif							/* UUID9562_ORDERED_H */

@@ -202,22 +202,37 @@ uuid9562_record_snapshot_branch(const char *function)
 }
 
 /*
+ * Return the current branch, or 0 if the generator of ordered IDs is not running, or this session
+ * is not attached to it.  Unlike uuid9562_snapshot_branch(), this raises no error.
+ */
+uint64
+uuid9562_published_branch(void)
+{
+	if (uuid9562_shared == NULL || !uuid9562_shared->loaded)
+		return 0;
+	/* pairs with publish_branch()'s second barrier */
+	pg_read_barrier();
+	return pg_atomic_read_u64(&uuid9562_shared->branch);
+}
+
+/*
  * Find the end of a branch, where a later branch begins: the first ID that is not before it.  If
- * the branch is unknown to this server, set all bytes to 0, and if it has not ended, to 0xff.
+ * the branch is unknown to this server, set all bytes to 0, and if it has not ended, as the current
+ * one, to 0xff.
  *
  * A branch consists of the values that a server generates between two starts of its generator; see
  * core/position.h.  It ends, for example, when a standby is promoted.  So after its end, this
  * server can lack rows that were read on the branch, and it can insert new rows with smaller IDs.
  */
 void
-uuid9562_branch_end(const char *function, uint64 name, uint8 *end)
+uuid9562_branch_end(uint64 current, uint64 name, uint8 *end)
 {
 	HighWaterMark mark;
 	const UuidBranch *branch;
 	UuidPayload first = {0, 0};
 
 	memset(end, 0xff, UUID_LEN);
-	if (name == uuid9562_snapshot_branch(function))
+	if (name == current)
 		return;
 	uuid9562_read_mark(&mark, false);
 	branch = uuid_branches_find(&mark.branches, name);
@@ -241,7 +256,7 @@ uuid9562_branch_ended_before(const char *function, uint64 name, const uint8 *id)
 {
 	uint8		end[UUID_LEN];
 
-	uuid9562_branch_end(function, name, end);
+	uuid9562_branch_end(uuid9562_snapshot_branch(function), name, end);
 	return memcmp(id, end, UUID_LEN) >= 0;
 }
 

@@ -316,5 +316,13 @@ $owns->('CREATE EXTENSION uuid9562_changes', 'CREATE TABLE mine (id int PRIMARY 
 is($owns->('TABLE mine', 'SELECT count(*) FROM uuid9562_changes.log'), "1\n0", 'nothing is written to a table that another role has put in the place of the log');
 
 leave($blocking);
+
+# --- without the library's memory -------------------------------------------------------------------------
+
+sql('DROP TABLE uuid9562_changes.log', 'DROP SCHEMA uuid9562_changes', 'CREATE EXTENSION uuid9562_changes', q{SELECT changes_track('mine')}, 'INSERT INTO mine VALUES (2)', q{SELECT changes_purge('mine', '-1 day')});
+$node->append_conf('postgresql.conf', "shared_preload_libraries = ''");
+$node->restart;
+is(sql('SELECT source, entries, purged IS NOT NULL FROM changes_tables'), 'mine|0|t', 'changes_tables does not need the generator, for which PostgreSQL 15 and 16 must preload the library');
+
 $node->stop;
 done_testing();
